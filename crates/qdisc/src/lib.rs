@@ -6,14 +6,15 @@
 
 pub mod ack_filter;
 mod count;
+mod discipline;
 mod frame;
-pub mod kinds;
+mod kinds;
 mod link_layer;
+pub mod netlink;
 mod packet;
 mod peek;
 mod psched;
 mod qdisc;
-mod report;
 mod settings;
 mod stats;
 mod store;
@@ -21,15 +22,14 @@ mod super_frame;
 mod timed;
 pub mod words;
 
-pub use count::QdiscCount;
+pub use count::{QdiscCount, xstats};
+pub use discipline::Named;
 pub use frame::Frame;
-pub use kinds::netem::distribution_table;
-pub use kinds::{KINDS, Kind, words_of};
-pub use link_layer::LinkLayer;
+pub use kinds::{
+    AckFilter, CHILDREN, HTB_CLASS, KINDS, Kind, ONLY_KERNEL, SUPPORTED, examples, htb_with_class,
+    netem, words_of,
+};
 pub use packet::{FlowKeys, Packet};
 pub use qdisc::{Dequeued, Device, Qdisc};
 pub use settings::Settings;
-pub use stats::{
-    CakeStats, CaqmStats, CodelStats, FqCodelStats, FqStats, HtbStats, NetemStats, RedStats, Stats,
-    TinStats, Xstats,
-};
+pub use stats::Stats;

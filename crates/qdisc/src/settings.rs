@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::kinds::Kind;
-use crate::words::{Words, Wrong};
+use crate::words::{Lexer, Wrong};
 
 /// A qdisc with its options; its text form is tc's words, as they were written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -21,9 +21,9 @@ impl Settings {
     /// # Errors
     /// The word that is wrong, and what may stand there.
     pub fn parse(text: &str) -> Result<Self, Wrong<'_>> {
-        let mut words = Words::new(text);
+        let mut words = Lexer::new(text);
         let kind = words
-            .next()
+            .next_word()
             .ok_or_else(|| Wrong::new(text, "the text is empty"))?;
         let kind = Kind::parse(kind, &mut words)?;
         Ok(Self {

@@ -38,14 +38,14 @@ impl<'a> Wrong<'a> {
 
 /// The words of a qdisc, one after another.
 #[derive(Clone, Debug)]
-pub struct Words<'a> {
+pub struct Lexer<'a> {
     rest: Peekable<SplitWhitespace<'a>>,
     whole: &'a str,
     /// The word before: what an error of a missing value shows.
     last: &'a str,
 }
 
-impl<'a> Words<'a> {
+impl<'a> Lexer<'a> {
     /// The words of this text.
     pub fn new(text: &'a str) -> Self {
         Self {
@@ -61,7 +61,7 @@ impl<'a> Words<'a> {
     }
 
     /// The next word.
-    pub fn next(&mut self) -> Option<&'a str> {
+    pub fn next_word(&mut self) -> Option<&'a str> {
         self.last = self.rest.next()?;
         Some(self.last)
     }
@@ -75,7 +75,7 @@ impl<'a> Words<'a> {
     pub fn take(&mut self, word: &str) -> bool {
         let is = self.peek() == Some(word);
         if is {
-            self.next();
+            self.next_word();
         }
         is
     }
@@ -83,7 +83,7 @@ impl<'a> Words<'a> {
     /// The next word when it begins with a digit.
     pub fn take_value(&mut self) -> Option<&'a str> {
         self.peek().filter(|word| begins_with_digit(word))?;
-        self.next()
+        self.next_word()
     }
 
     /// The value of the word before.
@@ -93,7 +93,7 @@ impl<'a> Words<'a> {
 
     /// The next word, which is the value of this one.
     pub fn value_of(&mut self, key: &'a str) -> Result<&'a str, Wrong<'a>> {
-        self.next()
+        self.next_word()
             .ok_or_else(|| Wrong::new(key, format!("`{key}` needs a value")))
     }
 

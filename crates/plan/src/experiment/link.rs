@@ -5,13 +5,13 @@ use super::faults::{self, Own};
 use super::fields::Fields;
 use super::host::within;
 use super::keys::{Key, LINK, WAY, links as keys};
-use super::tc::{ONLY_KERNEL, Shape};
+use super::tc::Shape;
 use super::tree::{Node, Value};
 use crate::point::{By, Direction, Does, Event, Host, Link, Of};
 use crate::rules::{MAX_EVENT, MAX_EVENTS};
 use tcplab_base::quantity::TIME;
-use tcplab_qdisc::kinds::netem::settings::{Chance, Loss};
-use tcplab_qdisc::{Kind, Settings};
+use tcplab_qdisc::netem::{Chance, Loss};
+use tcplab_qdisc::{Kind, ONLY_KERNEL, Settings};
 
 /// The links. There is one at most between two hosts, so their names are its name.
 pub(crate) fn links(tables: &[Fields<'_>], hosts: &[Host]) -> Result<Vec<Link>, Fault> {

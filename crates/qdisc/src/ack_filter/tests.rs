@@ -1,8 +1,6 @@
 //! The cases of the patch, one by one: which packet of a queue gives way to the one that comes.
 
-use crate::kinds::cake::settings::AckFilter::{
-    self, Aggressive, Conservative, First, FirstAggressive, Naive,
-};
+use crate::kinds::AckFilter::{self, Aggressive, Conservative, First, FirstAggressive, Naive};
 use tcplab_base::Seq;
 
 use super::{AckHeader, redundant};

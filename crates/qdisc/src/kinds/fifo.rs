@@ -2,52 +2,92 @@
 
 use std::collections::VecDeque;
 
-use crate::packet::Packet;
-use crate::stats::Stats;
-use crate::words::{Words, Wrong};
+use tcplab_base::Instant;
 
-/// A plain queue.
+use crate::discipline::{Configure, Discipline, Words};
+use crate::packet::Packet;
+use crate::qdisc::{Dequeued, Device};
+use crate::stats::Stats;
+use crate::words::{Lexer, Wrong};
+
+/// The settings of `pfifo`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// Packets of `pfifo`, bytes of `bfifo`; none: the interface's transmit queue length, which is 1,000 packets of
-    /// its MTU and header.
+pub struct Pfifo {
+    /// Packets that may wait; none: the interface's transmit queue length, 1,000.
+    pub limit: Option<u32>,
+}
+
+/// The settings of `bfifo`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bfifo {
+    /// Bytes that may wait; none: 1,000 packets of the interface's MTU and header.
     pub limit: Option<u32>,
 }
 
 /// txqueuelen of an Ethernet device (linux/netdevice.h).
 const TX_QUEUE_LEN: u32 = 1_000;
 
-pub(crate) const KNOWN: [&str; 1] = ["limit"];
+impl Words for Pfifo {
+    const NAME: &'static str = "pfifo";
+    const SUPPORTED: &'static str = "`limit`";
+    const WORDS: &'static [&'static str] = &["limit"];
+    const EXAMPLES: &'static [[&'static str; 2]] = &[["pfifo limit 5", "pfifo limit 3"]];
 
-impl Settings {
-    pub(crate) fn packets<'a>(words: &mut Words<'a>) -> Result<Self, Wrong<'a>> {
-        Self::parse(words, Words::unsigned)
+    fn parse<'a>(words: &mut Lexer<'a>) -> Result<Self, Wrong<'a>> {
+        let limit = limit(words, Self::WORDS, Lexer::unsigned)?;
+        Ok(Self { limit })
     }
 
-    pub(crate) fn bytes<'a>(words: &mut Words<'a>) -> Result<Self, Wrong<'a>> {
-        Self::parse(words, Words::size)
+    fn options(&self) -> Option<Vec<u8>> {
+        options(self.limit)
+    }
+}
+
+impl Words for Bfifo {
+    const NAME: &'static str = "bfifo";
+    const SUPPORTED: &'static str = "`limit`";
+    const WORDS: &'static [&'static str] = &["limit"];
+    const EXAMPLES: &'static [[&'static str; 2]] = &[["bfifo limit 5000", "bfifo limit 100"]];
+
+    fn parse<'a>(words: &mut Lexer<'a>) -> Result<Self, Wrong<'a>> {
+        let limit = limit(words, Self::WORDS, Lexer::size)?;
+        Ok(Self { limit })
     }
 
-    fn parse<'a>(
-        words: &mut Words<'a>,
-        limit: impl Fn(&mut Words<'a>) -> Result<u32, Wrong<'a>>,
-    ) -> Result<Self, Wrong<'a>> {
-        let mut fifo = Self { limit: None };
-        while let Some(word) = words.next() {
-            match word {
-                "limit" => fifo.limit = Some(limit(words)?),
-                _ => return Err(Wrong::unknown(word, "a word of a FIFO", &KNOWN)),
-            }
+    fn options(&self) -> Option<Vec<u8>> {
+        options(self.limit)
+    }
+}
+
+fn limit<'a>(
+    words: &mut Lexer<'a>,
+    known: &'static [&'static str],
+    value: impl Fn(&mut Lexer<'a>) -> Result<u32, Wrong<'a>>,
+) -> Result<Option<u32>, Wrong<'a>> {
+    let mut limit = None;
+    while let Some(word) = words.next_word() {
+        match word {
+            "limit" => limit = Some(value(words)?),
+            _ => return Err(Wrong::unknown(word, "a word of a FIFO", known)),
         }
-        Ok(fifo)
     }
+    Ok(limit)
+}
 
-    /// The limit of a `pfifo`.
+/// `struct tc_fifo_qopt`; without it, txqueuelen is the limit.
+fn options(limit: Option<u32>) -> Option<Vec<u8>> {
+    Some(limit?.to_ne_bytes().to_vec())
+}
+
+impl Pfifo {
+    /// The limit in packets.
     pub fn limit_pkts(&self) -> u32 {
         self.limit.unwrap_or(TX_QUEUE_LEN)
     }
+}
 
-    /// The limit of a `bfifo` on a device with frames of this many bytes at most, header included.
+impl Bfifo {
+    /// The limit in bytes on a device with frames of this many bytes at most, header included.
     pub fn limit_bytes(&self, frame: u32) -> u32 {
         self.limit.unwrap_or(TX_QUEUE_LEN.saturating_mul(frame))
     }
@@ -77,12 +117,13 @@ impl<P: Packet> Fifo<P> {
         }
     }
 
-    /// Other limits; what waits stays.
-    pub fn change(&mut self, limit: Limit) {
+    /// Another limit; what waits stays.
+    pub fn set_limit(&mut self, limit: Limit) {
         self.limit = limit;
     }
 
-    pub fn enqueue(&mut self, packet: P) -> bool {
+    /// A packet comes; false: it was dropped.
+    pub fn push(&mut self, packet: P) -> bool {
         let len = packet.size();
         let fits = match self.limit {
             Limit::Packets(n) => self.stats.qlen < n,
@@ -124,10 +165,49 @@ impl<P: Packet> Fifo<P> {
         self.queue.front().map(Packet::size)
     }
 
-    pub fn dequeue(&mut self) -> Option<P> {
+    /// The first packet leaves.
+    pub fn pop(&mut self) -> Option<P> {
         let packet = self.queue.pop_front()?;
         self.stats.takes(packet.size());
         self.stats.leaves(packet.size());
         Some(packet)
+    }
+}
+
+impl<P: Packet> Configure<Pfifo> for Fifo<P> {
+    fn new(settings: &Pfifo, _device: Device, _seed: u64, _name: &str) -> Self {
+        Self::new(Limit::Packets(settings.limit_pkts()))
+    }
+
+    fn change(&mut self, settings: &Pfifo, _device: Device) -> bool {
+        self.set_limit(Limit::Packets(settings.limit_pkts()));
+        true
+    }
+}
+
+impl<P: Packet> Configure<Bfifo> for Fifo<P> {
+    fn new(settings: &Bfifo, device: Device, _seed: u64, _name: &str) -> Self {
+        Self::new(Limit::Bytes(settings.limit_bytes(device.frame())))
+    }
+
+    fn change(&mut self, settings: &Bfifo, device: Device) -> bool {
+        self.set_limit(Limit::Bytes(settings.limit_bytes(device.frame())));
+        true
+    }
+}
+
+impl<P: Packet> Discipline<P> for Fifo<P> {
+    #[inline]
+    fn enqueue(&mut self, _now: Instant, packet: P) -> bool {
+        self.push(packet)
+    }
+
+    #[inline]
+    fn dequeue(&mut self, _now: Instant) -> Dequeued<P> {
+        self.pop().map_or(Dequeued::Empty, Dequeued::Packet)
+    }
+
+    fn stats(&self) -> Stats {
+        self.stats
     }
 }

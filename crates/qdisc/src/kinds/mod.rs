@@ -1,113 +1,241 @@
-//! The kinds of qdiscs, each with its words and its queue.
+//! The kinds of qdiscs: a new one is a room in this folder, and a line in each of the lists here.
+//!
+//! The macros write what chooses among the kinds; on a packet's way that is a `match`, nothing dynamic.
 
-pub mod cake;
-pub mod caqm;
-pub mod codel;
-pub mod fifo;
-pub mod fq;
-pub mod htb;
+mod cake;
+mod caqm;
+mod codel;
+mod fifo;
+mod fq;
+mod htb;
 pub mod netem;
-pub mod prio;
-pub mod red;
-pub mod tbf;
+mod prio;
+mod red;
+mod tbf;
 
-use crate::words::{Words, Wrong};
+use tcplab_base::Instant;
 
-/// The kinds of qdiscs.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Kind {
+use crate::discipline::{Configure, Discipline, Named, Words};
+use crate::netlink::Message;
+use crate::packet::Packet;
+use crate::qdisc::{Dequeued, Device};
+use crate::stats::Stats;
+use crate::words::{Lexer, Wrong};
+
+pub use cake::AckFilter;
+pub use htb::CLASS as HTB_CLASS;
+pub use htb::with_class as htb_with_class;
+
+/// Kinds that may be a child of another.
+pub const CHILDREN: [&str; 6] = ["pfifo", "bfifo", "codel", "fq_codel", "cake", "caqm"];
+
+/// Kinds that Linux has and tcplab does not know, so that they are not taken for mistyped ones.
+pub const ONLY_KERNEL: [&str; 10] = [
+    "pfifo_head_drop",
+    "pfifo_fast",
+    "hfsc",
+    "fq_pie",
+    "pie",
+    "cake_mq",
+    "sfq",
+    "sfb",
+    "dualpi2",
+    "choke",
+];
+
+/// Of each kind: its settings, and the queue of [`Queue`] that they make.
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $kind:ident($settings:ty) => $queue:ident,)*) => {
+        /// The kinds of qdiscs, with their settings.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Kind {
+            $($(#[$doc])* $kind($settings),)*
+        }
+
+        /// The first word of each kind.
+        pub const KINDS: [&str; [$(stringify!($kind)),*].len()] = [$(<$settings>::NAME),*];
+
+        /// What there is of each kind of tc's.
+        pub const SUPPORTED: [(&str, &str); KINDS.len()] =
+            [$((<$settings>::NAME, <$settings>::SUPPORTED)),*];
+
+        /// The words that may stand behind the first one; none: there is no such kind.
+        pub fn words_of(kind: &str) -> Option<&'static [&'static str]> {
+            match kind {
+                $(<$settings>::NAME => Some(<$settings>::WORDS),)*
+                _ => None,
+            }
+        }
+
+        /// Pairs of words of each kind: tests begin with the first and change to the second.
+        pub fn examples() -> impl Iterator<Item = [&'static str; 2]> + Clone {
+            [$(<$settings>::EXAMPLES),*].into_iter().flatten().copied()
+        }
+
+        /// What a kernel's qdisc of this kind counted beside what all count, and its tins.
+        pub(crate) fn counted(kind: &str, queue: &[u8], app: &[u8]) -> (Named, Vec<Named>) {
+            match kind {
+                $(<$settings>::NAME => <$settings>::counted(queue, app),)*
+                _ => Default::default(),
+            }
+        }
+
+        impl Kind {
+            /// Reads the words behind the first one.
+            pub(crate) fn parse<'a>(kind: &'a str, words: &mut Lexer<'a>) -> Result<Self, Wrong<'a>> {
+                match kind {
+                    $(<$settings>::NAME => <$settings>::parse(words).map(Self::$kind),)*
+                    other => Err(Wrong::unknown(other, "the kind of a qdisc", &KINDS)),
+                }
+            }
+
+            /// Its first word.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$kind(_) => <$settings>::NAME,)*
+                }
+            }
+
+            /// Whether it has to know the rate of the wire behind it, and its words do not say one.
+            pub fn asks_rate(&self) -> bool {
+                match self {
+                    $(Self::$kind(settings) => settings.asks_rate(),)*
+                }
+            }
+
+            /// Why no kernel has it as it stands; none: kernels have it.
+            pub fn not_in_kernels(&self) -> Option<&'static str> {
+                match self {
+                    $(Self::$kind(settings) => settings.not_in_kernels(),)*
+                }
+            }
+
+            /// What makes it at the root of an interface, one message after another.
+            pub fn messages(&self) -> Vec<Message> {
+                match self {
+                    $(Self::$kind(settings) => settings.messages(),)*
+                }
+            }
+
+            /// What makes it in a class.
+            pub(crate) fn at(&self, class: u32) -> Message {
+                let options = match self {
+                    $(Self::$kind(settings) => settings.options(),)*
+                };
+                Message::qdisc(class, self.name(), options)
+            }
+        }
+
+        impl<P: Packet> Queue<P> {
+            pub fn new(kind: &Kind, device: Device, seed: u64, name: &str) -> Self {
+                match kind {
+                    $(Kind::$kind(settings) => {
+                        Self::$queue(Configure::new(settings, device, seed, name))
+                    })*
+                }
+            }
+
+            pub fn change(&mut self, kind: &Kind, device: Device) -> bool {
+                match (self, kind) {
+                    $((Self::$queue(queue), Kind::$kind(settings)) => queue.change(settings, device),)*
+                    _ => false,
+                }
+            }
+        }
+    };
+}
+
+kinds! {
     /// `pfifo`: a queue of so many packets.
-    Pfifo(fifo::Settings),
+    Pfifo(fifo::Pfifo) => Fifo,
     /// `bfifo`: a queue of so many bytes.
-    Bfifo(fifo::Settings),
+    Bfifo(fifo::Bfifo) => Fifo,
     /// `cake`: tc-cake(8).
-    Cake(cake::Settings),
+    Cake(cake::Settings) => Cake,
     /// `netem`: tc-netem(8).
-    Netem(netem::Settings),
+    Netem(netem::Settings) => Netem,
     /// `tbf`: tc-tbf(8).
-    Tbf(tbf::Settings),
+    Tbf(tbf::Settings) => Tbf,
     /// `codel`: tc-codel(8).
-    Codel(codel::settings::Codel),
+    Codel(codel::Settings) => Codel,
     /// `fq_codel`: tc-fq_codel(8).
-    FqCodel(codel::settings::FqCodel),
+    FqCodel(codel::FairSettings) => FqCodel,
     /// `fq`: tc-fq(8).
-    Fq(fq::Settings),
+    Fq(fq::Settings) => Fq,
     /// `red`: tc-red(8).
-    Red(red::Settings),
+    Red(red::Settings) => Red,
     /// `prio`: tc-prio(8).
-    Prio(prio::Settings),
+    Prio(prio::Settings) => Prio,
     /// `htb` with one class: tc-htb(8).
-    Htb(htb::Settings),
+    Htb(htb::Settings) => Htb,
     /// `caqm`: a switch's egress queue that shares out window; tc has none.
-    Caqm(caqm::Settings),
+    Caqm(caqm::Settings) => Caqm,
+}
+
+/// The queues.
+macro_rules! queues {
+    ($($queue:ident($of:ty),)*) => {
+        /// A queue of any kind.
+        #[derive(Clone, Debug)]
+        pub(crate) enum Queue<P> {
+            $($queue($of),)*
+        }
+
+        impl<P: Packet> Queue<P> {
+            #[inline]
+            pub fn enqueue(&mut self, now: Instant, packet: P) -> bool {
+                match self {
+                    $(Self::$queue(queue) => queue.enqueue(now, packet),)*
+                }
+            }
+
+            #[inline]
+            pub fn dequeue(&mut self, now: Instant) -> Dequeued<P> {
+                match self {
+                    $(Self::$queue(queue) => queue.dequeue(now),)*
+                }
+            }
+
+            pub fn stats(&self) -> Stats {
+                match self {
+                    $(Self::$queue(queue) => queue.stats(),)*
+                }
+            }
+
+            pub fn own(&self) -> Named {
+                match self {
+                    $(Self::$queue(queue) => queue.own(),)*
+                }
+            }
+
+            pub fn tins(&self) -> Vec<Named> {
+                match self {
+                    $(Self::$queue(queue) => queue.tins(),)*
+                }
+            }
+        }
+    };
+}
+
+queues! {
+    Fifo(fifo::Fifo<P>),
+    Cake(Box<cake::Cake<P>>),
+    Netem(Box<netem::Netem<P>>),
+    Tbf(Box<tbf::Tbf<P>>),
+    Codel(Box<codel::CodelQueue<P>>),
+    FqCodel(Box<codel::FqCodel<P>>),
+    Fq(Box<fq::Fq<P>>),
+    Red(Box<red::Red<P>>),
+    Prio(Box<prio::Prio<P>>),
+    Htb(Box<htb::Htb<P>>),
+    Caqm(Box<caqm::Caqm<P>>),
 }
 
 impl Kind {
-    /// Its first word.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Pfifo(_) => "pfifo",
-            Self::Bfifo(_) => "bfifo",
-            Self::Cake(_) => "cake",
-            Self::Netem(_) => "netem",
-            Self::Tbf(_) => "tbf",
-            Self::Codel(_) => "codel",
-            Self::FqCodel(_) => "fq_codel",
-            Self::Fq(_) => "fq",
-            Self::Red(_) => "red",
-            Self::Prio(_) => "prio",
-            Self::Htb(_) => "htb",
-            Self::Caqm(_) => "caqm",
-        }
-    }
-
-    /// Whether it has to know the rate of the wire behind it, and its words do not say one.
-    pub fn asks_rate(&self) -> bool {
-        match self {
-            Self::Caqm(caqm) => caqm.rate.is_none(),
-            Self::Prio(prio) => prio.child.asks_rate(),
-            _ => false,
-        }
-    }
-
-    /// Why no kernel has it as it stands; none: kernels have it.
-    pub fn not_in_kernels(&self) -> Option<&'static str> {
-        match self {
-            Self::Caqm(_) => Some("`caqm` is tcplab's own"),
-            Self::Cake(cake) => cake.ack_filter.not_in_kernels(),
-            Self::Red(red) if red.adaptive && red.nodrop => {
-                Some("write `adaptive` or `nodrop`, not both")
-            }
-            Self::Prio(prio) => prio.child.not_in_kernels(),
-            Self::Tbf(tbf) => tbf.child.as_ref()?.not_in_kernels(),
-            Self::Htb(htb) => htb.child.not_in_kernels(),
-            _ => None,
-        }
-    }
-
-    /// Reads the words behind the first one.
-    pub(crate) fn parse<'a>(kind: &'a str, words: &mut Words<'a>) -> Result<Self, Wrong<'a>> {
-        Ok(match kind {
-            "pfifo" => Self::Pfifo(fifo::Settings::packets(words)?),
-            "bfifo" => Self::Bfifo(fifo::Settings::bytes(words)?),
-            "cake" => Self::Cake(cake::Settings::parse(words)?),
-            "netem" => Self::Netem(netem::Settings::parse(words)?),
-            "tbf" => Self::Tbf(tbf::Settings::parse(words)?),
-            "codel" => Self::Codel(codel::settings::Codel::parse(words)?),
-            "fq_codel" => Self::FqCodel(codel::settings::FqCodel::parse(words)?),
-            "fq" => Self::Fq(fq::Settings::parse(words)?),
-            "red" => Self::Red(red::Settings::parse(words)?),
-            "prio" => Self::Prio(prio::Settings::parse(words)?),
-            "htb" => Self::Htb(htb::Settings::parse(words)?),
-            "caqm" => Self::Caqm(caqm::Settings::parse(words)?),
-            other => return Err(Wrong::unknown(other, "the kind of a qdisc", &KINDS)),
-        })
-    }
-
     /// Reads the words behind `child`: what queues in a classful qdisc; the words behind its kind are the child's.
     ///
     /// tc takes one more command for each class: `tc qdisc add dev DEV parent 1:N KIND WORDS`.
-    pub(crate) fn child<'a>(words: &mut Words<'a>) -> Result<Self, Wrong<'a>> {
+    pub(crate) fn child<'a>(words: &mut Lexer<'a>) -> Result<Self, Wrong<'a>> {
         let word = words.value()?;
         match CHILDREN.contains(&word) {
             true => Self::parse(word, words),
@@ -118,31 +246,4 @@ impl Kind {
             )),
         }
     }
-}
-
-/// The first word of each kind.
-pub const KINDS: [&str; 12] = [
-    "pfifo", "bfifo", "cake", "netem", "tbf", "codel", "fq_codel", "fq", "red", "prio", "htb",
-    "caqm",
-];
-
-/// Kinds that may be a child.
-const CHILDREN: [&str; 6] = ["pfifo", "bfifo", "codel", "fq_codel", "cake", "caqm"];
-
-/// The words that may stand behind the first one; none: there is no such kind.
-pub fn words_of(kind: &str) -> Option<&'static [&'static str]> {
-    Some(match kind {
-        "pfifo" | "bfifo" => &fifo::KNOWN,
-        "cake" => &cake::settings::KNOWN,
-        "netem" => &netem::settings::KNOWN,
-        "tbf" => &tbf::settings::KNOWN,
-        "codel" => &codel::settings::KNOWN[..codel::settings::OF_CODEL],
-        "fq_codel" => &codel::settings::KNOWN,
-        "fq" => &fq::settings::KNOWN,
-        "red" => &red::settings::KNOWN,
-        "prio" => &prio::KNOWN,
-        "htb" => &htb::settings::KNOWN,
-        "caqm" => &caqm::settings::KNOWN,
-        _ => return None,
-    })
 }

@@ -1,13 +1,15 @@
-//! `prio` (tc-prio(8), sch_prio.c): bands by a packet's priority, each a `pfifo` or another qdisc; the first that has a packet is
-//! served.
+//! `prio` (tc-prio(8), sch_prio.c): bands by a packet's priority, each a `pfifo` or another qdisc; the first that has a
+//! packet is served.
 
 use tcplab_base::Instant;
 
-use super::{Kind, fifo};
+use super::Kind;
+use super::fifo::Pfifo;
+use crate::discipline::{Configure, Discipline, Words};
 use crate::packet::Packet;
 use crate::qdisc::{Dequeued, Device, Qdisc};
 use crate::stats::Stats;
-use crate::words::{Words, Wrong, begins_with_digit};
+use crate::words::{Lexer, Wrong, begins_with_digit};
 
 /// The settings.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,21 +22,43 @@ pub struct Settings {
     pub child: Box<Kind>,
 }
 
-pub(crate) const KNOWN: [&str; 3] = ["bands", "priomap", "child"];
+impl Words for Settings {
+    const NAME: &'static str = "prio";
+    const SUPPORTED: &'static str =
+        "bands and priomap; each band is a pfifo, or what `child KIND WORDS` says";
+    const WORDS: &'static [&'static str] = &["bands", "priomap", "child"];
+    const EXAMPLES: &'static [[&'static str; 2]] = &[
+        [
+            "prio",
+            "prio bands 2 priomap 0 1 1 1 0 1 0 0 1 1 1 1 1 1 1 1",
+        ],
+        [
+            "prio child codel limit 5",
+            "prio bands 2 priomap 0 1 1 1 0 1 0 0 1 1 1 1 1 1 1 1 child codel limit 3",
+        ],
+        [
+            "prio bands 4 child cake bandwidth 1mbit",
+            "prio child cake bandwidth 5mbit",
+        ],
+        [
+            "prio child caqm limit 9000 rate 1mbit",
+            "prio child caqm limit 5000",
+        ],
+        ["prio bands 4", "prio bands 3"],
+    ];
 
-impl Settings {
-    pub(crate) fn parse<'a>(words: &mut Words<'a>) -> Result<Self, Wrong<'a>> {
+    fn parse<'a>(words: &mut Lexer<'a>) -> Result<Self, Wrong<'a>> {
         let mut prio = Self {
             bands: 3,
             priomap: [1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1],
-            child: Box::new(Kind::Pfifo(fifo::Settings { limit: None })),
+            child: Box::new(Kind::Pfifo(Pfifo { limit: None })),
         };
-        while let Some(word) = words.next() {
+        while let Some(word) = words.next_word() {
             match word {
                 "bands" => prio.bands = u8::try_from(words.number(2, 16)?).unwrap_or(16),
                 "priomap" => prio.read_map(words)?,
                 "child" => *prio.child = Kind::child(words)?,
-                _ => return Err(Wrong::unknown(word, "a word of prio", &KNOWN)),
+                _ => return Err(Wrong::unknown(word, "a word of prio", Self::WORDS)),
             }
         }
         if let Some(band) = prio.priomap.iter().find(|band| **band >= prio.bands) {
@@ -47,8 +71,27 @@ impl Settings {
         Ok(prio)
     }
 
+    /// A band is a `pfifo` of itself.
+    fn child(&self) -> Option<(&Kind, u8)> {
+        let own = matches!(*self.child, Kind::Pfifo(Pfifo { limit: None }));
+        (!own).then_some((&*self.child, self.bands))
+    }
+
+    fn asks_rate(&self) -> bool {
+        self.child.asks_rate()
+    }
+
+    /// `struct tc_prio_qopt`.
+    fn options(&self) -> Option<Vec<u8>> {
+        let mut bytes = i32::from(self.bands).to_ne_bytes().to_vec();
+        bytes.extend_from_slice(&self.priomap);
+        Some(bytes)
+    }
+}
+
+impl Settings {
     /// What is not said stays as it was.
-    fn read_map<'a>(&mut self, words: &mut Words<'a>) -> Result<(), Wrong<'a>> {
+    fn read_map<'a>(&mut self, words: &mut Lexer<'a>) -> Result<(), Wrong<'a>> {
         let mut n = 0;
         while let Some(word) = words.peek().filter(|word| begins_with_digit(word)) {
             let band = word.parse().ok().filter(|band| *band < 16);
@@ -57,7 +100,7 @@ impl Settings {
                 (None, _) => return Err(Wrong::new(word, "`priomap` takes 16 bands at most")),
                 (_, None) => return Err(Wrong::new(word, format!("`{word}` is not a band"))),
             }
-            words.next();
+            words.next_word();
             n += 1;
         }
         Ok(())
@@ -77,8 +120,8 @@ pub(crate) struct Prio<P> {
     streams: (u64, String),
 }
 
-impl<P: Packet> Prio<P> {
-    pub fn new(settings: &Settings, device: Device, seed: u64, name: &str) -> Self {
+impl<P: Packet> Configure<Settings> for Prio<P> {
+    fn new(settings: &Settings, device: Device, seed: u64, name: &str) -> Self {
         let mut prio = Self {
             bands: Vec::new(),
             map: settings.priomap,
@@ -91,7 +134,7 @@ impl<P: Packet> Prio<P> {
     }
 
     /// Other settings; what waits in bands that are no more is dropped. False: the bands are of another kind.
-    pub fn change(&mut self, settings: &Settings, device: Device) -> bool {
+    fn change(&mut self, settings: &Settings, device: Device) -> bool {
         if self.kind != *settings.child {
             // One that refuses them is the first.
             let mut bands = self.bands.iter_mut();
@@ -103,27 +146,15 @@ impl<P: Packet> Prio<P> {
         self.set_bands(settings, device);
         true
     }
+}
 
-    fn set_bands(&mut self, settings: &Settings, device: Device) {
-        let bands = usize::from(settings.bands);
-        self.map = settings.priomap;
-        for band in self.bands.drain(bands.min(self.bands.len())..) {
-            self.gone = self.gone.and(band.stats().dropped());
-        }
-        let (seed, name) = &self.streams;
-        for n in self.bands.len()..bands {
-            let name = format!("{name}/{n}");
-            let band = Qdisc::of_kind(&settings.child, device, *seed, &name);
-            self.bands.push(band);
-        }
-    }
-
-    pub fn enqueue(&mut self, now: Instant, packet: P) -> bool {
+impl<P: Packet> Discipline<P> for Prio<P> {
+    fn enqueue(&mut self, now: Instant, packet: P) -> bool {
         let band = self.map[usize::from(packet.priority() & 15)];
         self.bands[usize::from(band)].enqueue(now, packet)
     }
 
-    pub fn dequeue(&mut self, now: Instant) -> Dequeued<P> {
+    fn dequeue(&mut self, now: Instant) -> Dequeued<P> {
         let mut wait: Option<Instant> = None;
         for band in &mut self.bands {
             match band.dequeue(now) {
@@ -136,11 +167,27 @@ impl<P: Packet> Prio<P> {
     }
 
     /// Bands' own waits are not overlimits of this one.
-    pub fn stats(&self) -> Stats {
+    fn stats(&self) -> Stats {
         let sum = |sum: Stats, band: &Qdisc<P>| sum.and(band.stats());
         Stats {
             overlimits: 0,
             ..self.bands.iter().fold(self.gone, sum)
+        }
+    }
+}
+
+impl<P: Packet> Prio<P> {
+    fn set_bands(&mut self, settings: &Settings, device: Device) {
+        let bands = usize::from(settings.bands);
+        self.map = settings.priomap;
+        for band in self.bands.drain(bands.min(self.bands.len())..) {
+            self.gone = self.gone.and(band.stats().dropped());
+        }
+        let (seed, name) = &self.streams;
+        for n in self.bands.len()..bands {
+            let name = format!("{name}/{n}");
+            let band = Qdisc::of_kind(&settings.child, device, *seed, &name);
+            self.bands.push(band);
         }
     }
 }

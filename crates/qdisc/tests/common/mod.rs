@@ -112,3 +112,13 @@ pub fn take_until(qdisc: &mut Qdisc<Plain>, from: Instant, until: Instant) -> Ve
 pub fn ids(out: &[(Plain, i64)]) -> Vec<(u32, i64)> {
     out.iter().map(|(packet, at)| (packet.id, *at)).collect()
 }
+
+/// What only the kind of a qdisc counts, by tc's name.
+#[allow(dead_code)] // Not each test file needs it.
+pub fn own<P: Packet>(qdisc: &Qdisc<P>, name: &str) -> u64 {
+    let own = qdisc.own();
+    let found = own.iter().find(|(is, _)| *is == name);
+    found
+        .unwrap_or_else(|| panic!("{name} is not in {own:?}"))
+        .1
+}

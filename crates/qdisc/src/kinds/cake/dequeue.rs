@@ -24,7 +24,8 @@ enum Take<P> {
 }
 
 impl<P: Packet> Cake<P> {
-    pub fn dequeue(&mut self, now: Instant) -> Dequeued<P> {
+    /// [`crate::Qdisc::dequeue`].
+    pub fn next(&mut self, now: Instant) -> Dequeued<P> {
         // A decaying flow is looked at once for each packet.
         let mut first = true;
         while self.stats.qlen > 0 {

@@ -11,7 +11,8 @@ use crate::packet::Packet;
 use crate::store::Waiting;
 
 impl<P: Packet> Cake<P> {
-    pub fn enqueue(&mut self, now: Instant, mut packet: P) -> bool {
+    /// [`crate::Qdisc::enqueue`].
+    pub fn arrives(&mut self, now: Instant, mut packet: P) -> bool {
         let len = packet.size();
         let tin = self.select_tin(&mut packet);
         let n = self.select_flow(tin, &packet);

@@ -2,25 +2,29 @@
 
 mod autorate;
 mod cobalt;
+mod counters;
 mod dequeue;
 mod diffserv;
 mod enqueue;
 mod flow;
 mod hosts;
 mod isolation;
+mod netlink;
 mod overflow;
 mod overhead;
 mod rate;
-mod report;
-pub mod settings;
+mod settings;
 mod shaper;
 mod tin;
+mod words;
 
 pub use settings::{AckFilter, Settings};
+
 use tcplab_base::{Instant, Random};
 
+use crate::discipline::{Configure, Discipline, Named};
 use crate::packet::Packet;
-use crate::qdisc::Device;
+use crate::qdisc::{Dequeued, Device};
 use crate::stats::Stats;
 use crate::store::{Store, Waiting};
 
@@ -79,8 +83,8 @@ const LEAST_MEMORY: u64 = 4 << 20;
 /// Packets of the longest kind that the limit holds at most, when it follows from the rate.
 const PACKETS: u64 = 10_240;
 
-impl<P: Packet> Cake<P> {
-    pub fn new(settings: &Settings, device: Device, seed: u64, name: &str) -> Self {
+impl<P: Packet> Configure<Settings> for Cake<P> {
+    fn new(settings: &Settings, device: Device, seed: u64, name: &str) -> Self {
         let mut draws = Random::stream(seed, name);
         let rate = settings.bandwidth_bps.unwrap_or(0) / 8;
         let mut cake = Self {
@@ -110,7 +114,7 @@ impl<P: Packet> Cake<P> {
     }
 
     /// Other settings; packets in tins that are no more are dropped.
-    pub fn change(&mut self, settings: &Settings, device: Device) {
+    fn change(&mut self, settings: &Settings, device: Device) -> bool {
         self.plan = Plan::new(settings.tins);
         self.isolation = Isolation::new(settings.flows);
         self.filter = settings.ack_filter;
@@ -125,8 +129,38 @@ impl<P: Packet> Cake<P> {
         for tin in self.plan.tins()..self.tins.len() {
             self.clear(tin);
         }
+        true
+    }
+}
+
+impl<P: Packet> Discipline<P> for Cake<P> {
+    #[inline]
+    fn enqueue(&mut self, now: Instant, packet: P) -> bool {
+        self.arrives(now, packet)
     }
 
+    #[inline]
+    fn dequeue(&mut self, now: Instant) -> Dequeued<P> {
+        self.next(now)
+    }
+
+    fn stats(&self) -> Stats {
+        self.stats
+    }
+
+    fn own(&self) -> Named {
+        let of = (self.memory, self.overhead, self.autorate.peak);
+        counters::named(&counters::WHOLE, &of)
+    }
+
+    fn tins(&self) -> Vec<Named> {
+        let tins = self.plan.order.iter().map(|n| &self.tins[usize::from(*n)]);
+        tins.map(|tin| counters::named(&counters::TIN, tin))
+            .collect()
+    }
+}
+
+impl<P: Packet> Cake<P> {
     /// Sets the rate in bytes a second, and what follows from it.
     fn set_rate(&mut self, rate: u64) {
         while self.tins.len() < self.plan.tins() {
@@ -191,10 +225,6 @@ impl<P: Packet> Cake<P> {
         tin.backlog -= waiting.len;
         self.memory.used -= waiting.truesize;
         self.stats.takes(waiting.len);
-    }
-
-    pub fn stats(&self) -> Stats {
-        self.stats
     }
 
     /// When the shaper lets the next packet go; none: now.

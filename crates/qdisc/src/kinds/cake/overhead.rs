@@ -1,7 +1,8 @@
 //! The length of a packet on the wire below.
 
-use super::settings::{Framing, Settings};
 use tcplab_wire::Segments;
+
+use super::settings::{Framing, Settings};
 
 /// Lengths: as settings make them, and which were seen.
 #[derive(Clone, Copy, Debug)]

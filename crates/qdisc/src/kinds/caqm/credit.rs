@@ -5,9 +5,10 @@
 //! and what waits beyond Q_t. A second, smaller account holds what packets that were marked by chance give up within the
 //! period; others get it (XCP's shuffle). Counts have a sign and 64 bits.
 
-use super::settings::Settings;
 use tcplab_base::{Duration, Instant, Random};
 use tcplab_wire::CaqmInfo;
+
+use super::settings::Settings;
 
 /// Bytes of the longest frame of Ethernet on the wire, and how many of them a period is long.
 const FRAME: u128 = 1_538;

@@ -7,16 +7,18 @@
 //! does with other types), this follows `docs/caqm.md`.
 
 mod credit;
-pub mod settings;
+mod settings;
 
 pub use settings::{At, Settings};
+
 use tcplab_base::{Instant, Random};
 use tcplab_wire::CaqmInfo;
 
+use crate::discipline::{Configure, Discipline, Named};
 use crate::kinds::fifo::{Fifo, Limit};
 use crate::packet::Packet;
 use crate::qdisc::{Dequeued, Device};
-use crate::stats::{CaqmStats, Stats};
+use crate::stats::Stats;
 use credit::{Credit, Verdict};
 
 /// The type of congestion control that a switch acts on.
@@ -30,8 +32,37 @@ pub(crate) struct Caqm<P> {
     overhead: u32,
     credit: Credit,
     queue: Fifo<P>,
-    own: CaqmStats,
+    own: Own,
     draws: Random,
+}
+
+/// What became of packets. The sum of all packets that were judged or passed is what came to be judged.
+#[derive(Clone, Copy, Debug, Default)]
+struct Own {
+    /// Packets that got the window they asked for.
+    granted: u64,
+    /// Of these: from what others gave up in the same period.
+    shuffled: u64,
+    /// Packets whose hint was refused.
+    refused: u64,
+    /// Packets that were marked: their flow gives up window.
+    marked: u64,
+    /// Packets that a switch before had marked.
+    already_marked: u64,
+    /// Packets that ask for nothing, as a switch before had refused them.
+    already_refused: u64,
+    /// Packets with feedback, which is left alone.
+    feedback: u64,
+    /// Packets with a tag of another type.
+    other_type: u64,
+    /// Packets without a tag, or with one that is cut off.
+    untagged: u64,
+    /// Bytes of window granted.
+    granted_bytes: u64,
+    /// Bytes of window asked for in vain, those of marked packets included.
+    refused_bytes: u64,
+    /// The most bytes that waited.
+    max_backlog: u64,
 }
 
 /// The wire's rate, as it is said here or known of the link.
@@ -39,28 +70,31 @@ fn rate(settings: &Settings, device: Device) -> Option<u64> {
     settings.rate.or(device.rate_bps)
 }
 
-impl<P: Packet> Caqm<P> {
-    pub fn new(settings: &Settings, device: Device, seed: u64, name: &str) -> Self {
+impl<P: Packet> Configure<Settings> for Caqm<P> {
+    fn new(settings: &Settings, device: Device, seed: u64, name: &str) -> Self {
         Self {
             overhead: settings.overhead.unwrap_or(device.overhead),
             credit: Credit::new(settings, rate(settings, device)),
             queue: Fifo::new(Limit::Bytes(settings.limit)),
-            own: CaqmStats::default(),
+            own: Own::default(),
             draws: Random::stream(seed, name),
             settings: settings.clone(),
         }
     }
 
     /// Other settings; what waits stays.
-    pub fn change(&mut self, settings: &Settings, device: Device) {
+    fn change(&mut self, settings: &Settings, device: Device) -> bool {
         self.overhead = settings.overhead.unwrap_or(device.overhead);
         self.credit.change(settings, rate(settings, device));
-        self.queue.change(Limit::Bytes(settings.limit));
+        self.queue.set_limit(Limit::Bytes(settings.limit));
         self.settings = settings.clone();
+        true
     }
+}
 
+impl<P: Packet> Discipline<P> for Caqm<P> {
     /// A super-segment is cut: each packet of the wire asks for itself.
-    pub fn enqueue(&mut self, now: Instant, packet: P) -> bool {
+    fn enqueue(&mut self, now: Instant, packet: P) -> bool {
         if packet.segments().is_none() {
             return self.enqueue_one(now, packet);
         }
@@ -75,6 +109,46 @@ impl<P: Packet> Caqm<P> {
         taken > 0
     }
 
+    fn dequeue(&mut self, now: Instant) -> Dequeued<P> {
+        let backlog = self.queue.stats.backlog;
+        let Some(mut packet) = self.queue.pop() else {
+            return Dequeued::Empty;
+        };
+        self.credit.at(now, backlog);
+        if self.settings.at == At::Dequeue {
+            self.judge(&mut packet);
+        }
+        self.credit.sends(packet.size() + self.overhead);
+        Dequeued::Packet(packet)
+    }
+
+    fn stats(&self) -> Stats {
+        self.queue.stats
+    }
+
+    /// Counters have no sign: a negative credit is `debt`.
+    fn own(&self) -> Named {
+        let (own, credit) = (&self.own, self.credit.left());
+        vec![
+            ("granted", own.granted),
+            ("shuffled", own.shuffled),
+            ("refused", own.refused),
+            ("marked", own.marked),
+            ("already_marked", own.already_marked),
+            ("already_refused", own.already_refused),
+            ("feedback", own.feedback),
+            ("other_type", own.other_type),
+            ("untagged", own.untagged),
+            ("granted_bytes", own.granted_bytes),
+            ("refused_bytes", own.refused_bytes),
+            ("credit", credit.max(0) as u64),
+            ("debt", (-credit).max(0) as u64),
+            ("max_backlog", own.max_backlog),
+        ]
+    }
+}
+
+impl<P: Packet> Caqm<P> {
     fn enqueue_one(&mut self, now: Instant, mut packet: P) -> bool {
         let stats = &mut self.queue.stats;
         let len = packet.size();
@@ -88,22 +162,9 @@ impl<P: Packet> Caqm<P> {
             self.credit.at(now, self.queue.stats.backlog);
             self.judge(&mut packet);
         }
-        let fits = self.queue.enqueue(packet);
+        let fits = self.queue.push(packet);
         self.own.max_backlog = self.own.max_backlog.max(self.queue.stats.backlog);
         fits
-    }
-
-    pub fn dequeue(&mut self, now: Instant) -> Dequeued<P> {
-        let backlog = self.queue.stats.backlog;
-        let Some(mut packet) = self.queue.dequeue() else {
-            return Dequeued::Empty;
-        };
-        self.credit.at(now, backlog);
-        if self.settings.at == At::Dequeue {
-            self.judge(&mut packet);
-        }
-        self.credit.sends(packet.size() + self.overhead);
-        Dequeued::Packet(packet)
     }
 
     /// The verdict on a packet that has a tag of data; anything else is only counted.
@@ -144,17 +205,6 @@ impl<P: Packet> Caqm<P> {
                 packet.set_caqm(ethertype, info.marked(self.settings.last_hop));
             }
             _ => {}
-        }
-    }
-
-    pub fn stats(&self) -> Stats {
-        self.queue.stats
-    }
-
-    pub fn caqm_stats(&self) -> CaqmStats {
-        CaqmStats {
-            credit: self.credit.left(),
-            ..self.own
         }
     }
 }

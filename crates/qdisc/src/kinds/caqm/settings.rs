@@ -5,7 +5,8 @@
 
 use tcplab_base::quantity::NUMBER;
 
-use crate::words::{Words, Wrong, quantity, time};
+use crate::discipline::Words;
+use crate::words::{Lexer, Wrong, quantity, time};
 
 /// The settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,26 +51,6 @@ pub enum At {
     Dequeue,
 }
 
-pub(crate) const KNOWN: [&str; 17] = [
-    "limit",
-    "packets",
-    "qt",
-    "lambda",
-    "p",
-    "t",
-    "beta",
-    "unit",
-    "target",
-    "rate",
-    "overhead",
-    "last_hop",
-    "nolast_hop",
-    "at",
-    "enqueue",
-    "dequeue",
-    "ethertype",
-];
-
 /// Q_t of the public test report, `0x8f`: the switch counts it in KiB.
 const QT: u32 = 0x8f * 1_024;
 const ONE: u32 = 1_000_000_000;
@@ -97,10 +78,36 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
-    pub(crate) fn parse<'a>(words: &mut Words<'a>) -> Result<Self, Wrong<'a>> {
+impl Words for Settings {
+    const NAME: &'static str = "caqm";
+    const SUPPORTED: &'static str = "CAQM, a switch's egress queue that shares out window; tc has no such qdisc, [below](#caqm)";
+    const WORDS: &'static [&'static str] = &[
+        "limit",
+        "packets",
+        "qt",
+        "lambda",
+        "p",
+        "t",
+        "beta",
+        "unit",
+        "target",
+        "rate",
+        "overhead",
+        "last_hop",
+        "nolast_hop",
+        "at",
+        "enqueue",
+        "dequeue",
+        "ethertype",
+    ];
+    const EXAMPLES: &'static [[&'static str; 2]] = &[[
+        "caqm limit 5000 packets 6 rate 1mbit",
+        "caqm limit 900 packets 3 qt 0 at enqueue",
+    ]];
+
+    fn parse<'a>(words: &mut Lexer<'a>) -> Result<Self, Wrong<'a>> {
         let mut caqm = Self::default();
-        while let Some(word) = words.next() {
+        while let Some(word) = words.next_word() {
             match word {
                 "limit" => caqm.limit = words.size()?,
                 "packets" => caqm.packets = Some(words.count(u32::MAX)?),
@@ -117,15 +124,27 @@ impl Settings {
                 "nolast_hop" => caqm.last_hop = false,
                 "at" => caqm.at = at(words)?,
                 "ethertype" => caqm.ethertype = ethertype(words)?,
-                _ => return Err(Wrong::unknown(word, "a word of caqm", &KNOWN)),
+                _ => return Err(Wrong::unknown(word, "a word of caqm", Self::WORDS)),
             }
         }
         Ok(caqm)
     }
+
+    fn asks_rate(&self) -> bool {
+        self.rate.is_none()
+    }
+
+    fn not_in_kernels(&self) -> Option<&'static str> {
+        Some("`caqm` is tcplab's own")
+    }
+
+    fn options(&self) -> Option<Vec<u8>> {
+        None
+    }
 }
 
 /// A size; a hexadecimal number is the value of a switch's register, which counts KiB.
-fn target_queue<'a>(words: &mut Words<'a>) -> Result<u32, Wrong<'a>> {
+fn target_queue<'a>(words: &mut Lexer<'a>) -> Result<u32, Wrong<'a>> {
     if !words.peek().is_some_and(|word| word.starts_with("0x")) {
         return words.size();
     }
@@ -140,7 +159,7 @@ fn target_queue<'a>(words: &mut Words<'a>) -> Result<u32, Wrong<'a>> {
 }
 
 /// A number from 0 to 1.
-fn part<'a>(key: &str, words: &mut Words<'a>) -> Result<u32, Wrong<'a>> {
+fn part<'a>(key: &str, words: &mut Lexer<'a>) -> Result<u32, Wrong<'a>> {
     let word = words.value()?;
     let value = quantity(word, &NUMBER)?;
     u32::try_from(value)
@@ -152,7 +171,7 @@ fn part<'a>(key: &str, words: &mut Words<'a>) -> Result<u32, Wrong<'a>> {
         })
 }
 
-fn period<'a>(words: &mut Words<'a>) -> Result<i64, Wrong<'a>> {
+fn period<'a>(words: &mut Lexer<'a>) -> Result<i64, Wrong<'a>> {
     let word = words.value()?;
     match time(word)? {
         ns @ 1..=MOST_T => Ok(ns),
@@ -163,7 +182,7 @@ fn period<'a>(words: &mut Words<'a>) -> Result<i64, Wrong<'a>> {
     }
 }
 
-fn at<'a>(words: &mut Words<'a>) -> Result<At, Wrong<'a>> {
+fn at<'a>(words: &mut Lexer<'a>) -> Result<At, Wrong<'a>> {
     const PLACES: [&str; 2] = ["enqueue", "dequeue"];
     match words.value()? {
         "enqueue" => Ok(At::Enqueue),
@@ -177,7 +196,7 @@ fn at<'a>(words: &mut Words<'a>) -> Result<At, Wrong<'a>> {
 }
 
 /// Below 0x0600 the field is a length (IEEE 802.3 3.2.6), and the types of IP and VLANs are taken.
-fn ethertype<'a>(words: &mut Words<'a>) -> Result<u16, Wrong<'a>> {
+fn ethertype<'a>(words: &mut Lexer<'a>) -> Result<u16, Wrong<'a>> {
     const TAKEN: [u16; 5] = [0x0800, 0x86dd, 0x0806, 0x8100, 0x88a8];
     let mut ahead = words.clone();
     let word = ahead.value()?;

@@ -2,13 +2,13 @@
 //! 1,024 ns, 1 / sqrt(count) has 16 bits.
 
 mod fair;
-pub mod settings;
+mod settings;
 mod single;
 
 pub(crate) use fair::FqCodel;
+pub use settings::{FairSettings, Settings};
 pub(crate) use single::CodelQueue;
 
-use settings::Codel as Settings;
 use tcplab_base::Instant;
 
 use crate::packet::Packet;

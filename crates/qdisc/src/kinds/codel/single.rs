@@ -1,13 +1,27 @@
 //! `codel` (sch_codel.c): one queue.
 
-use super::settings::Codel as Settings;
 use tcplab_base::Instant;
 
-use super::{Codel, Count, Params, Source, time, to_us};
+use super::settings::Settings;
+use super::{Codel, Count, Params, Source, to_us};
+use crate::discipline::{Configure, Discipline, Field, Named, named};
 use crate::packet::Packet;
-use crate::qdisc::Dequeued;
-use crate::stats::{CodelStats, Stats};
+use crate::qdisc::{Dequeued, Device};
+use crate::stats::Stats;
 use crate::store::{Chain, Store, Waiting};
+
+/// `struct tc_codel_xstats`.
+pub(super) const COUNTERS: [Field<(Codel, Count, u32)>; 7] = [
+    ("maxpacket", 0, 4, |(_, count, _)| count.maxpacket.into()),
+    ("count", 4, 4, |(state, ..)| state.count.into()),
+    ("lastcount", 8, 4, |(state, ..)| state.lastcount.into()),
+    ("ldelay", 12, 4, |(state, ..)| to_us(state.ldelay).into()),
+    ("drop_overlimit", 20, 4, |(.., overlimit)| {
+        (*overlimit).into()
+    }),
+    ("ecn_mark", 24, 4, |(_, count, _)| count.ecn_mark.into()),
+    ("ce_mark", 32, 4, |(_, count, _)| count.ce_mark.into()),
+];
 
 /// The qdisc.
 #[derive(Clone, Debug)]
@@ -20,37 +34,38 @@ pub(crate) struct CodelQueue<P> {
     chain: Chain,
     stats: Stats,
     drop_overlimit: u32,
-    last: Instant,
 }
 
-impl<P: Packet> CodelQueue<P> {
-    pub fn new(settings: &Settings, frame: u32) -> Self {
+impl<P: Packet> Configure<Settings> for CodelQueue<P> {
+    fn new(settings: &Settings, device: Device, _seed: u64, _name: &str) -> Self {
         Self {
             limit: settings.limit,
-            params: Params::new(settings, frame),
+            params: Params::new(settings, device.frame()),
             state: Codel::default(),
             count: Count::default(),
             store: Store::default(),
             chain: Chain::default(),
             stats: Stats::default(),
             drop_overlimit: 0,
-            last: Instant::from_nanos(0),
         }
     }
 
     /// Other settings; what is beyond the limit is dropped from the head.
-    pub fn change(&mut self, settings: &Settings, frame: u32) {
+    fn change(&mut self, settings: &Settings, device: Device) -> bool {
         self.limit = settings.limit;
-        self.params = Params::new(settings, frame);
+        self.params = Params::new(settings, device.frame());
         while self.stats.qlen > self.limit
             && let Some(waiting) = self.store.pop(&mut self.chain)
         {
             self.stats.takes(waiting.len);
             self.stats.drops(waiting.len);
         }
+        true
     }
+}
 
-    pub fn enqueue(&mut self, now: Instant, packet: P) -> bool {
+impl<P: Packet> Discipline<P> for CodelQueue<P> {
+    fn enqueue(&mut self, now: Instant, packet: P) -> bool {
         let len = packet.size();
         if self.stats.qlen >= self.limit {
             self.drop_overlimit += 1;
@@ -69,8 +84,7 @@ impl<P: Packet> CodelQueue<P> {
         true
     }
 
-    pub fn dequeue(&mut self, now: Instant) -> Dequeued<P> {
-        self.last = now;
+    fn dequeue(&mut self, now: Instant) -> Dequeued<P> {
         let mut from = Source {
             store: &mut self.store,
             chain: &mut self.chain,
@@ -87,26 +101,11 @@ impl<P: Packet> CodelQueue<P> {
         })
     }
 
-    pub fn stats(&self) -> Stats {
+    fn stats(&self) -> Stats {
         self.stats
     }
 
-    pub fn codel_stats(&self) -> CodelStats {
-        let ahead = self.state.drop_next.wrapping_sub(time(self.last)) as i32;
-        let us = to_us(ahead.unsigned_abs()) as i32;
-        CodelStats {
-            count: self.state.count,
-            lastcount: self.state.lastcount,
-            ldelay: to_us(self.state.ldelay),
-            dropping: self.state.dropping,
-            drop_next: match self.state.dropping {
-                true => us * ahead.signum(),
-                false => 0,
-            },
-            maxpacket: self.count.maxpacket,
-            ecn_mark: self.count.ecn_mark,
-            drop_overlimit: self.drop_overlimit,
-            ce_mark: self.count.ce_mark,
-        }
+    fn own(&self) -> Named {
+        named(&COUNTERS, &(self.state, self.count, self.drop_overlimit))
     }
 }

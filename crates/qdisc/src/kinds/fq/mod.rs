@@ -4,18 +4,62 @@
 //! rate of their own (TCP's is in its packets' times); flows are looked up in one tree.
 
 mod flows;
-pub mod settings;
+mod settings;
+
+pub use settings::Settings;
 
 use std::collections::{BTreeSet, VecDeque};
 
-pub use settings::Settings;
 use tcplab_base::{Duration, Instant, Random};
 
+use crate::discipline::{Configure, Discipline, Field, Named, named};
 use crate::packet::Packet;
-use crate::qdisc::Dequeued;
-use crate::stats::{FqStats, Stats};
+use crate::qdisc::{Dequeued, Device};
+use crate::stats::Stats;
 use crate::timed::Timed;
 use flows::{Flows, Place};
+
+/// What it counts.
+#[derive(Clone, Copy, Debug, Default)]
+struct Own {
+    /// Flows that are known.
+    flows: u32,
+    /// Flows without packets.
+    inactive: u32,
+    /// Flows forgotten.
+    gc: u64,
+    /// Packets of the highest priority.
+    highprio: u64,
+    /// How often a flow had to wait for its time.
+    throttled: u64,
+    /// Nanoseconds that flows were late, as a moving mean.
+    latency: u64,
+    /// Packets that passed `ce_threshold`; those that cannot be marked are counted too.
+    ce_mark: u64,
+    /// Packets dropped at the limit of their flow.
+    flows_plimit: u64,
+    /// Packets that would have taken more than a second.
+    pkts_too_long: u64,
+    /// Packets dropped beyond the horizon.
+    horizon_drops: u64,
+    /// Packets brought to the horizon.
+    horizon_caps: u64,
+}
+
+/// `struct tc_fq_qd_stats`.
+const COUNTERS: [Field<Own>; 11] = [
+    ("gc", 0, 8, |own| own.gc),
+    ("highprio", 8, 8, |own| own.highprio),
+    ("throttled", 24, 8, |own| own.throttled),
+    ("flows_plimit", 32, 8, |own| own.flows_plimit),
+    ("pkts_too_long", 40, 8, |own| own.pkts_too_long),
+    ("flows", 64, 4, |own| own.flows.into()),
+    ("inactive", 68, 4, |own| own.inactive.into()),
+    ("latency", 76, 4, |own| own.latency),
+    ("ce_mark", 80, 8, |own| own.ce_mark),
+    ("horizon_drops", 88, 8, |own| own.horizon_drops),
+    ("horizon_caps", 96, 8, |own| own.horizon_caps),
+];
 
 /// The qdisc.
 #[derive(Clone, Debug)]
@@ -34,7 +78,7 @@ pub(crate) struct Fq<P> {
     /// The time when it was last looked at.
     now: Instant,
     stats: Stats,
-    own: FqStats,
+    own: Own,
     key: u64,
 }
 
@@ -42,8 +86,8 @@ pub(crate) struct Fq<P> {
 const CONTROL: u8 = 7;
 const SECOND: u64 = 1_000_000_000;
 
-impl<P: Packet> Fq<P> {
-    pub fn new(settings: &Settings, frame: u32, seed: u64, name: &str) -> Self {
+impl<P: Packet> Configure<Settings> for Fq<P> {
+    fn new(settings: &Settings, device: Device, seed: u64, name: &str) -> Self {
         let mut fq = Self {
             settings: *settings,
             quantum: 0,
@@ -56,33 +100,28 @@ impl<P: Packet> Fq<P> {
             internal: Timed::default(),
             now: Instant::from_nanos(0),
             stats: Stats::default(),
-            own: FqStats::default(),
+            own: Own::default(),
             key: Random::stream(seed, name).below(u64::MAX),
         };
-        fq.set(settings, frame);
+        fq.set(settings, device.frame());
         fq
     }
 
     /// Other settings; what is beyond the limit is dropped.
-    pub fn change(&mut self, settings: &Settings, frame: u32) {
-        self.set(settings, frame);
+    fn change(&mut self, settings: &Settings, device: Device) -> bool {
+        self.set(settings, device.frame());
         while self.stats.qlen > self.settings.limit {
             let packet = self.internal.pop().or_else(|| self.flows.pop_any());
             let Some(packet) = packet else { break };
             self.stats.takes(packet.size());
             self.stats.drops(packet.size());
         }
+        true
     }
+}
 
-    fn set(&mut self, settings: &Settings, frame: u32) {
-        const MOST: u32 = 1 << 20;
-        let frame = frame.clamp(1, MOST);
-        self.settings = *settings;
-        self.quantum = settings.quantum.unwrap_or((2 * frame).min(MOST)) as i32;
-        self.initial_quantum = settings.initial_quantum.unwrap_or((10 * frame).min(MOST)) as i32;
-    }
-
-    pub fn enqueue(&mut self, now: Instant, packet: P) -> bool {
+impl<P: Packet> Discipline<P> for Fq<P> {
+    fn enqueue(&mut self, now: Instant, packet: P) -> bool {
         let len = packet.size();
         if self.stats.qlen >= self.settings.limit {
             self.stats.drops(len);
@@ -121,41 +160,7 @@ impl<P: Packet> Fq<P> {
         true
     }
 
-    /// When a packet may leave; none: beyond the horizon.
-    fn time_to_send(&mut self, now: Instant, packet: &P) -> Option<Instant> {
-        let Some(at) = packet.departure() else {
-            self.now = now;
-            return Some(now);
-        };
-        let horizon = Duration::from_micros(i64::from(self.settings.horizon_us));
-        // The time of the last look is good enough when it lets the packet pass.
-        if at <= self.now + horizon {
-            return Some(at);
-        }
-        self.now = now;
-        if at <= now + horizon {
-            return Some(at);
-        }
-        if self.settings.horizon_drop {
-            return None;
-        }
-        self.own.horizon_caps += 1;
-        Some(now + horizon)
-    }
-
-    fn classify(&mut self, now: Instant, packet: &P) -> u32 {
-        let key = match packet.socket() {
-            Some(socket) => socket << 1,
-            None => {
-                let hash = packet.flow_keys().hash(self.key) & self.settings.orphan_mask;
-                u64::from(hash) << 1 | 1
-            }
-        };
-        self.own.gc += u64::from(self.flows.collect(key, now, self.settings.buckets_log));
-        self.flows.find(key, now, self.initial_quantum)
-    }
-
-    pub fn dequeue(&mut self, now: Instant) -> Dequeued<P> {
+    fn dequeue(&mut self, now: Instant) -> Dequeued<P> {
         if self.stats.qlen == 0 {
             return Dequeued::Empty;
         }
@@ -196,6 +201,63 @@ impl<P: Packet> Fq<P> {
             };
             return self.leaves(packet);
         }
+    }
+
+    fn stats(&self) -> Stats {
+        self.stats
+    }
+
+    fn own(&self) -> Named {
+        let own = Own {
+            flows: self.flows.len(),
+            inactive: self.flows.inactive,
+            ..self.own
+        };
+        named(&COUNTERS, &own)
+    }
+}
+
+impl<P: Packet> Fq<P> {
+    fn set(&mut self, settings: &Settings, frame: u32) {
+        const MOST: u32 = 1 << 20;
+        let frame = frame.clamp(1, MOST);
+        self.settings = *settings;
+        self.quantum = settings.quantum.unwrap_or((2 * frame).min(MOST)) as i32;
+        self.initial_quantum = settings.initial_quantum.unwrap_or((10 * frame).min(MOST)) as i32;
+    }
+
+    /// When a packet may leave; none: beyond the horizon.
+    fn time_to_send(&mut self, now: Instant, packet: &P) -> Option<Instant> {
+        let Some(at) = packet.departure() else {
+            self.now = now;
+            return Some(now);
+        };
+        let horizon = Duration::from_micros(i64::from(self.settings.horizon_us));
+        // The time of the last look is good enough when it lets the packet pass.
+        if at <= self.now + horizon {
+            return Some(at);
+        }
+        self.now = now;
+        if at <= now + horizon {
+            return Some(at);
+        }
+        if self.settings.horizon_drop {
+            return None;
+        }
+        self.own.horizon_caps += 1;
+        Some(now + horizon)
+    }
+
+    fn classify(&mut self, now: Instant, packet: &P) -> u32 {
+        let key = match packet.socket() {
+            Some(socket) => socket << 1,
+            None => {
+                let hash = packet.flow_keys().hash(self.key) & self.settings.orphan_mask;
+                u64::from(hash) << 1 | 1
+            }
+        };
+        self.own.gc += u64::from(self.flows.collect(key, now, self.settings.buckets_log));
+        self.flows.find(key, now, self.initial_quantum)
     }
 
     /// A flow whose turn it is has no packet: a new one passes through the old ones, lest it starve them.
@@ -283,21 +345,5 @@ impl<P: Packet> Fq<P> {
         self.stats.takes(len);
         self.stats.leaves(len);
         Dequeued::Packet(packet)
-    }
-
-    pub fn stats(&self) -> Stats {
-        self.stats
-    }
-
-    pub fn fq_stats(&self) -> FqStats {
-        let slack = i64::from(self.settings.timer_slack_ns);
-        let ahead = |next: Instant| next.since(self.now).as_nanos() + slack;
-        FqStats {
-            flows: self.flows.len(),
-            inactive: self.flows.inactive,
-            throttled_flows: self.delayed.len() as u32,
-            next_packet_delay: self.next_delayed.map_or(0, ahead),
-            ..self.own
-        }
     }
 }

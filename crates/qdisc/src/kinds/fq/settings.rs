@@ -1,7 +1,10 @@
 //! `fq` (tc-fq(8)): fair queueing with pacing.
 
+use super::COUNTERS;
+use crate::discipline::{Named, Words, read};
 use crate::link_layer::byte_rate;
-use crate::words::{Words, Wrong};
+use crate::netlink::Attributes;
+use crate::words::{Lexer, Wrong};
 
 /// The settings, with the defaults of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,24 +39,21 @@ pub struct Settings {
     pub horizon_drop: bool,
 }
 
-pub(crate) const KNOWN: [&str; 16] = [
-    "limit",
-    "flow_limit",
-    "quantum",
-    "initial_quantum",
-    "maxrate",
-    "buckets",
-    "orphan_mask",
-    "low_rate_threshold",
-    "ce_threshold",
-    "refill_delay",
-    "timer_slack",
-    "horizon",
-    "horizon_cap",
-    "horizon_drop",
-    "pacing",
-    "nopacing",
-];
+/// `enum TCA_FQ_*` (linux/pkt_sched.h).
+const PLIMIT: u16 = 1;
+const FLOW_PLIMIT: u16 = 2;
+const QUANTUM: u16 = 3;
+const INITIAL_QUANTUM: u16 = 4;
+const RATE_ENABLE: u16 = 5;
+const FLOW_MAX_RATE: u16 = 7;
+const BUCKETS_LOG: u16 = 8;
+const FLOW_REFILL_DELAY: u16 = 9;
+const ORPHAN_MASK: u16 = 10;
+const LOW_RATE_THRESHOLD: u16 = 11;
+const CE_THRESHOLD: u16 = 12;
+const TIMER_SLACK: u16 = 13;
+const HORIZON: u16 = 14;
+const HORIZON_DROP: u16 = 15;
 
 const MAX_QUANTUM: u32 = 1 << 20;
 const MAX_BUCKETS: u32 = 256 * 1_024;
@@ -79,18 +79,79 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
-    pub(crate) fn parse<'a>(words: &mut Words<'a>) -> Result<Self, Wrong<'a>> {
+impl Words for Settings {
+    const NAME: &'static str = "fq";
+    const SUPPORTED: &'static str = "all; packets of the simulator have no departure time of their own, so it paces by `maxrate` only";
+    const WORDS: &'static [&'static str] = &[
+        "limit",
+        "flow_limit",
+        "quantum",
+        "initial_quantum",
+        "maxrate",
+        "buckets",
+        "orphan_mask",
+        "low_rate_threshold",
+        "ce_threshold",
+        "refill_delay",
+        "timer_slack",
+        "horizon",
+        "horizon_cap",
+        "horizon_drop",
+        "pacing",
+        "nopacing",
+    ];
+    const EXAMPLES: &'static [[&'static str; 2]] = &[
+        ["fq limit 9 flow_limit 4", "fq limit 3 maxrate 1mbit"],
+        [
+            "fq maxrate 1mbit buckets 2 horizon 20ms quantum 1 initial_quantum 0",
+            "fq horizon_cap horizon 1us ce_threshold 1us orphan_mask 1 low_rate_threshold 10mbit",
+        ],
+        ["fq limit 9 maxrate 1mbit", "fq flow_limit 2 horizon_cap"],
+    ];
+
+    fn parse<'a>(words: &mut Lexer<'a>) -> Result<Self, Wrong<'a>> {
         let mut fq = Self::default();
-        while let Some(word) = words.next() {
+        while let Some(word) = words.next_word() {
             if !(fq.sharing(word, words)? || fq.pacing(word, words)?) {
-                return Err(Wrong::unknown(word, "a word of fq", &KNOWN));
+                return Err(Wrong::unknown(word, "a word of fq", Self::WORDS));
             }
         }
         Ok(fq)
     }
 
-    fn sharing<'a>(&mut self, word: &str, words: &mut Words<'a>) -> Result<bool, Wrong<'a>> {
+    fn options(&self) -> Option<Vec<u8>> {
+        let mut out = Attributes::default();
+        out.u32(BUCKETS_LOG, self.buckets_log);
+        out.u32(PLIMIT, self.limit);
+        out.u32(FLOW_PLIMIT, self.flow_limit);
+        if let Some(bytes) = self.quantum {
+            out.u32(QUANTUM, bytes);
+        }
+        if let Some(bytes) = self.initial_quantum {
+            out.u32(INITIAL_QUANTUM, bytes);
+        }
+        out.u32(RATE_ENABLE, self.pacing.into());
+        if let Some(rate) = self.max_rate {
+            // The largest is no limit.
+            out.u32(FLOW_MAX_RATE, u32::try_from(rate).unwrap_or(u32::MAX));
+        }
+        out.u32(LOW_RATE_THRESHOLD, self.low_rate_threshold);
+        out.u32(FLOW_REFILL_DELAY, self.refill_delay_us);
+        out.u32(ORPHAN_MASK, self.orphan_mask);
+        out.u32(CE_THRESHOLD, self.ce_threshold_us);
+        out.u32(TIMER_SLACK, self.timer_slack_ns);
+        out.u32(HORIZON, self.horizon_us);
+        out.put(HORIZON_DROP, &[self.horizon_drop.into()]);
+        Some(out.bytes())
+    }
+
+    fn counted(_queue: &[u8], app: &[u8]) -> (Named, Vec<Named>) {
+        (read(&COUNTERS, app), Vec::new())
+    }
+}
+
+impl Settings {
+    fn sharing<'a>(&mut self, word: &str, words: &mut Lexer<'a>) -> Result<bool, Wrong<'a>> {
         match word {
             "limit" => self.limit = words.unsigned()?,
             "flow_limit" => self.flow_limit = words.unsigned()?,
@@ -111,7 +172,7 @@ impl Settings {
         Ok(true)
     }
 
-    fn pacing<'a>(&mut self, word: &str, words: &mut Words<'a>) -> Result<bool, Wrong<'a>> {
+    fn pacing<'a>(&mut self, word: &str, words: &mut Lexer<'a>) -> Result<bool, Wrong<'a>> {
         match word {
             // The attribute has 32 bits, of which the last value is no limit.
             "maxrate" => {

@@ -1,15 +1,32 @@
 //! `htb` (sch_htb.c) with one class, through which everything goes: the bucket of its rate, that of its ceiling, and the
 //! qdisc that queues. With nobody to borrow from, it sends while both have tokens; these are nanoseconds.
 
-pub mod settings;
-use crate::Kind;
+mod settings;
+
 pub use settings::Settings;
+
 use tcplab_base::{Duration, Instant};
 
+use crate::Kind;
+use crate::count::QdiscCount;
+use crate::discipline::{Configure, Discipline, Named};
+use crate::netlink::{handle, number};
 use crate::packet::Packet;
 use crate::psched::Rate;
 use crate::qdisc::{Dequeued, Device, Qdisc};
-use crate::stats::{HtbStats, Stats};
+use crate::stats::Stats;
+
+/// The class through which everything goes.
+pub const CLASS: u32 = handle(1);
+
+/// What a kernel's htb counted, with what is queued in its class and what the class says of itself
+/// (`struct tc_htb_xstats`).
+pub fn with_class(mut htb: QdiscCount, child: Option<QdiscCount>, xstats: &[u8]) -> QdiscCount {
+    let child = child.unwrap_or_default();
+    (htb.own, htb.tins) = (child.own, child.tins);
+    htb.own.insert("lended".into(), number(xstats, 0, 4));
+    htb
+}
 
 /// The qdisc.
 #[derive(Clone, Debug)]
@@ -63,8 +80,8 @@ impl Bucket {
     }
 }
 
-impl<P: Packet> Htb<P> {
-    pub fn new(settings: &Settings, device: Device, seed: u64, name: &str) -> Self {
+impl<P: Packet> Configure<Settings> for Htb<P> {
+    fn new(settings: &Settings, device: Device, seed: u64, name: &str) -> Self {
         Self {
             child: Qdisc::of_kind(&settings.child, device.shaped(settings.rate), seed, name),
             kind: (*settings.child).clone(),
@@ -84,7 +101,7 @@ impl<P: Packet> Htb<P> {
     }
 
     /// Other settings; tokens stay. False: the child is of another kind.
-    pub fn change(&mut self, settings: &Settings, device: Device) -> bool {
+    fn change(&mut self, settings: &Settings, device: Device) -> bool {
         let device = device.shaped(settings.rate);
         let is_new = self.kind != *settings.child || settings.child.asks_rate();
         if is_new && !self.child.change_kind(&settings.child, device) {
@@ -103,12 +120,14 @@ impl<P: Packet> Htb<P> {
         [self.rate.tokens, self.ceil.tokens] = tokens;
         true
     }
+}
 
-    pub fn enqueue(&mut self, now: Instant, packet: P) -> bool {
+impl<P: Packet> Discipline<P> for Htb<P> {
+    fn enqueue(&mut self, now: Instant, packet: P) -> bool {
         self.child.enqueue(now, packet)
     }
 
-    pub fn dequeue(&mut self, now: Instant) -> Dequeued<P> {
+    fn dequeue(&mut self, now: Instant) -> Dequeued<P> {
         if self.child.stats().qlen == 0 {
             return Dequeued::Empty;
         }
@@ -132,6 +151,26 @@ impl<P: Packet> Htb<P> {
         answer
     }
 
+    fn stats(&self) -> Stats {
+        Stats {
+            overlimits: self.overlimits,
+            ..self.child.stats()
+        }
+    }
+
+    /// What its class counts, beside what is queued in it.
+    fn own(&self) -> Named {
+        let mut own = self.child.own();
+        own.push(("lended", self.lended.into()));
+        own
+    }
+
+    fn tins(&self) -> Vec<Named> {
+        self.child.tins()
+    }
+}
+
+impl<P: Packet> Htb<P> {
     fn gained(&self, now: Instant) -> i64 {
         let gained = self.counted.map_or(0, |then| now.since(then).as_nanos());
         gained.min(LONGEST)
@@ -151,27 +190,5 @@ impl<P: Packet> Htb<P> {
         } else {
             Mode::Send
         };
-    }
-
-    pub fn stats(&self) -> Stats {
-        Stats {
-            overlimits: self.overlimits,
-            ..self.child.stats()
-        }
-    }
-
-    pub fn htb_stats(&self) -> HtbStats {
-        let ticks = |tokens: i64| {
-            tokens
-                .div_euclid(TICK)
-                .clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32
-        };
-        HtbStats {
-            lended: self.lended,
-            tokens: ticks(self.rate.tokens),
-            ctokens: ticks(self.ceil.tokens),
-            child_overlimits: self.child.stats().overlimits,
-            child: Box::new(self.child.xstats()),
-        }
     }
 }

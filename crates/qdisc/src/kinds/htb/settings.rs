@@ -3,9 +3,12 @@
 //! tc needs three commands for this; here it is one line, the words of the class and then those of its child:
 //! `htb rate 30mbit burst 15k child fq_codel quantum 300`.
 
-use crate::kinds::{Kind, fifo};
-use crate::link_layer::{LinkLayer, byte_rate, size_with_cell};
-use crate::words::{Words, Wrong};
+use super::CLASS;
+use crate::discipline::Words;
+use crate::kinds::{Kind, fifo::Pfifo};
+use crate::link_layer::{LinkLayer, byte_rate, is_high, size_with_cell, spec};
+use crate::netlink::{Attributes, Message, ROOT, handle};
+use crate::words::{Lexer, Wrong};
 
 /// The settings, as tc gives them to the kernel.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,34 +27,60 @@ pub struct Settings {
     pub child: Box<Kind>,
 }
 
-pub(crate) const KNOWN: [&str; 14] = [
-    "rate",
-    "ceil",
-    "burst",
-    "buffer",
-    "maxburst",
-    "cburst",
-    "cbuffer",
-    "cmaxburst",
-    "quantum",
-    "prio",
-    "mpu",
-    "overhead",
-    "linklayer",
-    "child",
-];
+/// `enum TCA_HTB_*` (linux/pkt_sched.h).
+const PARMS: u16 = 1;
+const INIT: u16 = 2;
+const RATE64: u16 = 6;
+const CEIL64: u16 = 7;
+
+/// `struct tc_htb_glob`: the protocol's version, r2q, the default class.
+const GLOBAL: [u32; 5] = [3, 10, 1, 0, 0];
 
 /// Bytes of a bucket that no word sets: tc adds what goes in one of the kernel's ticks, of which there are a milliard a
 /// second.
 const MTU: u64 = 1_600;
 const HZ: u64 = 1_000_000_000;
 
-impl Settings {
-    pub(crate) fn parse<'a>(words: &mut Words<'a>) -> Result<Self, Wrong<'a>> {
+impl Words for Settings {
+    const NAME: &'static str = "htb";
+    const SUPPORTED: &'static str =
+        "one class: `htb rate RATE [ceil RATE] [burst SIZE] [cburst SIZE] [...] child KIND WORDS`";
+    const WORDS: &'static [&'static str] = &[
+        "rate",
+        "ceil",
+        "burst",
+        "buffer",
+        "maxburst",
+        "cburst",
+        "cbuffer",
+        "cmaxburst",
+        "quantum",
+        "prio",
+        "mpu",
+        "overhead",
+        "linklayer",
+        "child",
+    ];
+    const EXAMPLES: &'static [[&'static str; 2]] = &[
+        [
+            "htb rate 1mbit",
+            "htb rate 1mbit ceil 500kbit burst 1 child pfifo limit 3",
+        ],
+        [
+            "htb rate 2mbit ceil 1mbit child fq_codel limit 5",
+            "htb rate 1mbit child fq_codel flows 1024 limit 2",
+        ],
+        [
+            "htb rate 1mbit ceil 2mbit child cake",
+            "htb rate 5mbit child cake",
+        ],
+    ];
+
+    fn parse<'a>(words: &mut Lexer<'a>) -> Result<Self, Wrong<'a>> {
         let (mut rate, mut ceil, mut burst, mut cburst) = (None, None, None, None);
         let mut link = LinkLayer::default();
-        let mut child = Kind::Pfifo(fifo::Settings { limit: None });
-        while let Some(word) = words.next() {
+        let mut child = Kind::Pfifo(Pfifo { limit: None });
+        while let Some(word) = words.next_word() {
             match word {
                 "rate" => rate = Some(byte_rate(words)?),
                 "ceil" => ceil = Some(byte_rate(words)?),
@@ -63,7 +92,7 @@ impl Settings {
                 // The words of the child are the rest.
                 "child" => child = Kind::child(words)?,
                 _ if link.take(word, words)? => {}
-                _ => return Err(Wrong::unknown(word, "a word of htb", &KNOWN)),
+                _ => return Err(Wrong::unknown(word, "a word of htb", Self::WORDS)),
             }
         }
         let missing = || Wrong::new(words.whole(), "htb: `rate` is missing");
@@ -77,6 +106,48 @@ impl Settings {
             link,
             child: Box::new(child),
         })
+    }
+
+    fn child(&self) -> Option<(&Kind, u8)> {
+        Some((&self.child, 1))
+    }
+
+    fn options(&self) -> Option<Vec<u8>> {
+        let mut out = Attributes::default();
+        out.words(INIT, &GLOBAL);
+        Some(out.bytes())
+    }
+
+    /// The class stands between the two.
+    fn messages(&self) -> Vec<Message> {
+        let mut root = Message::qdisc(ROOT, Self::NAME, self.options());
+        root.handle = handle(0);
+        let class = Message {
+            is_class: true,
+            handle: CLASS,
+            ..Message::qdisc(root.handle, Self::NAME, Some(self.class()))
+        };
+        vec![root, class, self.child.at(CLASS)]
+    }
+}
+
+impl Settings {
+    /// `TCA_OPTIONS` of the class.
+    fn class(&self) -> Vec<u8> {
+        let mut out = Attributes::default();
+        for (kind, rate) in [(RATE64, self.rate), (CEIL64, self.ceil)] {
+            if is_high(rate) {
+                out.u64(kind, rate);
+            }
+        }
+        // struct tc_htb_opt; the quantum, the level and the priority are nothing to one class.
+        let mut parms = spec(self.rate, self.link);
+        parms.extend(spec(self.ceil, self.link));
+        for word in [self.buffer_ticks, self.cbuffer_ticks, 0, 0, 0] {
+            parms.extend_from_slice(&word.to_ne_bytes());
+        }
+        out.put(PARMS, &parms);
+        out.bytes()
     }
 }
 

@@ -1,9 +1,9 @@
 //! Which packets netem loses.
 
-use super::settings::Loss as Settings;
 use tcplab_base::Random;
 
 use super::random::{Event, draw};
+use super::settings::Loss as Settings;
 
 /// A model of loss with its state.
 #[derive(Clone, Debug)]

@@ -3,24 +3,25 @@
 //! Each kind of draw has a stream of its own. A child qdisc is left out.
 
 mod loss;
+mod netlink;
 mod random;
-pub mod settings;
+mod settings;
 mod slot;
 mod spread;
 mod table;
+mod words;
 
-pub use table::of as distribution_table;
+pub use settings::{Chance, Loss, Rate, Settings};
 
 use std::collections::VecDeque;
 
-pub use settings::{Chance, Rate, Settings};
 use tcplab_base::{Duration, Instant, Random};
 
+use crate::discipline::{Configure, Discipline, Named};
 use crate::packet::Packet;
-use crate::qdisc::Dequeued;
-use crate::stats::{NetemStats, Stats};
+use crate::qdisc::{Dequeued, Device};
+use crate::stats::Stats;
 use crate::timed::Timed;
-use loss::Loss;
 use random::{Correlated, Event};
 use slot::Slots;
 use spread::Spread;
@@ -39,14 +40,27 @@ pub(crate) struct Netem<P> {
     /// Packets that overtake, the last that came first, each with its time.
     ahead: VecDeque<(Instant, P)>,
     stats: Stats,
-    own: NetemStats,
+    own: Own,
     /// Seed and name of its streams.
     streams: (u64, String),
 }
 
+/// What it did to packets.
+#[derive(Clone, Copy, Debug, Default)]
+struct Own {
+    /// Packets that overtook others.
+    requeues: u64,
+    /// Packets that were marked in place of a loss; tc counts them as drops.
+    marked: u64,
+    /// Copies made.
+    duplicated: u64,
+    /// Packets with a bit flipped.
+    corrupted: u64,
+}
+
 #[derive(Clone, Debug)]
 struct Chances {
-    loss: Loss,
+    loss: loss::Loss,
     delay: Spread,
     duplicate: Event,
     corrupt: Event,
@@ -85,8 +99,8 @@ impl Reorder {
     }
 }
 
-impl<P: Packet> Netem<P> {
-    pub fn new(settings: &Settings, seed: u64, name: &str) -> Self {
+impl<P: Packet> Configure<Settings> for Netem<P> {
+    fn new(settings: &Settings, _device: Device, seed: u64, name: &str) -> Self {
         // With a seed of its own, it does the same on every link.
         let streams = (seed, name.to_owned());
         let (seed, name) = settings.seed.map_or((seed, name), |own| (own, "netem"));
@@ -99,7 +113,7 @@ impl<P: Packet> Netem<P> {
             rate: settings.rate,
             has_duplicates: true,
             chances: Chances {
-                loss: Loss::new(&settings.loss, stream("loss")),
+                loss: loss::Loss::new(&settings.loss, stream("loss")),
                 delay: Spread::new(delay, by, correlation, stream("delay")),
                 duplicate: Event::new(settings.duplicate, stream("duplicate")),
                 corrupt: Event::new(settings.corrupt, stream("corrupt")),
@@ -113,23 +127,26 @@ impl<P: Packet> Netem<P> {
             queue: Timed::default(),
             ahead: VecDeque::new(),
             stats: Stats::default(),
-            own: NetemStats::default(),
+            own: Own::default(),
             streams,
         }
     }
 
     /// Other settings, and draws from the start; what waits keeps its time.
-    pub fn change(&mut self, settings: &Settings) {
+    fn change(&mut self, settings: &Settings, device: Device) -> bool {
         let (seed, name) = self.streams.clone();
-        let old = std::mem::replace(self, Self::new(settings, seed, &name));
+        let old = std::mem::replace(self, Self::new(settings, device, seed, &name));
         self.queue = old.queue;
         self.ahead = old.ahead;
         self.stats = old.stats;
         self.own = old.own;
+        true
     }
+}
 
+impl<P: Packet> Discipline<P> for Netem<P> {
     /// True when the packet is queued or lost on its way: the sender does not see a loss.
-    pub fn enqueue(&mut self, now: Instant, mut packet: P) -> bool {
+    fn enqueue(&mut self, now: Instant, mut packet: P) -> bool {
         let is_twice = self.has_duplicates && self.chances.duplicate.happens();
         if self.chances.loss.loses() {
             if self.ecn && packet.set_ce() {
@@ -148,6 +165,43 @@ impl<P: Packet> Netem<P> {
         self.admit(now, packet, copy)
     }
 
+    fn dequeue(&mut self, now: Instant) -> Dequeued<P> {
+        if let Some((_, packet)) = self.ahead.pop_front() {
+            return self.leaves(packet);
+        }
+        let Some(at) = self.queue.first() else {
+            return Dequeued::Empty;
+        };
+        let slot = self.slots.as_mut().map(|slots| slots.for_packet(now, at));
+        let at = slot.map_or(at, |slot| at.max(slot));
+        if at > now {
+            return Dequeued::Wait(at);
+        }
+        let Some(packet) = self.queue.pop() else {
+            return Dequeued::Empty;
+        };
+        if let Some(slots) = &mut self.slots {
+            slots.takes(now, packet.size());
+        }
+        self.leaves(packet)
+    }
+
+    fn stats(&self) -> Stats {
+        self.stats
+    }
+
+    /// tc shows the first only, among the counters of every qdisc.
+    fn own(&self) -> Named {
+        vec![
+            ("requeues", self.own.requeues),
+            ("ecn_mark", self.own.marked),
+            ("duplicated", self.own.duplicated),
+            ("corrupted", self.own.corrupted),
+        ]
+    }
+}
+
+impl<P: Packet> Netem<P> {
     fn admit(&mut self, now: Instant, mut packet: P, copy: Option<P>) -> bool {
         let mut rest = Vec::new();
         if self.chances.corrupt.happens() {
@@ -167,7 +221,7 @@ impl<P: Packet> Netem<P> {
         }
         if let Some(copy) = copy {
             self.own.duplicated += 1;
-            self.own.duplicated_bytes += u64::from(copy.size());
+            self.stats.copied_bytes += u64::from(copy.size());
             // The copy runs the same risks, but that of a copy.
             self.has_duplicates = false;
             self.enqueue(now, copy);
@@ -213,40 +267,11 @@ impl<P: Packet> Netem<P> {
         self.queue.push(from + Duration::from_nanos(delay), packet);
     }
 
-    pub fn dequeue(&mut self, now: Instant) -> Dequeued<P> {
-        if let Some((_, packet)) = self.ahead.pop_front() {
-            return self.leaves(packet);
-        }
-        let Some(at) = self.queue.first() else {
-            return Dequeued::Empty;
-        };
-        let slot = self.slots.as_mut().map(|slots| slots.for_packet(now, at));
-        let at = slot.map_or(at, |slot| at.max(slot));
-        if at > now {
-            return Dequeued::Wait(at);
-        }
-        let Some(packet) = self.queue.pop() else {
-            return Dequeued::Empty;
-        };
-        if let Some(slots) = &mut self.slots {
-            slots.takes(now, packet.size());
-        }
-        self.leaves(packet)
-    }
-
     fn leaves(&mut self, packet: P) -> Dequeued<P> {
         let len = packet.size();
         self.stats.takes(len);
         self.stats.leaves(len);
         Dequeued::Packet(packet)
-    }
-
-    pub fn stats(&self) -> Stats {
-        self.stats
-    }
-
-    pub fn netem_stats(&self) -> NetemStats {
-        self.own
     }
 }
 

@@ -1,7 +1,8 @@
 //! Draws of 32 bits, each like the one before as far as is asked (`get_crandom()`).
 
-use super::settings::Chance;
 use tcplab_base::Random;
+
+use super::settings::Chance;
 
 /// A number of 32 bits.
 pub(crate) fn draw(draws: &mut Random) -> u32 {

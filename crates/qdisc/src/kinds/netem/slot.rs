@@ -1,9 +1,9 @@
 //! Times at which netem's packets leave together (`get_slot_next()`).
 
-use super::settings::{Every, Slot as Settings};
 use tcplab_base::{Duration, Instant, Random};
 
 use super::random::draw;
+use super::settings::{Every, Slot as Settings};
 use super::spread::Spread;
 
 /// The slot that is next.

@@ -1,9 +1,9 @@
 //! Times around a middle (`tabledist()`).
 
-use super::settings::Distribution;
 use tcplab_base::Random;
 
 use super::random::Correlated;
+use super::settings::Distribution;
 use super::table::{SCALE, Table, of};
 
 /// Draws of nanoseconds around `middle`.

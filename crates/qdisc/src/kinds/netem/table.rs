@@ -1,10 +1,11 @@
 //! The tables of distributions that ship with tc, made here by the formulas they were made with: 4,096 values in
 //! 8,192ths of the deviation, from the smallest on.
 
-use super::settings::Distribution;
 use tcplab_base::normal;
 
-/// A table of [`distribution_table`](crate::distribution_table): deviations in 8,192ths, from the smallest on.
+use super::settings::Distribution;
+
+/// Deviations in 8,192ths, from the smallest on.
 pub type Table = Box<[i16]>;
 
 const SIZE: u32 = 4_096;

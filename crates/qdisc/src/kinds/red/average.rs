@@ -1,7 +1,8 @@
 //! RED's mean length of the queue (`red_calc_qavg()`).
 
-use super::settings::Settings;
 use tcplab_base::Instant;
+
+use super::settings::Settings;
 
 /// The mean in bytes, times 2^wlog.
 #[derive(Clone, Debug)]

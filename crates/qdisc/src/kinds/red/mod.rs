@@ -1,16 +1,37 @@
 //! `red` (sch_red.c, red.h): packets are marked or dropped at random by the mean length of the queue, in bytes.
 
 mod average;
-pub mod settings;
+mod netlink;
+mod settings;
 
 pub use settings::Settings;
+
 use tcplab_base::{Duration, Instant, Random};
 
+use crate::discipline::{Configure, Discipline, Field, Named, named};
 use crate::kinds::fifo::{Fifo, Limit};
 use crate::packet::Packet;
-use crate::qdisc::Dequeued;
-use crate::stats::{RedStats, Stats};
+use crate::qdisc::{Dequeued, Device};
+use crate::stats::Stats;
 use average::Average;
+
+/// What it counts.
+#[derive(Clone, Copy, Debug, Default)]
+struct Own {
+    /// Packets marked.
+    marked: u32,
+    /// Packets dropped by the mean.
+    early: u32,
+    /// Packets dropped at the limit.
+    pdrop: u32,
+}
+
+/// `struct tc_red_xstats`.
+const COUNTERS: [Field<Own>; 3] = [
+    ("early", 0, 4, |own| own.early.into()),
+    ("pdrop", 4, 4, |own| own.pdrop.into()),
+    ("marked", 12, 4, |own| own.marked.into()),
+];
 
 /// The qdisc.
 #[derive(Clone, Debug)]
@@ -20,7 +41,7 @@ pub(crate) struct Red<P> {
     chance: Chance,
     queue: Fifo<P>,
     early: Stats,
-    own: RedStats,
+    own: Own,
     draws: Random,
 }
 
@@ -73,29 +94,32 @@ const PERCENT: u32 = 42_949_673;
 const MAX_P_MIN: u32 = PERCENT;
 const MAX_P_MAX: u32 = 50 * PERCENT;
 
-impl<P: Packet> Red<P> {
-    pub fn new(settings: &Settings, seed: u64, name: &str) -> Self {
+impl<P: Packet> Configure<Settings> for Red<P> {
+    fn new(settings: &Settings, _device: Device, seed: u64, name: &str) -> Self {
         Self {
             average: Average::new(settings),
             chance: Chance::new(settings),
             queue: Fifo::new(Limit::Bytes(settings.limit)),
             early: Stats::default(),
-            own: RedStats::default(),
+            own: Own::default(),
             draws: Random::stream(seed, name),
             settings: settings.clone(),
         }
     }
 
     /// Other settings. The kernel makes a new queue for them: what waits is dropped.
-    pub fn change(&mut self, settings: &Settings) {
+    fn change(&mut self, settings: &Settings, _device: Device) -> bool {
         self.average = Average::new(settings);
         self.chance = Chance::new(settings);
         self.settings = settings.clone();
-        self.queue.change(Limit::Bytes(settings.limit));
+        self.queue.set_limit(Limit::Bytes(settings.limit));
         self.queue.clear();
+        true
     }
+}
 
-    pub fn enqueue(&mut self, now: Instant, mut packet: P) -> bool {
+impl<P: Packet> Discipline<P> for Red<P> {
+    fn enqueue(&mut self, now: Instant, mut packet: P) -> bool {
         if self.settings.adaptive {
             self.adapt(now);
         }
@@ -111,11 +135,37 @@ impl<P: Packet> Red<P> {
             self.early.drops(packet.size());
             return false;
         }
-        let fits = self.queue.enqueue(packet);
+        let fits = self.queue.push(packet);
         self.own.pdrop += u32::from(!fits);
         fits
     }
 
+    fn dequeue(&mut self, now: Instant) -> Dequeued<P> {
+        match self.queue.pop() {
+            Some(packet) => Dequeued::Packet(packet),
+            None => {
+                self.average.idle(now);
+                Dequeued::Empty
+            }
+        }
+    }
+
+    fn stats(&self) -> Stats {
+        let queue = self.queue.stats;
+        Stats {
+            drops: queue.drops + self.early.drops,
+            dropped_bytes: queue.dropped_bytes + self.early.dropped_bytes,
+            overlimits: self.early.overlimits,
+            ..queue
+        }
+    }
+
+    fn own(&self) -> Named {
+        named(&COUNTERS, &self.own)
+    }
+}
+
+impl<P: Packet> Red<P> {
     /// Marks a packet; false: it cannot be marked, and is to be dropped.
     fn mark(&mut self, packet: &mut P) -> bool {
         let is_marked = packet.set_ce();
@@ -178,29 +228,5 @@ impl<P: Packet> Red<P> {
         let delta = delta(&self.settings);
         let rounded = (u64::from(chance.max_p) + u64::from(delta) / 2) / u64::from(delta);
         chance.by_byte = (rounded as u32).max(1);
-    }
-
-    pub fn dequeue(&mut self, now: Instant) -> Dequeued<P> {
-        match self.queue.dequeue() {
-            Some(packet) => Dequeued::Packet(packet),
-            None => {
-                self.average.idle(now);
-                Dequeued::Empty
-            }
-        }
-    }
-
-    pub fn stats(&self) -> Stats {
-        let queue = self.queue.stats;
-        Stats {
-            drops: queue.drops + self.early.drops,
-            dropped_bytes: queue.dropped_bytes + self.early.dropped_bytes,
-            overlimits: self.early.overlimits,
-            ..queue
-        }
-    }
-
-    pub fn red_stats(&self) -> RedStats {
-        self.own
     }
 }

@@ -1,8 +1,11 @@
 //! `red` (tc-red(8)): random early detection, with what tc works out before it asks the kernel.
 
-use crate::link_layer::byte_rate;
-use crate::words::{Words, Wrong, quantity};
 use tcplab_base::quantity::NUMBER;
+
+use super::COUNTERS;
+use crate::discipline::{Named, Words, read};
+use crate::link_layer::byte_rate;
+use crate::words::{Lexer, Wrong, quantity};
 
 /// The settings, as tc gives them to the kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,21 +35,6 @@ pub struct Settings {
     pub adaptive: bool,
 }
 
-pub(crate) const KNOWN: [&str; 12] = [
-    "limit",
-    "min",
-    "max",
-    "avpkt",
-    "burst",
-    "probability",
-    "bandwidth",
-    "ecn",
-    "nodrop",
-    "harddrop",
-    "adaptive",
-    "adaptative",
-];
-
 /// 10 Mbit/s in bytes a second, 2 %: tc's defaults.
 const BANDWIDTH: u64 = 1_250_000;
 const PROBABILITY: f64 = 0.02;
@@ -66,10 +54,37 @@ struct Said {
     adaptive: bool,
 }
 
-impl Settings {
-    pub(crate) fn parse<'a>(words: &mut Words<'a>) -> Result<Self, Wrong<'a>> {
+impl Words for Settings {
+    const NAME: &'static str = "red";
+    const SUPPORTED: &'static str = "all but `qevent`";
+    const WORDS: &'static [&'static str] = &[
+        "limit",
+        "min",
+        "max",
+        "avpkt",
+        "burst",
+        "probability",
+        "bandwidth",
+        "ecn",
+        "nodrop",
+        "harddrop",
+        "adaptive",
+        "adaptative",
+    ];
+    const EXAMPLES: &'static [[&'static str; 2]] = &[
+        [
+            "red limit 20000 min 1000 max 3000 avpkt 500 burst 5 adaptive",
+            "red limit 9000 min 1000 max 3000 avpkt 500 burst 5 ecn probability 0.5",
+        ],
+        [
+            "red limit 20000 min 1000 max 3000 avpkt 500 burst 5 ecn adaptive",
+            "red limit 9000 avpkt 500",
+        ],
+    ];
+
+    fn parse<'a>(words: &mut Lexer<'a>) -> Result<Self, Wrong<'a>> {
         let mut said = Said::default();
-        while let Some(word) = words.next() {
+        while let Some(word) = words.next_word() {
             match word {
                 "limit" => said.limit = words.size()?,
                 "min" => said.min = words.size()?,
@@ -82,15 +97,28 @@ impl Settings {
                 "nodrop" => said.nodrop = true,
                 "harddrop" => said.harddrop = true,
                 "adaptive" | "adaptative" => said.adaptive = true,
-                _ => return Err(Wrong::unknown(word, "a word of red", &KNOWN)),
+                _ => return Err(Wrong::unknown(word, "a word of red", Self::WORDS)),
             }
         }
         said.settle()
             .map_err(|why| Wrong::new(words.whole(), format!("red: {why}")))
     }
+
+    fn not_in_kernels(&self) -> Option<&'static str> {
+        let both = self.adaptive && self.nodrop;
+        both.then_some("write `adaptive` or `nodrop`, not both")
+    }
+
+    fn options(&self) -> Option<Vec<u8>> {
+        Some(super::netlink::options(self))
+    }
+
+    fn counted(_queue: &[u8], app: &[u8]) -> (Named, Vec<Named>) {
+        (read(&COUNTERS, app), Vec::new())
+    }
 }
 
-fn probability<'a>(words: &mut Words<'a>) -> Result<f64, Wrong<'a>> {
+fn probability<'a>(words: &mut Lexer<'a>) -> Result<f64, Wrong<'a>> {
     const ONE: u64 = 1_000_000_000;
     let word = words.value()?;
     match quantity(word, &NUMBER)? {

@@ -1,10 +1,13 @@
 //! `tbf` (sch_tbf.c): a queue of so many bytes, or another qdisc, behind one or two token buckets. Tokens are nanoseconds.
 
-pub mod settings;
-use crate::Kind;
+mod settings;
+
 pub use settings::Settings;
+
 use tcplab_base::{Duration, Instant};
 
+use crate::Kind;
+use crate::discipline::{Configure, Discipline};
 use crate::kinds::fifo::{Fifo, Limit};
 use crate::packet::Packet;
 use crate::peek::Peek;
@@ -67,8 +70,8 @@ fn fifo(settings: &Settings, device: Device) -> Option<Limit> {
     }
 }
 
-impl<P: Packet> Tbf<P> {
-    pub fn new(settings: &Settings, device: Device, seed: u64, name: &str) -> Self {
+impl<P: Packet> Configure<Settings> for Tbf<P> {
+    fn new(settings: &Settings, device: Device, seed: u64, name: &str) -> Self {
         let child = settings.child.as_deref();
         let queue = match (fifo(settings, device), child) {
             (None, Some(kind)) => {
@@ -93,9 +96,9 @@ impl<P: Packet> Tbf<P> {
 
     /// Other settings fill the buckets. What waits stays, but for what the new buckets cannot pay for. (DEVIATION: the
     /// kernel keeps that too, and stands still for ever.) False: the child is of another kind.
-    pub fn change(&mut self, settings: &Settings, device: Device) -> bool {
+    fn change(&mut self, settings: &Settings, device: Device) -> bool {
         match (&mut self.queue, fifo(settings, device), &settings.child) {
-            (Queue::Fifo(queue), Some(limit), _) => queue.change(limit),
+            (Queue::Fifo(queue), Some(limit), _) => queue.set_limit(limit),
             (Queue::Child(queue), None, Some(kind)) => {
                 let device = device.shaped(settings.rate);
                 let is_new = self.child.as_ref() != Some(kind) || kind.asks_rate();
@@ -109,22 +112,11 @@ impl<P: Packet> Tbf<P> {
         self.set(settings);
         true
     }
+}
 
-    /// Sets the buckets.
-    fn set(&mut self, settings: &Settings) {
-        self.rate = Bucket::new(Rate::new(settings.rate, settings.link), settings.burst);
-        self.max_size = settings.burst;
-        self.peak = settings.peak.map(|peak| {
-            self.max_size = self.max_size.min(peak.burst);
-            Bucket::new(Rate::new(peak.rate, settings.link), peak.burst)
-        });
-        if let Queue::Fifo(queue) = &mut self.queue {
-            queue.drop_longer(self.max_size);
-        }
-    }
-
+impl<P: Packet> Discipline<P> for Tbf<P> {
     /// A super-segment that is too long goes in pieces (`tbf_segment()`).
-    pub fn enqueue(&mut self, now: Instant, packet: P) -> bool {
+    fn enqueue(&mut self, now: Instant, packet: P) -> bool {
         let len = packet.size();
         if len <= self.max_size {
             return self.queue.enqueue(now, packet);
@@ -141,7 +133,7 @@ impl<P: Packet> Tbf<P> {
         taken.count() > 0
     }
 
-    pub fn dequeue(&mut self, now: Instant) -> Dequeued<P> {
+    fn dequeue(&mut self, now: Instant) -> Dequeued<P> {
         let len = loop {
             match self.queue.next_len(now) {
                 Dequeued::Packet(len) if len > self.max_size => self.drop_next(len),
@@ -167,15 +159,7 @@ impl<P: Packet> Tbf<P> {
         packet.map_or(Dequeued::Empty, Dequeued::Packet)
     }
 
-    /// A child's packet came before the bucket became too small for it.
-    fn drop_next(&mut self, len: u32) {
-        self.queue.take();
-        self.too_long.drops(len);
-        // What the child holds to have left.
-        self.too_long.leaves(len);
-    }
-
-    pub fn stats(&self) -> Stats {
+    fn stats(&self) -> Stats {
         let queue = self.queue.stats();
         Stats {
             packets: queue.packets - self.too_long.packets,
@@ -188,10 +172,33 @@ impl<P: Packet> Tbf<P> {
     }
 }
 
+impl<P: Packet> Tbf<P> {
+    /// Sets the buckets.
+    fn set(&mut self, settings: &Settings) {
+        self.rate = Bucket::new(Rate::new(settings.rate, settings.link), settings.burst);
+        self.max_size = settings.burst;
+        self.peak = settings.peak.map(|peak| {
+            self.max_size = self.max_size.min(peak.burst);
+            Bucket::new(Rate::new(peak.rate, settings.link), peak.burst)
+        });
+        if let Queue::Fifo(queue) = &mut self.queue {
+            queue.drop_longer(self.max_size);
+        }
+    }
+
+    /// A child's packet came before the bucket became too small for it.
+    fn drop_next(&mut self, len: u32) {
+        self.queue.take();
+        self.too_long.drops(len);
+        // What the child holds to have left.
+        self.too_long.leaves(len);
+    }
+}
+
 impl<P: Packet> Queue<P> {
     fn enqueue(&mut self, now: Instant, packet: P) -> bool {
         match self {
-            Self::Fifo(queue) => queue.enqueue(packet),
+            Self::Fifo(queue) => queue.push(packet),
             Self::Child(queue) => queue.enqueue(now, packet),
         }
     }
@@ -206,7 +213,7 @@ impl<P: Packet> Queue<P> {
     /// The packet that was looked at.
     fn take(&mut self) -> Option<P> {
         match self {
-            Self::Fifo(queue) => queue.dequeue(),
+            Self::Fifo(queue) => queue.pop(),
             Self::Child(queue) => queue.take(),
         }
     }

@@ -1,8 +1,10 @@
 //! `tbf` (tc-tbf(8)): a token bucket.
 
 use crate::Kind;
-use crate::link_layer::{LinkLayer, byte_rate, size_with_cell};
-use crate::words::{Words, Wrong};
+use crate::discipline::Words;
+use crate::link_layer::{LinkLayer, byte_rate, is_high, low, size_with_cell, spec};
+use crate::netlink::Attributes;
+use crate::words::{Lexer, Wrong};
 
 /// The settings, as tc gives them to the kernel.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,21 +32,12 @@ pub struct Peak {
     pub burst: u32,
 }
 
-pub(crate) const KNOWN: [&str; 13] = [
-    "child",
-    "rate",
-    "burst",
-    "buffer",
-    "maxburst",
-    "limit",
-    "latency",
-    "mtu",
-    "minburst",
-    "peakrate",
-    "mpu",
-    "overhead",
-    "linklayer",
-];
+/// `enum TCA_TBF_*` (linux/pkt_sched.h).
+const PARMS: u16 = 1;
+const RATE64: u16 = 4;
+const PRATE64: u16 = 5;
+const BURST: u16 = 6;
+const PBURST: u16 = 7;
 
 #[derive(Default)]
 struct Said {
@@ -58,10 +51,50 @@ struct Said {
     child: Option<Box<Kind>>,
 }
 
-impl Settings {
-    pub(crate) fn parse<'a>(words: &mut Words<'a>) -> Result<Self, Wrong<'a>> {
+impl Words for Settings {
+    const NAME: &'static str = "tbf";
+    const SUPPORTED: &'static str = "rate, burst, limit or latency, peakrate, mpu, overhead, linklayer; `child KIND WORDS` in place of its FIFO";
+    const WORDS: &'static [&'static str] = &[
+        "child",
+        "rate",
+        "burst",
+        "buffer",
+        "maxburst",
+        "limit",
+        "latency",
+        "mtu",
+        "minburst",
+        "peakrate",
+        "mpu",
+        "overhead",
+        "linklayer",
+    ];
+    const EXAMPLES: &'static [[&'static str; 2]] = &[
+        [
+            "tbf rate 1mbit burst 2000 limit 9000",
+            "tbf rate 100kbit burst 900 limit 3000",
+        ],
+        [
+            "tbf rate 1mbit burst 5k latency 50ms peakrate 2mbit mtu 1600 linklayer atm overhead 14",
+            "tbf rate 2mbit burst 1 latency 1s",
+        ],
+        [
+            "tbf rate 1mbit burst 2000 limit 9000 child fq_codel flows 4 limit 9",
+            "tbf rate 100kbit burst 900 limit 3000 child fq_codel flows 4 limit 5",
+        ],
+        [
+            "tbf rate 1mbit burst 2000 limit 9000 child cake bandwidth 500kbit",
+            "tbf rate 2mbit burst 700 limit 9000 child cake unlimited",
+        ],
+        [
+            "tbf rate 1mbit burst 1600 limit 9000",
+            "tbf rate 2mbit burst 5k latency 10ms",
+        ],
+    ];
+
+    fn parse<'a>(words: &mut Lexer<'a>) -> Result<Self, Wrong<'a>> {
         let mut said = Said::default();
-        while let Some(word) = words.next() {
+        while let Some(word) = words.next_word() {
             match word {
                 "rate" => said.rate = Some(byte_rate(words)?),
                 "burst" | "buffer" | "maxburst" => said.burst = Some(size_with_cell(words)?),
@@ -71,7 +104,7 @@ impl Settings {
                 "mtu" | "minburst" => said.mtu = Some(size_with_cell(words)?),
                 "child" => said.child = Some(Box::new(Kind::child(words)?)),
                 _ if said.link.take(word, words)? => {}
-                _ => return Err(Wrong::unknown(word, "a word of tbf", &KNOWN)),
+                _ => return Err(Wrong::unknown(word, "a word of tbf", Self::WORDS)),
             }
             if said.limit.is_some() && said.latency_us.is_some() {
                 let why = "write `limit` or `latency`, not both";
@@ -80,6 +113,36 @@ impl Settings {
         }
         said.settle()
             .map_err(|why| Wrong::new(words.whole(), format!("tbf: {why}")))
+    }
+
+    fn child(&self) -> Option<(&Kind, u8)> {
+        self.child.as_deref().map(|child| (child, 1))
+    }
+
+    fn options(&self) -> Option<Vec<u8>> {
+        // struct tc_tbf_qopt; the buckets as times are for kernels before 3.14, which the attributes in bytes are not for.
+        let mut parms = spec(self.rate, self.link);
+        match self.peak {
+            Some(peak) => parms.extend(spec(peak.rate, self.link)),
+            None => parms.extend([0; 12]),
+        }
+        let peak = self.peak.map_or(0, |peak| ticks(peak.rate, peak.burst));
+        for word in [self.limit, ticks(self.rate, self.burst), peak] {
+            parms.extend_from_slice(&word.to_ne_bytes());
+        }
+        let mut out = Attributes::default();
+        out.put(PARMS, &parms);
+        out.u32(BURST, self.burst);
+        if is_high(self.rate) {
+            out.u64(RATE64, self.rate);
+        }
+        if let Some(peak) = self.peak {
+            out.u32(PBURST, peak.burst);
+            if is_high(peak.rate) {
+                out.u64(PRATE64, peak.rate);
+            }
+        }
+        Some(out.bytes())
     }
 }
 
@@ -118,6 +181,12 @@ fn latency(rate: u64, burst: u32, peak: Option<Peak>, us: u32) -> u32 {
         |rate: u64, burst: u32| u128::from(rate) * u128::from(us) / 1_000_000 + u128::from(burst);
     let by_peak = peak.map_or(u128::MAX, |peak| bytes(peak.rate, peak.burst));
     u32::try_from(bytes(rate, burst).min(by_peak)).unwrap_or(u32::MAX)
+}
+
+/// Time that a bucket takes at this rate, cut to 32 bits, microseconds and then ticks of 64 ns, as tc does it.
+fn ticks(rate: u64, bytes: u32) -> u32 {
+    let us = u64::from(bytes) * 1_000_000 / u64::from(low(rate).max(1));
+    u32::try_from(us * 1_000 / 64).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -4,14 +4,14 @@
 use std::io;
 
 use netlink_packet_route::RouteNetlinkMessage;
-use netlink_packet_route::tc::{TcHandle, TcMessage};
+use netlink_packet_route::tc::TcMessage;
 
-use super::super::super::netlink::Netlink;
+use super::super::netlink::Netlink;
 
 /// A qdisc or a class.
 pub(super) struct Found {
-    pub(super) parent: TcHandle,
-    pub(super) handle: TcHandle,
+    pub(super) parent: u32,
+    pub(super) handle: u32,
     pub(super) attributes: Vec<u8>,
 }
 
@@ -40,8 +40,8 @@ fn found(answers: Vec<Vec<u8>>, index: i32) -> io::Result<Vec<Found>> {
 fn one(bytes: &[u8]) -> Option<(i32, Found)> {
     let word = |at: usize| Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
     let found = Found {
-        handle: word(8)?.into(),
-        parent: word(12)?.into(),
+        handle: word(8)?,
+        parent: word(12)?,
         attributes: bytes.get(20..)?.to_vec(),
     };
     Some((word(4)?.cast_signed(), found))

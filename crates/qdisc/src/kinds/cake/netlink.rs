@@ -1,10 +1,7 @@
 //! `TCA_OPTIONS` of cake (sch_cake.c, cake_change()).
 
-use tcplab_qdisc::kinds::cake::settings::{
-    AckFilter, FlowMode, Framing, Settings as Cake, TinMode,
-};
-
-use super::attributes::Attributes;
+use super::settings::{AckFilter, FlowMode, Framing, Settings, TinMode};
+use crate::netlink::Attributes;
 
 /// `enum TCA_CAKE_*` (linux/pkt_sched.h).
 const BASE_RATE64: u16 = 2;
@@ -27,7 +24,7 @@ const FWMARK: u16 = 18;
 
 /// In tc's order. What is not said has no value for "none", or 0 for it; NAT is refused even as 0 by a kernel without
 /// connection tracking.
-pub(super) fn options(cake: &Cake) -> Vec<u8> {
+pub(super) fn options(cake: &Settings) -> Vec<u8> {
     let mut out = Attributes::default();
     out.u64(BASE_RATE64, cake.bandwidth_bps.unwrap_or(0) / 8);
     out.u32(DIFFSERV_MODE, tins(cake.tins));

@@ -2,12 +2,9 @@
 //!
 //! A seed is known to kernels from 6.7 on; an older one draws from its own randomness.
 
-use tcplab_qdisc::distribution_table;
-use tcplab_qdisc::kinds::netem::settings::{
-    Distribution, Every, Loss, Rate, Settings as Netem, Slot,
-};
-
-use super::attributes::Attributes;
+use super::settings::{Distribution, Every, Loss, Rate, Settings, Slot};
+use super::table;
+use crate::netlink::Attributes;
 
 /// `enum TCA_NETEM_*` (linux/pkt_sched.h).
 const CORR: u16 = 1;
@@ -30,7 +27,7 @@ const NESTED: u16 = 1 << 15;
 /// Nanoseconds of one of the kernel's ticks.
 const TICK_NS: i64 = 64;
 
-pub(super) fn options(netem: &Netem) -> Vec<u8> {
+pub(super) fn options(netem: &Settings) -> Vec<u8> {
     let (loss, loss_correlation) = match netem.loss {
         Loss::Random(chance) => (chance.probability, chance.correlation),
         _ => (0, 0),
@@ -141,13 +138,13 @@ fn slot(slot: &Slot) -> Vec<u8> {
     bytes
 }
 
-fn put_tables(out: &mut Attributes, netem: &Netem) {
+fn put_tables(out: &mut Attributes, netem: &Settings) {
     let of_slot = match netem.slot.map(|slot| slot.every) {
         Some(Every::Distributed { by, .. }) => by,
         _ => Distribution::Uniform,
     };
     for (kind, by) in [(DELAY_DIST, netem.distribution), (SLOT_DIST, of_slot)] {
-        if let Some(table) = distribution_table(by) {
+        if let Some(table) = table::of(by) {
             let bytes: Vec<u8> = table.iter().flat_map(|n| n.to_ne_bytes()).collect();
             out.put(kind, &bytes);
         }

@@ -1,8 +1,7 @@
 //! `TCA_OPTIONS` of red (sch_red.c, red_init()).
 
-use tcplab_qdisc::kinds::red::Settings as Red;
-
-use super::attributes::Attributes;
+use super::settings::Settings;
+use crate::netlink::Attributes;
 
 /// `enum TCA_RED_*` and `TC_RED_*` (linux/pkt_sched.h).
 const PARMS: u16 = 1;
@@ -15,9 +14,9 @@ const FLAG_ADAPTIVE: u8 = 4;
 const FLAG_NODROP: u8 = 8;
 const ALL_FLAGS: u32 = 15;
 
-pub(super) fn options(red: &Red) -> Vec<u8> {
+pub(super) fn options(red: &Settings) -> Vec<u8> {
     // The kernel starts its timer by the flags of the structure alone, and takes those or the attribute's, which `nodrop`
-    // needs: not both ([`tcplab_qdisc::Kind::not_in_kernels`]).
+    // needs: not both (`Settings::not_in_kernels`).
     let in_structure = red.adaptive;
     let flags = flags(red);
     let mut parms = Vec::new();
@@ -37,7 +36,7 @@ pub(super) fn options(red: &Red) -> Vec<u8> {
     out.bytes()
 }
 
-fn flags(red: &Red) -> u8 {
+fn flags(red: &Settings) -> u8 {
     let list = [
         (red.ecn, FLAG_ECN),
         (red.harddrop, FLAG_HARDDROP),
@@ -48,7 +47,7 @@ fn flags(red: &Red) -> u8 {
 }
 
 /// Doublings until the chance by byte is above 1; kernels that know `TCA_RED_MAX_P` do not use it.
-fn plog(red: &Red) -> u8 {
+fn plog(red: &Settings) -> u8 {
     let chance = f64::from(red.max_p) / 4_294_967_296.0;
     let by_byte = chance / f64::from((red.max - red.min).max(1));
     let mut doublings = (0..32_u8).skip_while(|n| by_byte * f64::from(1_u32 << n) <= 1.0);

@@ -1,7 +1,21 @@
-//! Attributes as cake_dump_stats() and its like lay them out.
+//! What kernels count: attributes as cake_dump_stats() and its like lay them out.
 
-use super::super::attributes::Attributes;
-use super::*;
+use tcplab_qdisc::QdiscCount;
+use tcplab_qdisc::netlink::Attributes;
+
+/// linux/rtnetlink.h.
+const TCA_KIND: u16 = 1;
+const TCA_STATS2: u16 = 7;
+
+/// linux/gen_stats.h.
+const BASIC: u16 = 1;
+const QUEUE: u16 = 3;
+const APP: u16 = 4;
+const PKT64: u16 = 8;
+
+fn read(attributes: &[u8]) -> Option<QdiscCount> {
+    QdiscCount::of_kernel(attributes)
+}
 
 /// What a kernel says of one qdisc.
 fn answer(kind: &str, app: &[u8]) -> Vec<u8> {
