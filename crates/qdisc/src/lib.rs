@@ -1,5 +1,8 @@
 //! Queueing disciplines, with tc's words as settings and tc's statistics. Level 2 of the map.
 //!
+//! [`Settings`] are read from tc's words; they make a queue here, and the bytes that a kernel is told ([`Kind::messages`]).
+//! Each kind has one room in `kinds/`, and [`QdiscCount`] is what it counted, here or in a kernel.
+//!
 //! A [`Qdisc`] holds packets of any kind that says of itself what a discipline asks for ([`Packet`]):
 //! segments in the simulator, Ethernet frames on a live link. It opens nothing and knows no clock:
 //! packets are pushed in with [`Qdisc::enqueue`] and taken out with [`Qdisc::dequeue`].
@@ -26,8 +29,7 @@ pub use count::{QdiscCount, xstats};
 pub use discipline::Named;
 pub use frame::Frame;
 pub use kinds::{
-    AckFilter, CHILDREN, HTB_CLASS, KINDS, Kind, ONLY_KERNEL, SUPPORTED, examples, htb_with_class,
-    netem, words_of,
+    AckFilter, CHILDREN, KINDS, Kind, ONLY_KERNEL, SUPPORTED, examples, htb, netem, words_of,
 };
 pub use packet::{FlowKeys, Packet};
 pub use qdisc::{Dequeued, Device, Qdisc};

@@ -12,7 +12,7 @@ use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::tc::{TcAttribute, TcMessage};
 use tcplab_plan::point::Direction;
 use tcplab_qdisc::netlink::{Message, ROOT};
-use tcplab_qdisc::{HTB_CLASS, Kind, QdiscCount, Settings, htb_with_class, xstats};
+use tcplab_qdisc::{Kind, QdiscCount, Settings, htb, xstats};
 
 use super::error::{Context, RunError};
 use super::netlink::{Netlink, index};
@@ -97,7 +97,7 @@ fn ask(netlink: &Netlink, index: i32) -> io::Result<Option<QdiscCount>> {
         return Ok(Some(count));
     }
     let classes = dump::classes(netlink, index)?;
-    let class = classes.iter().find(|class| class.handle == HTB_CLASS);
+    let class = classes.iter().find(|class| class.handle == htb::CLASS);
     let class = class.map_or(&[][..], |class| xstats(&class.attributes));
-    Ok(Some(htb_with_class(count, at(HTB_CLASS), class)))
+    Ok(Some(htb::with_class(count, at(htb::CLASS), class)))
 }
