@@ -3,8 +3,8 @@
 //! times, RED's table of damping and netem's of distributions, which have tests where they are made, and prio's empty
 //! attribute.
 
-use tcplab_qdisc::Settings;
 use tcplab_qdisc::netlink::{Message, read};
+use tcplab_qdisc::{KINDS, Settings, examples};
 
 fn messages(text: &str) -> Vec<Message> {
     let settings = Settings::parse(text).unwrap_or_else(|wrong| panic!("{text}: {}", wrong.why));
@@ -64,6 +64,20 @@ fn what_is_said_is_what_tc_sends() {
         assert!(class.is_class, "{text}");
         let bytes = class.options.expect(text);
         assert_eq!(parts(text, &bytes).join(" "), tc, "{text}");
+    }
+}
+
+#[test]
+fn every_kind_that_kernels_have_is_held_to_the_bytes_of_tc() {
+    let is_of = |kind, text: &str| text.split(' ').next() == Some(kind);
+    for kind in KINDS {
+        let words = examples().map(|[words, _]| words);
+        let words = words.filter(|words| is_of(kind, words));
+        let settings = words.map(|words| Settings::parse(words).expect(words));
+        let of_kernels = settings.filter(|settings| settings.kind().not_in_kernels().is_none());
+        let mut whole = WHOLE.iter().chain(&CLASS);
+        let is_here = whole.any(|(text, _)| is_of(kind, text));
+        assert_eq!(is_here, of_kernels.count() > 0, "{kind}");
     }
 }
 
