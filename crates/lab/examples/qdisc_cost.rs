@@ -8,9 +8,8 @@
 use std::time::Instant as Clock;
 
 use tcplab_base::{Instant, Seq};
-use tcplab_plan::qdisc::Qdisc as Settings;
 use tcplab_qdisc::ack_filter::AckHeader;
-use tcplab_qdisc::{Dequeued, Device, FlowKeys, Packet, Qdisc};
+use tcplab_qdisc::{Dequeued, Device, FlowKeys, Packet, Qdisc, Settings};
 use tcplab_wire::CaqmInfo;
 
 const FLOWS: u32 = 1_000;

@@ -8,10 +8,9 @@ mod change;
 pub use change::{ChangeError, Changed};
 
 use tcplab_base::Instant;
-use tcplab_plan::outcome::{QdiscCount, QueueCount, WayCount};
+use tcplab_plan::outcome::{QueueCount, WayCount};
 use tcplab_plan::point::Direction;
-use tcplab_plan::qdisc::Qdisc as Settings;
-use tcplab_qdisc::{Dequeued, Device, Packet, Qdisc};
+use tcplab_qdisc::{Dequeued, Device, Packet, Qdisc, QdiscCount, Settings};
 use tcplab_wire::SuperFrame;
 
 use crate::depth::Depth;

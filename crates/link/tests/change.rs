@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use tcplab_base::Instant;
 use tcplab_link::{ChangeError, Changed, Line};
 use tcplab_plan::point::{Direction, Does, Event, Faults, Of};
-use tcplab_plan::qdisc::Qdisc;
+use tcplab_qdisc::Settings;
 
 const MS: i64 = 1_000_000;
 const STREAMS: (u64, &str) = (1, "link/0/a_to_b");
@@ -24,7 +24,7 @@ fn wire(rate_bps: u64, delay_ms: i64) -> Direction {
 
 fn behind(words: &str, wire: Direction) -> Direction {
     Direction {
-        queue: Some(Qdisc::parse(words).expect(words)),
+        queue: Some(Settings::parse(words).expect(words)),
         ..wire
     }
 }

@@ -3,7 +3,7 @@
 use tcplab_base::Instant;
 use tcplab_link::{Entered, Line};
 use tcplab_plan::point::{Direction, Does, Event, Of};
-use tcplab_plan::qdisc::Qdisc;
+use tcplab_qdisc::Settings;
 
 const MS: i64 = 1_000_000;
 
@@ -13,7 +13,7 @@ fn at(ns: i64) -> Instant {
 
 fn line(words: &str, wire: Direction) -> Line<Vec<u8>> {
     let way = Direction {
-        queue: Some(Qdisc::parse(words).expect(words)),
+        queue: Some(Settings::parse(words).expect(words)),
         ..wire
     };
     Line::new(&way, 1_500, 1, "link/0/a_to_b")

@@ -15,7 +15,6 @@ pub mod outcome;
 pub mod point;
 pub mod population;
 pub mod profile;
-pub mod qdisc;
 mod refusal;
 pub mod result;
 mod rules;

@@ -13,8 +13,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::app::App;
-use crate::qdisc::Qdisc;
 use crate::set::AppSet;
+use tcplab_qdisc::Settings;
 
 pub use crate::experiment::keys::{host::Card, route::Route, socket::SocketOptions};
 pub use check::Wrong;
@@ -246,7 +246,7 @@ pub struct Direction {
     pub outages: Vec<Outage>,
     /// The qdisc in front of the wire, in the words of tc(8); none: a FIFO of `limit_pkts`. Only with [`By::Tcplab`].
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub queue: Option<Qdisc>,
+    pub queue: Option<Settings>,
     /// Words of tc(8) for the kernel's qdisc; only with [`By::Kernel`].
     pub qdisc: Option<String>,
 }

@@ -1,7 +1,7 @@
 //! A qdisc whose next packet can be looked at (`qdisc_peek_dequeued()`): it is taken out for that, and kept.
 
+use crate::Kind;
 use tcplab_base::Instant;
-use tcplab_plan::qdisc::Kind;
 
 use crate::packet::Packet;
 use crate::qdisc::{Dequeued, Device, Qdisc};

@@ -1,6 +1,6 @@
 //! Time that bytes take at a rate, with the kernel's rounding (`psched_ratecfg_precompute()`, `psched_l2t_ns()`).
 
-use tcplab_plan::qdisc::LinkLayer;
+use crate::link_layer::LinkLayer;
 
 /// A rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

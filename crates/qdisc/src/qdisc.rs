@@ -1,22 +1,13 @@
 //! Any discipline, by its settings.
 
 use tcplab_base::Instant;
-use tcplab_plan::outcome::QdiscCount;
-use tcplab_plan::qdisc::{Kind, Qdisc as Settings};
 
-use crate::cake::Cake;
-use crate::caqm::Caqm;
-use crate::codel::{CodelQueue, FqCodel};
-use crate::fifo::{Fifo, Limit};
-use crate::fq::Fq;
-use crate::htb::Htb;
-use crate::netem::Netem;
+use crate::Settings;
+use crate::count::QdiscCount;
+use crate::discipline::Named;
+use crate::kinds::{Kind, Queue};
 use crate::packet::{ETHERNET, Packet};
-use crate::prio::Prio;
-use crate::red::Red;
-use crate::report;
-use crate::stats::{Stats, Xstats};
-use crate::tbf::Tbf;
+use crate::stats::Stats;
 
 /// The interface that a qdisc sends to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,22 +59,7 @@ pub enum Dequeued<P> {
 #[derive(Clone, Debug)]
 pub struct Qdisc<P> {
     kind: &'static str,
-    any: Any<P>,
-}
-
-#[derive(Clone, Debug)]
-enum Any<P> {
-    Fifo(Fifo<P>),
-    Cake(Box<Cake<P>>),
-    Netem(Box<Netem<P>>),
-    Tbf(Box<Tbf<P>>),
-    Codel(Box<CodelQueue<P>>),
-    FqCodel(Box<FqCodel<P>>),
-    Fq(Box<Fq<P>>),
-    Red(Box<Red<P>>),
-    Prio(Box<Prio<P>>),
-    Htb(Box<Htb<P>>),
-    Caqm(Box<Caqm<P>>),
+    queue: Queue<P>,
 }
 
 impl<P: Packet> Qdisc<P> {
@@ -93,26 +69,9 @@ impl<P: Packet> Qdisc<P> {
     }
 
     pub(crate) fn of_kind(kind: &Kind, device: Device, seed: u64, name: &str) -> Self {
-        let frame = device.frame();
-        let any = match kind {
-            Kind::Pfifo(fifo) => Any::Fifo(Fifo::new(Limit::Packets(fifo.limit_pkts()))),
-            Kind::Bfifo(fifo) => {
-                Any::Fifo(Fifo::new(Limit::Bytes(fifo.limit_bytes(device.frame()))))
-            }
-            Kind::Cake(cake) => Any::Cake(Box::new(Cake::new(cake, device, seed, name))),
-            Kind::Netem(netem) => Any::Netem(Box::new(Netem::new(netem, seed, name))),
-            Kind::Tbf(tbf) => Any::Tbf(Box::new(Tbf::new(tbf, device, seed, name))),
-            Kind::Codel(codel) => Any::Codel(Box::new(CodelQueue::new(codel, frame))),
-            Kind::FqCodel(fq) => Any::FqCodel(Box::new(FqCodel::new(fq, frame, seed, name))),
-            Kind::Fq(fq) => Any::Fq(Box::new(Fq::new(fq, frame, seed, name))),
-            Kind::Red(red) => Any::Red(Box::new(Red::new(red, seed, name))),
-            Kind::Prio(prio) => Any::Prio(Box::new(Prio::new(prio, device, seed, name))),
-            Kind::Htb(htb) => Any::Htb(Box::new(Htb::new(htb, device, seed, name))),
-            Kind::Caqm(caqm) => Any::Caqm(Box::new(Caqm::new(caqm, device, seed, name))),
-        };
         Self {
             kind: kind.name(),
-            any,
+            queue: Queue::new(kind, device, seed, name),
         }
     }
 
@@ -124,98 +83,39 @@ impl<P: Packet> Qdisc<P> {
     }
 
     pub(crate) fn change_kind(&mut self, kind: &Kind, device: Device) -> bool {
-        let frame = device.frame();
-        match (&mut self.any, kind) {
-            (Any::Fifo(fifo), Kind::Pfifo(new)) => fifo.change(Limit::Packets(new.limit_pkts())),
-            (Any::Fifo(fifo), Kind::Bfifo(new)) => {
-                fifo.change(Limit::Bytes(new.limit_bytes(device.frame())));
-            }
-            (Any::Cake(cake), Kind::Cake(new)) => cake.change(new, device),
-            (Any::Netem(netem), Kind::Netem(new)) => netem.change(new),
-            (Any::Tbf(tbf), Kind::Tbf(new)) => return tbf.change(new, device),
-            (Any::Codel(codel), Kind::Codel(new)) => codel.change(new, frame),
-            (Any::FqCodel(fq), Kind::FqCodel(new)) => return fq.change(new, frame),
-            (Any::Fq(fq), Kind::Fq(new)) => fq.change(new, frame),
-            (Any::Red(red), Kind::Red(new)) => red.change(new),
-            (Any::Prio(prio), Kind::Prio(new)) => return prio.change(new, device),
-            (Any::Htb(htb), Kind::Htb(new)) => return htb.change(new, device),
-            (Any::Caqm(caqm), Kind::Caqm(new)) => caqm.change(new, device),
-            _ => return false,
-        }
-        true
+        self.queue.change(kind, device)
     }
 
     /// A packet arrives. False: it was dropped (or another one of its flow in its place, as in the kernel's
     /// NET_XMIT_CN).
     #[inline]
     pub fn enqueue(&mut self, now: Instant, packet: P) -> bool {
-        match &mut self.any {
-            Any::Fifo(fifo) => fifo.enqueue(packet),
-            Any::Cake(cake) => cake.enqueue(now, packet),
-            Any::Netem(netem) => netem.enqueue(now, packet),
-            Any::Tbf(tbf) => tbf.enqueue(now, packet),
-            Any::Codel(codel) => codel.enqueue(now, packet),
-            Any::FqCodel(fq) => fq.enqueue(now, packet),
-            Any::Fq(fq) => fq.enqueue(now, packet),
-            Any::Red(red) => red.enqueue(now, packet),
-            Any::Prio(prio) => prio.enqueue(now, packet),
-            Any::Htb(htb) => htb.enqueue(now, packet),
-            Any::Caqm(caqm) => caqm.enqueue(now, packet),
-        }
+        self.queue.enqueue(now, packet)
     }
 
     /// The interface asks for a packet. After `Wait`, and after `Empty` and an arrival, it is to ask again.
     #[inline]
     pub fn dequeue(&mut self, now: Instant) -> Dequeued<P> {
-        match &mut self.any {
-            Any::Fifo(fifo) => fifo.dequeue().map_or(Dequeued::Empty, Dequeued::Packet),
-            Any::Cake(cake) => cake.dequeue(now),
-            Any::Netem(netem) => netem.dequeue(now),
-            Any::Tbf(tbf) => tbf.dequeue(now),
-            Any::Codel(codel) => codel.dequeue(now),
-            Any::FqCodel(fq) => fq.dequeue(now),
-            Any::Fq(fq) => fq.dequeue(now),
-            Any::Red(red) => red.dequeue(now),
-            Any::Prio(prio) => prio.dequeue(now),
-            Any::Htb(htb) => htb.dequeue(now),
-            Any::Caqm(caqm) => caqm.dequeue(now),
-        }
+        self.queue.dequeue(now)
     }
 
     /// All that it counts, as plain data.
     pub fn report(&self) -> QdiscCount {
-        report::of(self.kind, self.stats(), &self.xstats())
+        QdiscCount::new(self.kind, self.stats(), (self.own(), self.tins()))
     }
 
     /// What it has done so far.
     pub fn stats(&self) -> Stats {
-        match &self.any {
-            Any::Fifo(fifo) => fifo.stats,
-            Any::Cake(cake) => cake.stats(),
-            Any::Netem(netem) => netem.stats(),
-            Any::Tbf(tbf) => tbf.stats(),
-            Any::Codel(codel) => codel.stats(),
-            Any::FqCodel(fq) => fq.stats(),
-            Any::Fq(fq) => fq.stats(),
-            Any::Red(red) => red.stats(),
-            Any::Prio(prio) => prio.stats(),
-            Any::Htb(htb) => htb.stats(),
-            Any::Caqm(caqm) => caqm.stats(),
-        }
+        self.queue.stats()
     }
 
-    /// What only its kind counts.
-    pub fn xstats(&self) -> Xstats {
-        match &self.any {
-            Any::Fifo(_) | Any::Tbf(_) | Any::Prio(_) => Xstats::None,
-            Any::Netem(netem) => Xstats::Netem(netem.netem_stats()),
-            Any::Codel(codel) => Xstats::Codel(codel.codel_stats()),
-            Any::FqCodel(fq) => Xstats::FqCodel(fq.fq_codel_stats()),
-            Any::Fq(fq) => Xstats::Fq(fq.fq_stats()),
-            Any::Red(red) => Xstats::Red(red.red_stats()),
-            Any::Htb(htb) => Xstats::Htb(htb.htb_stats()),
-            Any::Caqm(caqm) => Xstats::Caqm(caqm.caqm_stats()),
-            Any::Cake(cake) => Xstats::Cake(cake.cake_stats()),
-        }
+    /// What only its kind counts, by tc's names.
+    pub fn own(&self) -> Named {
+        self.queue.own()
+    }
+
+    /// The same of its tins, lowest priority first.
+    pub(crate) fn tins(&self) -> Vec<Named> {
+        self.queue.tins()
     }
 }

@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::{Plain, packet, qdisc, take_until, us};
-use tcplab_qdisc::{Dequeued, Xstats};
+use common::{Plain, own, packet, qdisc, take_until, us};
+use tcplab_qdisc::Dequeued;
 
 /// A queue that always stands 10 ms, taken from each 100 us: drops begin an interval after the target was first passed
 /// (at the next packet after it), and lie interval / sqrt(n) apart as far as Newton has got.
@@ -69,26 +69,20 @@ fn marks() {
         let marked = (0..3_000_i64).filter(
             |n| matches!(codel.dequeue(us(n * 100)), Dequeued::Packet(packet) if packet.ce),
         );
-        let marked = marked.count() as u32;
-        let Xstats::Codel(own) = codel.xstats() else {
-            panic!("no codel")
-        };
-        (marked, own, codel.stats().drops)
+        let marked = marked.count() as u64;
+        (marked, codel)
     };
-    let (marked, own, drops) = run("codel limit 5000 ecn");
-    assert!(
-        own.ecn_mark == marked && marked > 1 && drops == 0,
-        "{own:?}"
-    );
-    let (marked, own, _) = run("codel limit 5000 target 10s ce_threshold 50ms");
+    let (marked, codel) = run("codel limit 5000 ecn");
+    assert_eq!((own(&codel, "ecn_mark"), codel.stats().drops), (marked, 0));
+    assert!(marked > 1);
+    let (marked, codel) = run("codel limit 5000 target 10s ce_threshold 50ms");
     // Those that leave after 50 ms: from the 501st on, but for the unit of 1.024 us.
-    assert!(
-        own.ce_mark == marked && (2_498..=2_499).contains(&marked),
-        "{own:?}"
-    );
-    let (_, own, drops) = run("codel limit 1000");
+    assert_eq!(own(&codel, "ce_mark"), marked);
+    assert!((2_498..=2_499).contains(&marked), "{marked}");
+    let (_, codel) = run("codel limit 1000");
     // The rest is taken within an interval.
-    assert_eq!((own.drop_overlimit, drops), (2_000, 2_000));
+    let drops = (own(&codel, "drop_overlimit"), codel.stats().drops);
+    assert_eq!(drops, (2_000, 2_000));
 }
 
 /// Flows of one packet pass the long queue of another; turns are a quantum long.
@@ -111,7 +105,7 @@ fn new_flows_go_first_and_turns_are_a_quantum() {
     assert_eq!(order[..4], [100, 101, 200, 201]);
     // From then on it is a turn each: two short packets, one long.
     assert_eq!(order[4..8], [1, 202, 203, 2]);
-    assert!(matches!(fq.xstats(), Xstats::FqCodel(own) if own.new_flow_count == 4));
+    assert_eq!(own(&fq, "new_flow_count"), 4);
 }
 
 /// At the limit, half of the fattest queue goes from its head, 64 packets at most.
@@ -133,13 +127,8 @@ fn the_fattest_queue_pays() {
         assert_eq!(fq.stats().drops, dropped, "{words}");
         let out = take_until(&mut fq, us(1), us(1));
         assert_eq!(out[0].0.id, first, "{words}");
-        let Xstats::FqCodel(own) = fq.xstats() else {
-            panic!("no fq_codel")
-        };
-        assert_eq!(
-            (own.drop_overlimit, own.drop_overmemory),
-            (dropped as u32, 0)
-        );
+        let drops = ["drop_overlimit", "drop_overmemory"].map(|name| own(&fq, name));
+        assert_eq!(drops, [dropped, 0]);
     }
     // 1,000 bytes take 256 + 2,048 of memory: four fit into 10,000, the fifth costs half of the queue.
     let mut fq = qdisc("fq_codel memory_limit 10000");
@@ -147,8 +136,6 @@ fn the_fattest_queue_pays() {
         .map(|n| fq.enqueue(us(0), packet(n, 1_000, 1)))
         .collect();
     assert_eq!(kept, [true, true, true, true, false]);
-    let Xstats::FqCodel(own) = fq.xstats() else {
-        panic!("no fq_codel")
-    };
-    assert_eq!((own.drop_overmemory, own.memory_used), (3, 2 * 2_304));
+    let counted = ["drop_overmemory", "memory_used"].map(|name| own(&fq, name));
+    assert_eq!(counted, [3, 2 * 2_304]);
 }

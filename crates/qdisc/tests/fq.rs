@@ -2,15 +2,7 @@
 
 mod common;
 
-use common::{Plain, ids, packet, qdisc, take_until, us};
-use tcplab_qdisc::{FqStats, Qdisc, Xstats};
-
-fn own(fq: &Qdisc<Plain>) -> FqStats {
-    match fq.xstats() {
-        Xstats::Fq(own) => own,
-        _ => panic!("no fq"),
-    }
-}
+use common::{Plain, ids, own, packet, qdisc, take_until, us};
 
 /// 1 byte a microsecond, a quantum of one packet: one each millisecond after the first burst. The timer fires 10 us late,
 /// which the next gap makes up for.
@@ -24,7 +16,7 @@ fn a_flow_keeps_to_its_rate() {
     let times: Vec<i64> = out.iter().map(|(_, at)| at / 1_000).collect();
     // The first leaves credit, the second takes it all and begins the pace.
     assert_eq!(times, [0, 0, 1_010, 2_010, 3_010, 4_010]);
-    assert_eq!(own(&fq).throttled, 4);
+    assert_eq!(own(&fq, "throttled"), 4);
 }
 
 /// Packets with a time of departure leave then, in the order of their times, and not before.
@@ -51,14 +43,14 @@ fn beyond_the_horizon_packets_are_dropped_or_brought_back() {
     };
     let mut fq = qdisc("fq horizon 1ms");
     assert!(!fq.enqueue(us(10), late));
-    assert_eq!((own(&fq).horizon_drops, fq.stats().drops), (1, 1));
+    assert_eq!((own(&fq, "horizon_drops"), fq.stats().drops), (1, 1));
     let mut fq = qdisc("fq horizon 1ms horizon_cap timer_slack 0");
     assert!(fq.enqueue(us(10), late));
     assert_eq!(
         ids(&take_until(&mut fq, us(10), us(9_000))),
         [(0, 1_010_000)]
     );
-    assert_eq!(own(&fq).horizon_caps, 1);
+    assert_eq!(own(&fq, "horizon_caps"), 1);
 }
 
 /// Two flows with a quantum of two packets: new flows may send their first quantum, then two each.
@@ -88,7 +80,7 @@ fn limits_hold_for_a_flow_and_for_all() {
         .map(|n| fq.enqueue(us(0), packet(n, 100, 2)))
         .collect();
     assert_eq!(taken, [true, true, false]);
-    assert_eq!((own(&fq).flows_plimit, fq.stats().drops), (1, 2));
+    assert_eq!((own(&fq, "flows_plimit"), fq.stats().drops), (1, 2));
 }
 
 /// Flows that have been idle for 3 s are forgotten when there are many: twice the buckets.
@@ -100,9 +92,9 @@ fn idle_flows_are_forgotten() {
     }
     take_until(&mut fq, us(1), us(1));
     // The last one is not found empty while nothing waits.
-    assert_eq!((own(&fq).flows, own(&fq).inactive), (4, 3));
+    assert_eq!((own(&fq, "flows"), own(&fq, "inactive")), (4, 3));
     fq.enqueue(us(2_000_000), packet(0, 100, 4));
-    assert_eq!((own(&fq).flows, own(&fq).gc), (5, 0), "too early");
+    assert_eq!((own(&fq, "flows"), own(&fq, "gc")), (5, 0), "too early");
     fq.enqueue(us(4_000_000), packet(0, 100, 5));
-    assert_eq!((own(&fq).flows, own(&fq).gc), (3, 3));
+    assert_eq!((own(&fq, "flows"), own(&fq, "gc")), (3, 3));
 }

@@ -2,8 +2,7 @@
 
 mod common;
 
-use common::{Plain, ids, packet, qdisc, take_until, us};
-use tcplab_qdisc::Xstats;
+use common::{Plain, ids, own, packet, qdisc, take_until, us};
 
 #[test]
 fn a_delay_is_exact_and_keeps_the_order() {
@@ -55,7 +54,7 @@ fn every_nth_packet_overtakes() {
     // The last to overtake stands first.
     assert_eq!(order, [5, 2, 0, 1, 3, 4]);
     assert_eq!(out[1].1, 0);
-    assert!(matches!(netem.xstats(), Xstats::Netem(own) if own.requeues == 2));
+    assert_eq!(own(&netem, "requeues"), 2);
 }
 
 #[test]
@@ -72,10 +71,7 @@ fn losses_copies_and_damage_are_counted() {
             );
         }
         let out = take_until(&mut netem, us(0), us(0));
-        let Xstats::Netem(own) = netem.xstats() else {
-            panic!("no netem")
-        };
-        (out, netem.stats(), own)
+        (out, netem.stats(), netem)
     };
     let (out, stats, _) = run("netem loss 100% limit 5000", false);
     assert_eq!(
@@ -83,21 +79,21 @@ fn losses_copies_and_damage_are_counted() {
         (0, 1_000, 100_000)
     );
     // What can be marked is, and counts as a drop all the same.
-    let (out, stats, own) = run("netem loss 100% ecn limit 5000", true);
+    let (out, stats, netem) = run("netem loss 100% ecn limit 5000", true);
     assert!(out.len() == 1_000 && out.iter().all(|(packet, _)| packet.ce));
     assert_eq!(
-        (stats.drops, stats.dropped_bytes, own.marked),
+        (stats.drops, stats.dropped_bytes, own(&netem, "ecn_mark")),
         (1_000, 0, 1_000)
     );
     // A copy goes before its packet.
-    let (out, stats, own) = run("netem duplicate 100% limit 5000", false);
+    let (out, stats, netem) = run("netem duplicate 100% limit 5000", false);
     assert_eq!(
-        (out.len(), stats.packets, own.duplicated),
+        (out.len(), stats.packets, own(&netem, "duplicated")),
         (2_000, 2_000, 1_000)
     );
     assert!(out.chunks(2).all(|pair| pair[0].0.id == pair[1].0.id));
-    let (out, _, own) = run("netem corrupt 100% limit 5000", false);
-    assert!(out.iter().all(|(packet, _)| packet.is_damaged) && own.corrupted == 1_000);
+    let (out, _, netem) = run("netem corrupt 100% limit 5000", false);
+    assert!(out.iter().all(|(packet, _)| packet.is_damaged) && own(&netem, "corrupted") == 1_000);
     // 30 % of 1,000: five standard deviations are 72.
     let (out, ..) = run("netem loss 30% limit 5000", false);
     assert!(out.len().abs_diff(700) < 72, "{}", out.len());

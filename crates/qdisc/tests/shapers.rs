@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::{ids, packet, qdisc, take_until, us};
-use tcplab_qdisc::Xstats;
+use common::{ids, own, packet, qdisc, take_until, us};
+use tcplab_qdisc::Dequeued;
 
 /// 1 byte a microsecond and a bucket of 3,000: three packets at once, then one each millisecond.
 #[test]
@@ -67,12 +67,11 @@ fn htb_sends_while_it_has_tokens() {
     // 1,600, 600, -400: the third waits for 400 us, and each goes when its forerunner's debt is paid.
     let right = [(0, 0), (1, 0), (2, 400_000), (3, 1_400_000), (4, 2_400_000)];
     assert_eq!(out, right);
-    let Xstats::Htb(own) = htb.xstats() else {
-        panic!("no class")
-    };
-    // After the last one, -1,000 us in ticks of 64 ns.
-    assert_eq!((own.lended, own.tokens), (5, -15_625));
+    assert_eq!(own(&htb, "lended"), 5);
     assert_eq!(htb.stats().overlimits, 4);
+    // After the last one there are -1,000 us of tokens.
+    htb.enqueue(us(2_400), packet(5, 1_000, 1));
+    assert_eq!(htb.dequeue(us(2_400)), Dequeued::Wait(us(3_400)));
 }
 
 /// A ceiling below the rate holds; one above does nothing, for there is nobody to borrow from.

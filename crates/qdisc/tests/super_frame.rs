@@ -1,8 +1,7 @@
 //! Super-segments in front of disciplines that cut them, and of others.
 
 use tcplab_base::Instant;
-use tcplab_plan::qdisc::Qdisc as Settings;
-use tcplab_qdisc::{Dequeued, Device, Packet, Qdisc};
+use tcplab_qdisc::{Dequeued, Device, Packet, Qdisc, Settings};
 use tcplab_wire::{Sum, SuperFrame, VnetHeader};
 
 /// Ethernet, IPv4 and TCP with a payload; ECT(0), and ACK set.

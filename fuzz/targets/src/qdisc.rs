@@ -4,28 +4,12 @@
 use tcplab_base::{Duration, Instant};
 use tcplab_link::Line;
 use tcplab_plan::point::Direction;
-use tcplab_plan::qdisc::Qdisc as Settings;
-use tcplab_qdisc::{Dequeued, Device, Packet, Qdisc, Xstats};
+use tcplab_qdisc::{Dequeued, Device, Packet, Qdisc, Settings, examples};
 use tcplab_wire::{Joiner, SuperFrame, VnetHeader};
 
 const DEVICE: Device = Device::new(1_500);
-/// What takes the place of words that cannot be read.
-const WORDS: [&str; 12] = [
-    "cake bandwidth 10mbit ack-filter",
-    "cake unlimited memlimit 64kb",
-    "netem delay 1ms 2ms corrupt 20% duplicate 20%",
-    "tbf rate 10mbit burst 3000 limit 20k",
-    "fq_codel limit 20 flows 8",
-    "codel limit 10",
-    "fq limit 20 flow_limit 5",
-    "red limit 20000 min 1000 max 3000 avpkt 500 burst 5 ecn",
-    "prio",
-    "htb rate 10mbit child fq_codel",
-    "bfifo limit 9000",
-    "caqm limit 9000 qt 1000 rate 10mbit",
-];
 /// More than this of memory is not of one arrival.
-const ARRIVAL: u32 = 4_000_000;
+const ARRIVAL: u64 = 4_000_000;
 
 struct Bytes<'a>(&'a [u8]);
 
@@ -57,12 +41,11 @@ impl<'a> Bytes<'a> {
         let read = Settings::parse(&text).map_err(|wrong| {
             assert!(text.contains(wrong.word), "{wrong:?} is not in {text:?}");
         });
-        read.unwrap_or_else(
-            |()| match Settings::parse(WORDS[line.len() % WORDS.len()]) {
-                Ok(settings) => settings,
-                Err(wrong) => panic!("{wrong:?}"),
-            },
-        )
+        // What takes the place of words that cannot be read.
+        let example = examples().cycle().nth(line.len());
+        let [words, _] = example.unwrap_or(["pfifo"; 2]);
+        read.or_else(|()| Settings::parse(words))
+            .unwrap_or_else(|wrong| panic!("{wrong:?}"))
     }
 
     fn vnet(&mut self, gso_type: u8) -> VnetHeader {
@@ -215,18 +198,14 @@ impl Books {
 
     fn check(&self) {
         let stats = self.qdisc.stats();
-        let made = match self.qdisc.xstats() {
-            Xstats::Netem(own) => own.duplicated_bytes,
-            Xstats::Cake(cake) => {
-                let most = cake.memory_limit.saturating_add(ARRIVAL);
-                assert!(cake.memory_used <= most, "{} bytes", cake.memory_used);
-                0
-            }
-            _ => 0,
-        };
+        let own = self.qdisc.own();
+        let named = |name| own.iter().find(|(is, _)| *is == name).map(|(_, n)| *n);
+        if let (Some(used), Some(limit)) = (named("memory_used"), named("memory_limit")) {
+            assert!(used <= limit + ARRIVAL, "{used} bytes");
+        }
         assert_eq!(stats.bytes, self.left);
         let all = stats.bytes + stats.dropped_bytes + stats.backlog;
-        assert_eq!(self.came + made, all, "{stats:?}");
+        assert_eq!(self.came + stats.copied_bytes, all, "{stats:?}");
     }
 }
 

@@ -3,7 +3,7 @@
 use tcplab_plan::dist::{Dist, Kind};
 use tcplab_plan::measure::Expression;
 use tcplab_plan::point::Direction;
-use tcplab_plan::qdisc::{self, Qdisc};
+use tcplab_qdisc::{KINDS as QDISCS, Settings};
 
 /// What a distribution may be of.
 const KINDS: [Kind; 6] = [
@@ -73,7 +73,7 @@ pub fn span(text: &str) -> Option<String> {
         return distribution(&filled(text));
     }
     let text = filled(&text.replace(['[', ']'], "").replace("...", ""));
-    Qdisc::parse(text.trim()).err().map(|e| e.why)
+    Settings::parse(text.trim()).err().map(|e| e.why)
 }
 
 fn is_distribution(text: &str) -> bool {
@@ -83,7 +83,7 @@ fn is_distribution(text: &str) -> bool {
 /// A kind of qdisc and more words.
 fn is_qdisc(text: &str) -> bool {
     let kind = text.split_once(' ').map(|(kind, _)| kind);
-    kind.is_some_and(|kind| qdisc::KINDS.contains(&kind))
+    kind.is_some_and(|kind| QDISCS.contains(&kind))
 }
 
 /// The text with values in place of words that stand for some.

@@ -43,7 +43,7 @@ const SAME_LEVEL: &[(&str, &str)] = &[
     ("link", "plan"),
     ("compare", "plan"),
     ("link", "qdisc"),
-    ("qdisc", "plan"),
+    ("plan", "qdisc"),
     ("tcp", "plan"),
 ];
 

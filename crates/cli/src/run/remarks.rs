@@ -6,7 +6,7 @@ use tcplab_base::quantity::rate;
 use tcplab_kernel::say;
 use tcplab_plan::Point;
 use tcplab_plan::point::Direction;
-use tcplab_plan::qdisc::Kind;
+use tcplab_qdisc::Kind;
 
 /// Remarks of one kind at most.
 const MOST: usize = 4;

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 use tcplab_lab::check::{RefusedSysctl, SysctlEntry, sysctls};
 use tcplab_plan::contract::{self, Entry, Kind, Rule};
-use tcplab_plan::qdisc::{KINDS, Qdisc, words_of};
+use tcplab_qdisc::{KINDS, Settings, words_of};
 use tcplab_report::terminal::style::wrap;
 
 use crate::failure::Failure;
@@ -56,7 +56,7 @@ fn qdiscs() -> impl Iterator<Item = QdiscRow> {
             } else {
                 format!("{qdisc} {word}")
             };
-            let parsed = Qdisc::parse(&text).ok();
+            let parsed = Settings::parse(&text).ok();
             parsed.is_some_and(|of| of.kind().not_in_kernels().is_some())
         };
         let all = std::iter::once(qdisc).chain(words.iter().copied());

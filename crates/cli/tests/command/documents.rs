@@ -5,6 +5,8 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
+use tcplab_qdisc::{CHILDREN, SUPPORTED};
+
 use super::{root, schema, tcplab};
 
 /// The document of `--acks`.
@@ -204,27 +206,43 @@ fn with_section(text: &str, name: &str, tables: &str) -> String {
     format!("{head}{begin}{tables}\n{end}{tail}")
 }
 
+/// The document has these sections, each with its name; or they are written.
+fn has_sections(path: &str, sections: &[(&str, String)]) {
+    let file = root().join(path);
+    let written = std::fs::read_to_string(&file).unwrap();
+    let mut right = written.clone();
+    for (name, tables) in sections {
+        right = with_section(&right, name, tables);
+    }
+    if std::env::var_os("TCPLAB_WRITE_DOCS").is_some() {
+        std::fs::write(&file, &right).unwrap();
+        return;
+    }
+    let differs = written.lines().zip(right.lines()).find(|(w, r)| w != r);
+    assert!(
+        written == right,
+        "{path} is not what the code says; TCPLAB_WRITE_DOCS=1 cargo test -p tcplab documents \
+         writes it. First difference: {differs:?}"
+    );
+}
+
 #[test]
 fn every_field_of_the_schemas_is_documented() {
     for document in DOCUMENTS {
-        let path = root().join(document.path);
-        let written = std::fs::read_to_string(&path).unwrap();
-        let mut right = written.clone();
-        for name in document.schemas {
-            right = with_section(&right, name, &tables(name));
-        }
-        if std::env::var_os("TCPLAB_WRITE_DOCS").is_some() {
-            std::fs::write(&path, &right).unwrap();
-            continue;
-        }
-        let differs = written.lines().zip(right.lines()).find(|(w, r)| w != r);
-        assert!(
-            written == right,
-            "{} is not what the schemas say; TCPLAB_WRITE_DOCS=1 cargo test -p tcplab documents \
-             writes it. First difference: {differs:?}",
-            document.path
-        );
+        let sections = document.schemas.iter().map(|name| (*name, tables(name)));
+        has_sections(document.path, &sections.collect::<Vec<_>>());
     }
+}
+
+#[test]
+fn every_kind_of_qdisc_is_documented() {
+    let mut table = "\n| kind | what is supported |\n|---|---|\n".to_owned();
+    for (kind, what) in SUPPORTED {
+        let _ = writeln!(table, "| `{kind}` | {what} |");
+    }
+    let children = CHILDREN.map(|kind| format!("`{kind}`")).join(", ");
+    let _ = writeln!(table, "\nKinds that may be a child: {children}.");
+    has_sections("docs/qdisc.md", &[("the kinds", table)]);
 }
 
 #[test]

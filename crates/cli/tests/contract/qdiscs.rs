@@ -1,10 +1,10 @@
-//! Words of qdiscs: `tests/contract/qdiscs.txt` has a pair for every word that a qdisc takes; the second must differ from
-//! the first in an output.
+//! Words of qdiscs: `tests/contract/qdiscs.txt`, or the examples of a kind, have a pair for every word that a qdisc takes;
+//! the second must differ from the first in an output.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use tcplab_plan::qdisc::{KINDS, Qdisc, words_of};
+use tcplab_qdisc::{KINDS, Settings, examples, words_of};
 
 use super::outputs::{Outputs, run};
 use super::rows::folder;
@@ -103,9 +103,14 @@ fn rows() -> Rows {
     let (pairs, rest) = text.split_once("\nnot shown\n").expect("`not shown`");
     let pairs = pairs.lines().filter(|line| !line.starts_with('#'));
     let pairs = pairs.filter_map(|line| line.split_once(" -> "));
+    let mut pairs: Vec<[String; 2]> = pairs.map(|(a, b)| [a, b].map(str::to_owned)).collect();
+    let kind = |words: &str| words.split(' ').next().map(str::to_owned);
+    let listed: BTreeSet<_> = pairs.iter().map(|[words, _]| kind(words)).collect();
+    let others = examples().filter(|[words, _]| !listed.contains(&kind(words)));
+    pairs.extend(others.map(|pair| pair.map(str::to_owned)));
     let not_shown = rest.lines().filter_map(|line| line.split_once(": "));
     Rows {
-        pairs: pairs.map(|(a, b)| [a.to_owned(), b.to_owned()]).collect(),
+        pairs,
         not_shown: not_shown.map(|(words, _)| words.to_owned()).collect(),
     }
 }
@@ -173,7 +178,7 @@ fn outputs(words: &[&str], by_kernel: bool, stack: &str) -> Vec<Outputs> {
 }
 
 fn are_of_kernels(words: &str) -> bool {
-    let qdisc = Qdisc::parse(words).unwrap_or_else(|e| panic!("{words}: {}", e.why));
+    let qdisc = Settings::parse(words).unwrap_or_else(|e| panic!("{words}: {}", e.why));
     qdisc.kind().not_in_kernels().is_none()
 }
 

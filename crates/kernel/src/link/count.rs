@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tcplab_plan::outcome::QdiscCount;
+use tcplab_qdisc::QdiscCount;
 
 /// A live link at one moment; what is not said to be otherwise counts from its start.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

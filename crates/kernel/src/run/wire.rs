@@ -110,7 +110,7 @@ pub(crate) fn kernel_count(
     let link = &point.links[number];
     let of = |host: usize| {
         hosts[host].enter()?;
-        qdisc::stats::of(&open()?, &interface_on(point, host, number))
+        qdisc::count(&open()?, &interface_on(point, host, number))
     };
     Ok(LinkCount {
         a_to_b_qdisc: of(link.a)?,

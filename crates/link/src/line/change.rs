@@ -3,8 +3,7 @@
 use tcplab_base::Instant;
 use tcplab_plan::outcome::WayCount;
 use tcplab_plan::point::Direction;
-use tcplab_plan::qdisc::Qdisc as Settings;
-use tcplab_qdisc::Device;
+use tcplab_qdisc::{Device, Settings};
 
 use super::{Line, Payload, Queue, device};
 

@@ -5,8 +5,8 @@ use crate::app::App;
 use crate::experiment::keys::SOCKET;
 use crate::network::HOST_SYSCTLS;
 use crate::point::{By, Host, Link, Offload, Point, SocketOptions};
-use crate::qdisc::Qdisc;
 use crate::refusal::Refusal;
+use tcplab_qdisc::Settings;
 
 /// A key that some kinds of stack do not honour.
 #[derive(Debug)]
@@ -315,7 +315,7 @@ static QDISC_RULE: Rule = Rule {
                 let words = at
                     .qdisc
                     .as_deref()
-                    .and_then(|words| Qdisc::parse(words).ok());
+                    .and_then(|words| Settings::parse(words).ok());
                 let why = words.and_then(|qdisc| qdisc.kind().not_in_kernels());
                 let place = || format!("{}.{way}.qdisc", name_of(point, link));
                 found.extend(why.map(|why| (place(), why.to_owned())));

@@ -5,13 +5,13 @@ use super::faults::{self, Own};
 use super::fields::Fields;
 use super::host::within;
 use super::keys::{Key, LINK, WAY, links as keys};
-use super::tc::{ONLY_KERNEL, Shape};
+use super::tc::Shape;
 use super::tree::{Node, Value};
 use crate::point::{By, Direction, Does, Event, Host, Link, Of};
-use crate::qdisc::netem::{Chance, Loss};
-use crate::qdisc::{Kind, Qdisc};
 use crate::rules::{MAX_EVENT, MAX_EVENTS};
 use tcplab_base::quantity::TIME;
+use tcplab_qdisc::netem::{Chance, Loss};
+use tcplab_qdisc::{Kind, ONLY_KERNEL, Settings};
 
 /// The links. There is one at most between two hosts, so their names are its name.
 pub(crate) fn links(tables: &[Fields<'_>], hosts: &[Host]) -> Result<Vec<Link>, Fault> {
@@ -112,7 +112,7 @@ pub(crate) enum Queue {
     Keys(Shape),
     Kernel(String),
     /// A qdisc of tcplab's own link, and the keys of the wire behind it.
-    Own(Qdisc, Shape),
+    Own(Settings, Shape),
 }
 
 fn queue(fields: &Fields<'_>, by: By) -> Result<Queue, Fault> {
@@ -142,7 +142,7 @@ fn queue(fields: &Fields<'_>, by: By) -> Result<Queue, Fault> {
 }
 
 /// The wire behind a qdisc: what netem's words say, they say instead of the keys.
-fn wire_of(own: &Qdisc, keys: &Shape) -> Shape {
+fn wire_of(own: &Settings, keys: &Shape) -> Shape {
     let Kind::Netem(netem) = own.kind() else {
         return keys.clone();
     };
@@ -159,7 +159,7 @@ fn wire_of(own: &Qdisc, keys: &Shape) -> Shape {
 }
 
 /// A qdisc of our own with the wire of these keys behind it.
-fn behind(fields: &Fields<'_>, own: Qdisc, keys: Shape) -> Result<Queue, Fault> {
+fn behind(fields: &Fields<'_>, own: Settings, keys: Shape) -> Result<Queue, Fault> {
     if let (Some(_), Some(node)) = (keys.limit_pkts, fields.node(&keys::LIMIT)) {
         let message = format!("the qdisc `{}` has its own limit", own.words());
         return Err(fields.fault(&keys::LIMIT, node, message));
@@ -187,8 +187,8 @@ fn own_qdisc(fields: &Fields<'_>, key: &str, node: &Node, words: &str) -> Result
     Ok(Queue::Own(own, Shape::default()))
 }
 
-fn of_words(fields: &Fields<'_>, key: &str, node: &Node, words: &str) -> Result<Qdisc, Fault> {
-    Qdisc::parse(words).map_err(|wrong| {
+fn of_words(fields: &Fields<'_>, key: &str, node: &Node, words: &str) -> Result<Settings, Fault> {
+    Settings::parse(words).map_err(|wrong| {
         if ONLY_KERNEL.contains(&wrong.word) {
             let message = format!(
                 "tcplab does not know the kernel's qdisc `{}`; it knows {}",

@@ -5,8 +5,7 @@
 
 use tcplab_base::quantity;
 
-use crate::qdisc::Wrong;
-use crate::qdisc::words::{Words, begins_with_digit, percent};
+use tcplab_qdisc::words::{Lexer, Wrong, begins_with_digit, percent};
 
 /// What a link does to frames one way; what is not said is `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -18,34 +17,20 @@ pub(crate) struct Shape {
     pub loss_ppb: Option<u32>,
 }
 
-/// Kinds of qdiscs that the kernel has and tcplab does not know, so that they are not taken for mistyped ones.
-pub(crate) const ONLY_KERNEL: [&str; 10] = [
-    "pfifo_head_drop",
-    "pfifo_fast",
-    "hfsc",
-    "fq_pie",
-    "pie",
-    "cake_mq",
-    "sfq",
-    "sfb",
-    "dualpi2",
-    "choke",
-];
-
 const NETEM: [&str; 4] = ["delay", "rate", "loss", "limit"];
 
 impl Shape {
     /// Reads the words for tcplab's link.
     pub fn parse(text: &str) -> Result<Self, Wrong<'_>> {
-        let mut words = Words::new(text);
+        let mut words = Lexer::new(text);
         let mut shape = Self::default();
-        let (what, known): (_, &[&str]) = match words.next() {
+        let (what, known): (_, &[&str]) = match words.next_word() {
             Some("netem") => ("a word of netem", &NETEM),
             Some("pfifo") => ("a word of pfifo", &["limit"]),
             Some(word) => return Err(unknown(word, "the kind of a queue", &["netem", "pfifo"])),
             None => return Err(Wrong::new(text, "the text is empty")),
         };
-        while let Some(word) = words.next() {
+        while let Some(word) = words.next_word() {
             match word {
                 _ if !known.contains(&word) => return Err(unknown(word, what, known)),
                 "delay" => {

@@ -11,7 +11,7 @@ mod naive;
 
 pub use header::{AckHeader, AckOptions};
 
-use tcplab_plan::qdisc::AckFilter;
+use crate::kinds::AckFilter;
 
 /// Which of the packets in `queue` gives way to the trigger; `queue` is the flow's, head first, without the trigger.
 /// A packet that is no TCP segment has no header.

@@ -1,9 +1,7 @@
 //! The cases of the patch, one by one: which packet of a queue gives way to the one that comes.
 
+use crate::kinds::AckFilter::{self, Aggressive, Conservative, First, FirstAggressive, Naive};
 use tcplab_base::Seq;
-use tcplab_plan::qdisc::AckFilter::{
-    self, Aggressive, Conservative, First, FirstAggressive, Naive,
-};
 
 use super::{AckHeader, redundant};
 use crate::ack_filter::AckOptions;

@@ -1,9 +1,8 @@
 //! Packets for tests of disciplines, and ways to run them.
 
 use tcplab_base::Instant;
-use tcplab_plan::qdisc::Qdisc as Settings;
 use tcplab_qdisc::ack_filter::AckHeader;
-use tcplab_qdisc::{Dequeued, Device, FlowKeys, Packet, Qdisc};
+use tcplab_qdisc::{Dequeued, Device, FlowKeys, Packet, Qdisc, Settings};
 
 /// A packet that is nothing but its properties.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -112,4 +111,14 @@ pub fn take_until(qdisc: &mut Qdisc<Plain>, from: Instant, until: Instant) -> Ve
 #[allow(dead_code)] // Not each test file needs it.
 pub fn ids(out: &[(Plain, i64)]) -> Vec<(u32, i64)> {
     out.iter().map(|(packet, at)| (packet.id, *at)).collect()
+}
+
+/// What only the kind of a qdisc counts, by tc's name.
+#[allow(dead_code)] // Not each test file needs it.
+pub fn own<P: Packet>(qdisc: &Qdisc<P>, name: &str) -> u64 {
+    let own = qdisc.own();
+    let found = own.iter().find(|(is, _)| *is == name);
+    found
+        .unwrap_or_else(|| panic!("{name} is not in {own:?}"))
+        .1
 }

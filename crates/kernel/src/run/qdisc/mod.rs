@@ -1,27 +1,18 @@
-//! The kernel's qdisc at the root of an interface: tc's words, which a guest has no tc for, as the messages that tc sends.
-//!
-//! Each kind has a file that writes its `TCA_OPTIONS` (linux/pkt_sched.h); [`stats`] reads back what they counted.
-//! Tests compare with what tc 6.1 sends. The tables of transmission times (`TCA_TBF_RTAB` and the like) are left out: a kernel
-//! that is told the link layer does not use them.
+//! The kernel's qdisc at the root of an interface: tc's words, which a guest has no tc for, as the messages that tc sends,
+//! and back what it counted. What stands in the messages is the crate `qdisc`'s.
 
-mod attributes;
-mod cake;
-mod codel;
-mod fq;
-mod htb;
-mod netem;
-mod rate;
-mod red;
-pub(crate) mod stats;
-mod tbf;
+mod dump;
 #[cfg(test)]
 mod tests;
 
+use std::io;
+
 use netlink_packet_core::DefaultNla;
 use netlink_packet_route::RouteNetlinkMessage;
-use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage};
+use netlink_packet_route::tc::{TcAttribute, TcMessage};
 use tcplab_plan::point::Direction;
-use tcplab_plan::qdisc::{Kind, Prio, Qdisc};
+use tcplab_qdisc::netlink::{Message, ROOT};
+use tcplab_qdisc::{Kind, QdiscCount, Settings, htb, xstats};
 
 use super::error::{Context, RunError};
 use super::netlink::{Netlink, index};
@@ -40,11 +31,10 @@ pub(crate) fn set(netlink: &Netlink, interface: &str, way: &Direction) -> Result
 /// Puts a qdisc at the root of an interface, by the words of tc(8).
 pub(crate) fn put(netlink: &Netlink, interface: &str, words: &str) -> Result<(), RunError> {
     let refused = |why| RunError::Cannot(format!("the qdisc `{words}`: {why}"));
-    let qdisc = Qdisc::parse(words).map_err(|wrong| refused(wrong.why))?;
-    let index = index(interface).context(|| format!("no interface {interface}"))?;
-    let index = i32::try_from(index).unwrap_or(i32::MAX);
-    for message in messages(index, qdisc.kind()).map_err(refused)? {
-        netlink.add(message).context(|| {
+    let qdisc = Settings::parse(words).map_err(|wrong| refused(wrong.why))?;
+    let index = index_of(interface)?;
+    for message in messages(qdisc.kind()).map_err(refused)? {
+        netlink.add(route(index, message)).context(|| {
             let nat = match qdisc.kind() {
                 Kind::Cake(cake) if cake.nat => "; `nat` needs a kernel with connection tracking",
                 _ => "",
@@ -55,94 +45,59 @@ pub(crate) fn put(netlink: &Netlink, interface: &str, words: &str) -> Result<(),
     Ok(())
 }
 
+fn index_of(interface: &str) -> Result<i32, RunError> {
+    let index = index(interface).context(|| format!("no interface {interface}"))?;
+    Ok(i32::try_from(index).unwrap_or(i32::MAX))
+}
+
 /// What makes a qdisc, one message after another.
-fn messages(index: i32, kind: &Kind) -> Result<Vec<RouteNetlinkMessage>, String> {
-    match kind {
-        Kind::Htb(htb) => htb::messages(index, htb),
-        Kind::Prio(Prio { bands, child, .. }) => {
-            // A band is a `pfifo` of itself.
-            let own = matches!(**child, Kind::Pfifo(fifo) if fifo.limit.is_none());
-            with_children(index, kind, child, if own { 0 } else { *bands })
-        }
-        Kind::Tbf(tbf) => match &tbf.child {
-            Some(child) => with_children(index, kind, child, 1),
-            None => Ok(vec![qdisc(index, TcHandle::ROOT, kind)?]),
-        },
-        _ => Ok(vec![qdisc(index, TcHandle::ROOT, kind)?]),
-    }
-}
-
-/// A qdisc at the root, and the same one in each of its first classes (`tc qdisc add dev DEV parent 1:N ...`).
-fn with_children(
-    index: i32,
-    kind: &Kind,
-    child: &Kind,
-    classes: u8,
-) -> Result<Vec<RouteNetlinkMessage>, String> {
-    let mut root = message(index, TcHandle::ROOT, kind.name(), options(kind)?);
-    root.header.handle = match classes {
-        0 => TcHandle::UNSPEC,
-        _ => TcHandle { major: 1, minor: 0 },
-    };
-    let children = (1..=u16::from(classes)).map(|minor| {
-        let class = TcHandle { major: 1, minor };
-        qdisc(index, class, child)
-    });
-    std::iter::once(Ok(RouteNetlinkMessage::NewQueueDiscipline(root)))
-        .chain(children)
-        .collect()
-}
-
-/// A qdisc without classes at a parent.
-fn qdisc(index: i32, parent: TcHandle, kind: &Kind) -> Result<RouteNetlinkMessage, String> {
-    let mut message = message(index, parent, kind.name(), options(kind)?);
-    message.header.handle = TcHandle::UNSPEC;
-    Ok(RouteNetlinkMessage::NewQueueDiscipline(message))
-}
-
-fn message(index: i32, parent: TcHandle, kind: &str, options: Option<Vec<u8>>) -> TcMessage {
-    let mut message = TcMessage::with_index(index);
-    message.header.parent = parent;
-    message.attributes = vec![TcAttribute::Kind(kind.into())];
-    if let Some(bytes) = options {
-        let options = DefaultNla::new(TCA_OPTIONS, bytes);
-        message.attributes.push(TcAttribute::Other(options));
-    }
-    message
-}
-
-/// The `TCA_OPTIONS` of a qdisc without classes; none: the kernel's defaults.
 ///
 /// # Errors
 /// Why a kernel cannot do it.
-fn options(kind: &Kind) -> Result<Option<Vec<u8>>, String> {
-    if let Some(why) = kind.not_in_kernels() {
-        return Err(format!(
+fn messages(kind: &Kind) -> Result<Vec<Message>, String> {
+    match kind.not_in_kernels() {
+        Some(why) => Err(format!(
             "{why}: kernels do not support it; remove `by = \"kernel\"`"
-        ));
+        )),
+        None => Ok(kind.messages()),
     }
-    Ok(Some(match kind {
-        // struct tc_fifo_qopt; without it, txqueuelen is the limit.
-        Kind::Pfifo(fifo) | Kind::Bfifo(fifo) => match fifo.limit {
-            Some(limit) => limit.to_ne_bytes().to_vec(),
-            None => return Ok(None),
-        },
-        Kind::Cake(cake) => cake::options(cake),
-        Kind::Netem(netem) => netem::options(netem),
-        Kind::Tbf(tbf) => tbf::options(tbf),
-        Kind::Codel(codel) => codel::codel(codel),
-        Kind::FqCodel(fq) => codel::fq_codel(fq),
-        Kind::Fq(fq) => fq::options(fq),
-        Kind::Red(red) => red::options(red),
-        Kind::Prio(prio) => prio_options(prio),
-        Kind::Htb(_) => return Err("htb cannot stand in htb".into()),
-        Kind::Caqm(_) => return Ok(None),
-    }))
 }
 
-/// `struct tc_prio_qopt`.
-fn prio_options(prio: &Prio) -> Vec<u8> {
-    let mut bytes = i32::from(prio.bands).to_ne_bytes().to_vec();
-    bytes.extend_from_slice(&prio.priomap);
-    bytes
+fn route(index: i32, message: Message) -> RouteNetlinkMessage {
+    let mut tc = TcMessage::with_index(index);
+    tc.header.parent = message.parent.into();
+    tc.header.handle = message.handle.into();
+    tc.attributes = vec![TcAttribute::Kind(message.kind.into())];
+    if let Some(bytes) = message.options {
+        let options = DefaultNla::new(TCA_OPTIONS, bytes);
+        tc.attributes.push(TcAttribute::Other(options));
+    }
+    match message.is_class {
+        true => RouteNetlinkMessage::NewTrafficClass(tc),
+        false => RouteNetlinkMessage::NewQueueDiscipline(tc),
+    }
+}
+
+/// What the qdisc of an interface in the current network namespace counted; none: frames do not queue there.
+pub(crate) fn count(netlink: &Netlink, interface: &str) -> Result<Option<QdiscCount>, RunError> {
+    let index = index_of(interface)?;
+    ask(netlink, index).context(|| format!("cannot read the qdisc of {interface}"))
+}
+
+fn ask(netlink: &Netlink, index: i32) -> io::Result<Option<QdiscCount>> {
+    let all = dump::qdiscs(netlink, index)?;
+    let at = |parent| {
+        let found = all.iter().find(|one| one.parent == parent)?;
+        QdiscCount::of_kernel(&found.attributes)
+    };
+    let Some(count) = at(ROOT) else {
+        return Ok(None);
+    };
+    if count.kind != "htb" {
+        return Ok(Some(count));
+    }
+    let classes = dump::classes(netlink, index)?;
+    let class = classes.iter().find(|class| class.handle == htb::CLASS);
+    let class = class.map_or(&[][..], |class| xstats(&class.attributes));
+    Ok(Some(htb::with_class(count, at(htb::CLASS), class)))
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use super::{Checked, Wrong, at_most, chance, each, number, number_if, of, text, time, time_if};
 use crate::experiment::keys::links as keys;
 use crate::point::{By, Direction, Does, Event, Faults, Host, Link, Outage};
-use crate::qdisc::Qdisc;
 use crate::rules::{MAX_ALL_LINKS, MAX_EVENT, MAX_EVENTS, MAX_OUTAGES, MAX_SIGMA, MAX_TEXT, MTU};
 use tcplab_base::quantity::RATE;
+use tcplab_qdisc::Settings;
 
 pub(super) fn check(links: &[Link], hosts: &[Host]) -> Checked {
     at_most("links", links.len(), MAX_ALL_LINKS, "links")?;
@@ -113,7 +113,7 @@ fn kernels(way: &Direction) -> Checked {
         return Ok(());
     };
     text("qdisc", words, MAX_TEXT)?;
-    let parsed = Qdisc::parse(words);
+    let parsed = Settings::parse(words);
     parsed.map_err(|wrong| Wrong::at("qdisc", wrong.why))?;
     Ok(())
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use tcplab_plan::outcome::Flow;
 use tcplab_plan::point::{Direction, Link};
-use tcplab_plan::qdisc::Kind;
 use tcplab_plan::result::PointResult;
 use tcplab_plan::{App, AppKind, Point};
+use tcplab_qdisc::Kind;
 
 use super::lines::field;
 

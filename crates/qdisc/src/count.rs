@@ -1,0 +1,106 @@
+//! What a qdisc counted, as plain data.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::discipline::Named;
+use crate::kinds::counted;
+use crate::netlink::{find, number};
+use crate::stats::Stats;
+
+/// What a qdisc counted, by the names of `tc -s -j qdisc`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct QdiscCount {
+    /// Its kind, such as `cake`.
+    pub kind: String,
+    /// Bytes that left.
+    pub bytes: u64,
+    /// Packets that left.
+    pub packets: u64,
+    /// Packets that were dropped.
+    pub drops: u64,
+    /// How often packets had to wait for the shaper.
+    pub overlimits: u64,
+    /// Bytes that wait at the end of the run.
+    pub backlog: u64,
+    /// Packets that wait at the end of the run.
+    pub qlen: u64,
+    /// What only this kind counts.
+    #[serde(flatten)]
+    pub own: BTreeMap<String, u64>,
+    /// CAKE's tins, lowest priority first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tins: Vec<BTreeMap<String, u64>>,
+}
+
+/// `TCA_KIND`, `TCA_STATS2` (linux/rtnetlink.h), and what stands in the second (linux/gen_stats.h).
+const KIND: u16 = 1;
+const STATS2: u16 = 7;
+const BASIC: u16 = 1;
+const QUEUE: u16 = 3;
+const APP: u16 = 4;
+const PKT64: u16 = 8;
+
+impl QdiscCount {
+    pub(crate) fn new(kind: &str, stats: Stats, (own, tins): (Named, Vec<Named>)) -> Self {
+        let map = |named: Named| named.into_iter().map(|(name, n)| (name.to_owned(), n));
+        Self {
+            kind: kind.to_owned(),
+            bytes: stats.bytes,
+            packets: stats.packets,
+            drops: stats.drops,
+            overlimits: stats.overlimits,
+            backlog: stats.backlog,
+            qlen: u64::from(stats.qlen),
+            own: map(own).collect(),
+            tins: tins.into_iter().map(|tin| map(tin).collect()).collect(),
+        }
+    }
+
+    /// What a kernel says of one qdisc, from the attributes of its answer; none: it is `noqueue`, or not known.
+    pub fn of_kernel(attributes: &[u8]) -> Option<Self> {
+        let kind = String::from_utf8_lossy(find(attributes, KIND)?);
+        let kind = kind.trim_end_matches('\0');
+        if kind == "noqueue" {
+            return None;
+        }
+        let stats = find(attributes, STATS2)?;
+        // struct gnet_stats_basic, and its packets in 64 bits where a kernel gives them.
+        let basic = find(stats, BASIC).unwrap_or_default();
+        let packets = find(stats, PKT64).map(|value| number(value, 0, 8));
+        // struct gnet_stats_queue
+        let queue = find(stats, QUEUE).unwrap_or_default();
+        let common = Stats {
+            bytes: number(basic, 0, 8),
+            packets: packets.unwrap_or_else(|| number(basic, 8, 4)),
+            qlen: number(queue, 0, 4) as u32,
+            backlog: number(queue, 4, 4),
+            drops: number(queue, 8, 4),
+            overlimits: number(queue, 16, 4),
+            ..Stats::default()
+        };
+        let own = counted(kind, queue, xstats(attributes));
+        Some(Self::new(kind, common, own))
+    }
+
+    /// A counter by its name: that of the whole, or the sum over the tins; 0 where this kind has none.
+    pub fn named(&self, name: &str) -> u64 {
+        match name {
+            "drops" => self.drops,
+            "overlimits" => self.overlimits,
+            _ => {
+                let tins = self.tins.iter().filter_map(|tin| tin.get(name));
+                self.own.get(name).copied().unwrap_or_else(|| tins.sum())
+            }
+        }
+    }
+}
+
+/// `TCA_STATS_APP` of the answer on a qdisc or a class; empty: there is none.
+pub fn xstats(attributes: &[u8]) -> &[u8] {
+    let stats = find(attributes, STATS2).unwrap_or_default();
+    find(stats, APP).unwrap_or_default()
+}

@@ -1,0 +1,109 @@
+//! `TCA_OPTIONS` of cake (sch_cake.c, cake_change()).
+
+use super::settings::{AckFilter, FlowMode, Framing, Settings, TinMode};
+use crate::netlink::Attributes;
+
+/// `enum TCA_CAKE_*` (linux/pkt_sched.h).
+const BASE_RATE64: u16 = 2;
+const DIFFSERV_MODE: u16 = 3;
+const ATM: u16 = 4;
+const FLOW_MODE: u16 = 5;
+const OVERHEAD: u16 = 6;
+const RTT: u16 = 7;
+const TARGET: u16 = 8;
+const AUTORATE: u16 = 9;
+const MEMORY: u16 = 10;
+const NAT: u16 = 11;
+const RAW: u16 = 12;
+const WASH: u16 = 13;
+const MPU: u16 = 14;
+const INGRESS: u16 = 15;
+const ACK_FILTER: u16 = 16;
+const SPLIT_GSO: u16 = 17;
+const FWMARK: u16 = 18;
+
+/// In tc's order. What is not said has no value for "none", or 0 for it; NAT is refused even as 0 by a kernel without
+/// connection tracking.
+pub(super) fn options(cake: &Settings) -> Vec<u8> {
+    let mut out = Attributes::default();
+    out.u64(BASE_RATE64, cake.bandwidth_bps.unwrap_or(0) / 8);
+    out.u32(DIFFSERV_MODE, tins(cake.tins));
+    out.u32(ATM, framing(cake.framing));
+    out.u32(FLOW_MODE, flows(cake.flows));
+    if let Some(bytes) = cake.overhead {
+        out.put(OVERHEAD, &bytes.to_ne_bytes());
+    }
+    if cake.raw {
+        out.u32(RAW, 0);
+    }
+    if cake.mpu > 0 {
+        out.u32(MPU, cake.mpu);
+    }
+    out.u32(RTT, us(cake.interval_ns));
+    out.u32(TARGET, us(cake.target_ns));
+    out.u32(AUTORATE, cake.autorate.into());
+    if let Some(bytes) = cake.memlimit_bytes {
+        out.u32(MEMORY, bytes);
+    }
+    if cake.fwmark > 0 {
+        out.u32(FWMARK, cake.fwmark);
+    }
+    if cake.nat {
+        out.u32(NAT, 1);
+    }
+    out.u32(WASH, cake.wash.into());
+    out.u32(SPLIT_GSO, cake.split_gso.into());
+    out.u32(INGRESS, cake.ingress.into());
+    if let Some(filter) = filter(cake.ack_filter) {
+        out.u32(ACK_FILTER, filter);
+    }
+    out.bytes()
+}
+
+fn us(ns: i64) -> u32 {
+    u32::try_from(ns / 1_000).unwrap_or(u32::MAX)
+}
+
+/// `CAKE_DIFFSERV_*`.
+fn tins(mode: TinMode) -> u32 {
+    match mode {
+        TinMode::Diffserv3 => 0,
+        TinMode::Diffserv4 => 1,
+        TinMode::Diffserv8 => 2,
+        TinMode::Besteffort => 3,
+        TinMode::Precedence => 4,
+    }
+}
+
+/// `CAKE_ATM_*`.
+fn framing(framing: Framing) -> u32 {
+    match framing {
+        Framing::None => 0,
+        Framing::Atm => 1,
+        Framing::Ptm => 2,
+    }
+}
+
+/// `CAKE_FLOW_*`.
+fn flows(mode: FlowMode) -> u32 {
+    match mode {
+        FlowMode::Flowblind => 0,
+        FlowMode::Srchost => 1,
+        FlowMode::Dsthost => 2,
+        FlowMode::Hosts => 3,
+        FlowMode::Flows => 4,
+        FlowMode::DualSrchost => 5,
+        FlowMode::DualDsthost => 6,
+        FlowMode::TripleIsolate => 7,
+    }
+}
+
+/// `CAKE_ACK_*`; none: the kernel has no such filter.
+fn filter(filter: AckFilter) -> Option<u32> {
+    match filter {
+        AckFilter::Off => Some(0),
+        AckFilter::Conservative => Some(1),
+        AckFilter::Aggressive => Some(2),
+        AckFilter::First | AckFilter::FirstAggressive | AckFilter::Naive => None,
+    }
+}
