@@ -122,7 +122,8 @@ pub(crate) fn check(
             return None;
         }
     }
-    req.init_window(cx, listener);
+    // cookie_v4_check(): of the cookie's MSS, without room for time stamps.
+    req.select_window(cx, listener, mss);
     Some(req)
 }
 

@@ -168,19 +168,23 @@ impl Request {
 
     /// `tcp_openreq_init_rwin()`: the window that the SYN-ACK offers.
     pub(crate) fn init_window(&mut self, cx: &Cx<'_>, listener: &Listener) {
+        let stamps = u16::from(self.tstamp_ok) * TSTAMP_ALIGNED;
+        self.select_window(cx, listener, self.advmss.saturating_sub(stamps));
+    }
+
+    /// The window that is offered first, in whole segments of `mss` bytes.
+    pub(super) fn select_window(&mut self, cx: &Cx<'_>, listener: &Listener, mss: u16) {
         let ep = ListenerBuffer::of(cx, listener);
-        let mss = self.advmss;
         let init = cx.host.route.initrwnd.unwrap_or(0);
         let full = ep.full_space;
         self.window_clamp = ep.window_clamp;
         if ep.locked && (self.window_clamp > full || self.window_clamp == 0) {
             self.window_clamp = full;
         }
-        let stamps = u16::from(self.tstamp_ok) * TSTAMP_ALIGNED;
         let (wnd, clamp, scale) = Endpoint::select_initial_window(
             cx,
             full,
-            u32::from(mss.saturating_sub(stamps)),
+            u32::from(mss),
             self.window_clamp,
             self.wscale_ok,
             init,
