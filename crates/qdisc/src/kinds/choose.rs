@@ -113,14 +113,15 @@ macro_rules! queues {
         }
 
         impl<P: Packet> Queue<P> {
-            #[inline]
+            // Always: left to itself, the compiler makes a call of it.
+            #[inline(always)]
             pub fn enqueue(&mut self, now: Instant, packet: P) -> bool {
                 match self {
                     $(Self::$queue(queue) => queue.enqueue(now, packet),)*
                 }
             }
 
-            #[inline]
+            #[inline(always)]
             pub fn dequeue(&mut self, now: Instant) -> Dequeued<P> {
                 match self {
                     $(Self::$queue(queue) => queue.dequeue(now),)*
