@@ -16,8 +16,8 @@ pub(crate) trait Words: Sized {
     const SUPPORTED: &'static str;
     /// The words that may stand behind it.
     const WORDS: &'static [&'static str];
-    /// Pairs of words, at least one: tests of all kinds begin with the first and change to the second.
-    const EXAMPLES: &'static [[&'static str; 2]];
+    /// `WORDS -> OTHER WORDS`, at least one: tests of all kinds begin with the first and change to the second.
+    const EXAMPLES: &'static [&'static str];
 
     /// Reads the words behind the first one.
     fn parse<'a>(words: &mut Lexer<'a>) -> Result<Self, Wrong<'a>>;

@@ -70,7 +70,7 @@ pub(super) fn size_with_cell<'a>(words: &mut Lexer<'a>) -> Result<u32, Wrong<'a>
 const ETHERNET: u8 = 1;
 const ATM: u8 = 2;
 
-/// Its 12 bytes; a rate over 32 bits stands in an attribute of its own beside it.
+/// `struct tc_ratespec`: 12 bytes; a rate over 32 bits stands in an attribute of its own beside it.
 pub(crate) fn spec(bytes_a_second: u64, link: LinkLayer) -> Vec<u8> {
     // The cell of the table that is not sent, as tc has it for short frames.
     const CELL_LOG: u8 = 3;

@@ -27,7 +27,8 @@ macro_rules! kinds {
 
         /// Pairs of words of each kind: tests begin with the first and change to the second.
         pub fn examples() -> impl Iterator<Item = [&'static str; 2]> + Clone {
-            [$(<$settings>::EXAMPLES),*].into_iter().flatten().copied()
+            let all = [$(<$settings>::EXAMPLES),*].into_iter().flatten();
+            all.map(|pair| pair.split_once(" -> ").map_or([*pair; 2], <[_; 2]>::from))
         }
 
         /// What a kernel's qdisc of this kind counted beside what all count, and its tins.
@@ -113,14 +114,15 @@ macro_rules! queues {
         }
 
         impl<P: Packet> Queue<P> {
-            #[inline]
+            // Always: left to itself, the compiler makes a call of it.
+            #[inline(always)]
             pub fn enqueue(&mut self, now: Instant, packet: P) -> bool {
                 match self {
                     $(Self::$queue(queue) => queue.enqueue(now, packet),)*
                 }
             }
 
-            #[inline]
+            #[inline(always)]
             pub fn dequeue(&mut self, now: Instant) -> Dequeued<P> {
                 match self {
                     $(Self::$queue(queue) => queue.dequeue(now),)*

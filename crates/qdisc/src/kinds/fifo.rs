@@ -31,7 +31,7 @@ impl Words for Pfifo {
     const NAME: &'static str = "pfifo";
     const SUPPORTED: &'static str = "`limit`";
     const WORDS: &'static [&'static str] = &["limit"];
-    const EXAMPLES: &'static [[&'static str; 2]] = &[["pfifo limit 5", "pfifo limit 3"]];
+    const EXAMPLES: &'static [&'static str] = &["pfifo limit 5 -> pfifo limit 3"];
 
     fn parse<'a>(words: &mut Lexer<'a>) -> Result<Self, Wrong<'a>> {
         let limit = limit(words, Self::WORDS, Lexer::unsigned)?;
@@ -47,7 +47,7 @@ impl Words for Bfifo {
     const NAME: &'static str = "bfifo";
     const SUPPORTED: &'static str = "`limit`";
     const WORDS: &'static [&'static str] = &["limit"];
-    const EXAMPLES: &'static [[&'static str; 2]] = &[["bfifo limit 5000", "bfifo limit 100"]];
+    const EXAMPLES: &'static [&'static str] = &["bfifo limit 5000 -> bfifo limit 100"];
 
     fn parse<'a>(words: &mut Lexer<'a>) -> Result<Self, Wrong<'a>> {
         let limit = limit(words, Self::WORDS, Lexer::size)?;

@@ -27,24 +27,12 @@ impl Words for Settings {
     const SUPPORTED: &'static str =
         "bands and priomap; each band is a pfifo, or what `child KIND WORDS` says";
     const WORDS: &'static [&'static str] = &["bands", "priomap", "child"];
-    const EXAMPLES: &'static [[&'static str; 2]] = &[
-        [
-            "prio",
-            "prio bands 2 priomap 0 1 1 1 0 1 0 0 1 1 1 1 1 1 1 1",
-        ],
-        [
-            "prio child codel limit 5",
-            "prio bands 2 priomap 0 1 1 1 0 1 0 0 1 1 1 1 1 1 1 1 child codel limit 3",
-        ],
-        [
-            "prio bands 4 child cake bandwidth 1mbit",
-            "prio child cake bandwidth 5mbit",
-        ],
-        [
-            "prio child caqm limit 9000 rate 1mbit",
-            "prio child caqm limit 5000",
-        ],
-        ["prio bands 4", "prio bands 3"],
+    const EXAMPLES: &'static [&'static str] = &[
+        "prio -> prio bands 2 priomap 0 1 1 1 0 1 0 0 1 1 1 1 1 1 1 1",
+        "prio child codel limit 5 -> prio bands 2 priomap 0 1 1 1 0 1 0 0 1 1 1 1 1 1 1 1 child codel limit 3",
+        "prio bands 4 child cake bandwidth 1mbit -> prio child cake bandwidth 5mbit",
+        "prio child caqm limit 9000 rate 1mbit -> prio child caqm limit 5000",
+        "prio bands 4 -> prio bands 3",
     ];
 
     fn parse<'a>(words: &mut Lexer<'a>) -> Result<Self, Wrong<'a>> {

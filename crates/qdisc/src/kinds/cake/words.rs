@@ -108,23 +108,11 @@ impl Words for Settings {
         "ether-vlan",
         "via-ethernet",
     ];
-    const EXAMPLES: &'static [[&'static str; 2]] = &[
-        [
-            "cake bandwidth 1mbit ack-filter",
-            "cake unlimited besteffort",
-        ],
-        [
-            "cake bandwidth 1mbit ack-filter",
-            "cake unlimited no-split-gso",
-        ],
-        [
-            "cake bandwidth 1mbit memlimit 20k diffserv4 atm",
-            "cake autorate-ingress",
-        ],
-        [
-            "cake ack-filter-aggressive wash nat",
-            "cake unlimited memlimit 64kb",
-        ],
+    const EXAMPLES: &'static [&'static str] = &[
+        "cake bandwidth 1mbit ack-filter -> cake unlimited besteffort",
+        "cake bandwidth 1mbit ack-filter -> cake unlimited no-split-gso",
+        "cake bandwidth 1mbit memlimit 20k diffserv4 atm -> cake autorate-ingress",
+        "cake ack-filter-aggressive wash nat -> cake unlimited memlimit 64kb",
     ];
 
     fn parse<'a>(words: &mut Lexer<'a>) -> Result<Self, Wrong<'a>> {

@@ -100,10 +100,8 @@ impl Words for Settings {
         "dequeue",
         "ethertype",
     ];
-    const EXAMPLES: &'static [[&'static str; 2]] = &[[
-        "caqm limit 5000 packets 6 rate 1mbit",
-        "caqm limit 900 packets 3 qt 0 at enqueue",
-    ]];
+    const EXAMPLES: &'static [&'static str] =
+        &["caqm limit 5000 packets 6 rate 1mbit -> caqm limit 900 packets 3 qt 0 at enqueue"];
 
     fn parse<'a>(words: &mut Lexer<'a>) -> Result<Self, Wrong<'a>> {
         let mut caqm = Self::default();

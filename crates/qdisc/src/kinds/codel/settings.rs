@@ -72,13 +72,10 @@ impl Words for Settings {
     const NAME: &'static str = "codel";
     const SUPPORTED: &'static str = "all but `ce_threshold_selector`";
     const WORDS: &'static [&'static str] = FairSettings::WORDS.split_at(6).0;
-    const EXAMPLES: &'static [[&'static str; 2]] = &[
-        [
-            "codel limit 9",
-            "codel limit 3 target 100us interval 1ms ecn ce_threshold 50us",
-        ],
-        ["codel target 100us interval 1ms", "codel"],
-        ["codel limit 9 ecn target 100us", "codel ce_threshold 1ms"],
+    const EXAMPLES: &'static [&'static str] = &[
+        "codel limit 9 -> codel limit 3 target 100us interval 1ms ecn ce_threshold 50us",
+        "codel target 100us interval 1ms -> codel",
+        "codel limit 9 ecn target 100us -> codel ce_threshold 1ms",
     ];
 
     fn parse<'a>(words: &mut Lexer<'a>) -> Result<Self, Wrong<'a>> {
@@ -155,19 +152,10 @@ impl Words for FairSettings {
         "memory_limit",
         "drop_batch",
     ];
-    const EXAMPLES: &'static [[&'static str; 2]] = &[
-        [
-            "fq_codel flows 4 limit 9",
-            "fq_codel flows 4 limit 3 drop_batch 1",
-        ],
-        [
-            "fq_codel flows 2 target 100us interval 1ms memory_limit 9k quantum 300 noecn",
-            "fq_codel flows 2 ce_threshold 1us",
-        ],
-        [
-            "fq_codel flows 4 limit 9 memory_limit 9k",
-            "fq_codel flows 4 limit 2",
-        ],
+    const EXAMPLES: &'static [&'static str] = &[
+        "fq_codel flows 4 limit 9 -> fq_codel flows 4 limit 3 drop_batch 1",
+        "fq_codel flows 2 target 100us interval 1ms memory_limit 9k quantum 300 noecn -> fq_codel flows 2 ce_threshold 1us",
+        "fq_codel flows 4 limit 9 memory_limit 9k -> fq_codel flows 4 limit 2",
     ];
 
     fn parse<'a>(words: &mut Lexer<'a>) -> Result<Self, Wrong<'a>> {

@@ -100,13 +100,10 @@ impl Words for Settings {
         "pacing",
         "nopacing",
     ];
-    const EXAMPLES: &'static [[&'static str; 2]] = &[
-        ["fq limit 9 flow_limit 4", "fq limit 3 maxrate 1mbit"],
-        [
-            "fq maxrate 1mbit buckets 2 horizon 20ms quantum 1 initial_quantum 0",
-            "fq horizon_cap horizon 1us ce_threshold 1us orphan_mask 1 low_rate_threshold 10mbit",
-        ],
-        ["fq limit 9 maxrate 1mbit", "fq flow_limit 2 horizon_cap"],
+    const EXAMPLES: &'static [&'static str] = &[
+        "fq limit 9 flow_limit 4 -> fq limit 3 maxrate 1mbit",
+        "fq maxrate 1mbit buckets 2 horizon 20ms quantum 1 initial_quantum 0 -> fq horizon_cap horizon 1us ce_threshold 1us orphan_mask 1 low_rate_threshold 10mbit",
+        "fq limit 9 maxrate 1mbit -> fq flow_limit 2 horizon_cap",
     ];
 
     fn parse<'a>(words: &mut Lexer<'a>) -> Result<Self, Wrong<'a>> {

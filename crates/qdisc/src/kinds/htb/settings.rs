@@ -61,19 +61,10 @@ impl Words for Settings {
         "linklayer",
         "child",
     ];
-    const EXAMPLES: &'static [[&'static str; 2]] = &[
-        [
-            "htb rate 1mbit",
-            "htb rate 1mbit ceil 500kbit burst 1 child pfifo limit 3",
-        ],
-        [
-            "htb rate 2mbit ceil 1mbit child fq_codel limit 5",
-            "htb rate 1mbit child fq_codel flows 1024 limit 2",
-        ],
-        [
-            "htb rate 1mbit ceil 2mbit child cake",
-            "htb rate 5mbit child cake",
-        ],
+    const EXAMPLES: &'static [&'static str] = &[
+        "htb rate 1mbit -> htb rate 1mbit ceil 500kbit burst 1 child pfifo limit 3",
+        "htb rate 2mbit ceil 1mbit child fq_codel limit 5 -> htb rate 1mbit child fq_codel flows 1024 limit 2",
+        "htb rate 1mbit ceil 2mbit child cake -> htb rate 5mbit child cake",
     ];
 
     fn parse<'a>(words: &mut Lexer<'a>) -> Result<Self, Wrong<'a>> {

@@ -29,31 +29,13 @@ impl Words for Settings {
         "slot",
         "seed",
     ];
-    const EXAMPLES: &'static [[&'static str; 2]] = &[
-        [
-            "netem delay 10ms 20ms 25% limit 12",
-            "netem rate 1mbit -20 48 5 limit 7",
-        ],
-        [
-            "netem loss 20% 10% duplicate 30% corrupt 20% limit 9",
-            "netem loss state 10% ecn",
-        ],
-        [
-            "netem delay 5ms reorder 25% 50% gap 3 rate 1mbit",
-            "netem slot 1ms 3ms packets 2 bytes 900",
-        ],
-        [
-            "netem delay 5ms 3ms distribution normal loss gemodel 10% 30% seed 3",
-            "netem slot distribution pareto 1ms 1ms",
-        ],
-        [
-            "netem slot 1ms 3ms packets 2 reorder 20% gap 3 delay 1ms",
-            "netem delay 1ms 2ms corrupt 20% duplicate 20%",
-        ],
-        [
-            "netem delay 2ms 1ms loss 10% duplicate 20% corrupt 30% limit 9",
-            "netem loss gemodel 10% 30%",
-        ],
+    const EXAMPLES: &'static [&'static str] = &[
+        "netem delay 10ms 20ms 25% limit 12 -> netem rate 1mbit -20 48 5 limit 7",
+        "netem loss 20% 10% duplicate 30% corrupt 20% limit 9 -> netem loss state 10% ecn",
+        "netem delay 5ms reorder 25% 50% gap 3 rate 1mbit -> netem slot 1ms 3ms packets 2 bytes 900",
+        "netem delay 5ms 3ms distribution normal loss gemodel 10% 30% seed 3 -> netem slot distribution pareto 1ms 1ms",
+        "netem slot 1ms 3ms packets 2 reorder 20% gap 3 delay 1ms -> netem delay 1ms 2ms corrupt 20% duplicate 20%",
+        "netem delay 2ms 1ms loss 10% duplicate 20% corrupt 30% limit 9 -> netem loss gemodel 10% 30%",
     ];
 
     fn parse<'a>(words: &mut Lexer<'a>) -> Result<Self, Wrong<'a>> {

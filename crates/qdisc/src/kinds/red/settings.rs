@@ -71,15 +71,9 @@ impl Words for Settings {
         "adaptive",
         "adaptative",
     ];
-    const EXAMPLES: &'static [[&'static str; 2]] = &[
-        [
-            "red limit 20000 min 1000 max 3000 avpkt 500 burst 5 adaptive",
-            "red limit 9000 min 1000 max 3000 avpkt 500 burst 5 ecn probability 0.5",
-        ],
-        [
-            "red limit 20000 min 1000 max 3000 avpkt 500 burst 5 ecn adaptive",
-            "red limit 9000 avpkt 500",
-        ],
+    const EXAMPLES: &'static [&'static str] = &[
+        "red limit 20000 min 1000 max 3000 avpkt 500 burst 5 adaptive -> red limit 9000 min 1000 max 3000 avpkt 500 burst 5 ecn probability 0.5",
+        "red limit 20000 min 1000 max 3000 avpkt 500 burst 5 ecn adaptive -> red limit 9000 avpkt 500",
     ];
 
     fn parse<'a>(words: &mut Lexer<'a>) -> Result<Self, Wrong<'a>> {

@@ -69,27 +69,12 @@ impl Words for Settings {
         "overhead",
         "linklayer",
     ];
-    const EXAMPLES: &'static [[&'static str; 2]] = &[
-        [
-            "tbf rate 1mbit burst 2000 limit 9000",
-            "tbf rate 100kbit burst 900 limit 3000",
-        ],
-        [
-            "tbf rate 1mbit burst 5k latency 50ms peakrate 2mbit mtu 1600 linklayer atm overhead 14",
-            "tbf rate 2mbit burst 1 latency 1s",
-        ],
-        [
-            "tbf rate 1mbit burst 2000 limit 9000 child fq_codel flows 4 limit 9",
-            "tbf rate 100kbit burst 900 limit 3000 child fq_codel flows 4 limit 5",
-        ],
-        [
-            "tbf rate 1mbit burst 2000 limit 9000 child cake bandwidth 500kbit",
-            "tbf rate 2mbit burst 700 limit 9000 child cake unlimited",
-        ],
-        [
-            "tbf rate 1mbit burst 1600 limit 9000",
-            "tbf rate 2mbit burst 5k latency 10ms",
-        ],
+    const EXAMPLES: &'static [&'static str] = &[
+        "tbf rate 1mbit burst 2000 limit 9000 -> tbf rate 100kbit burst 900 limit 3000",
+        "tbf rate 1mbit burst 5k latency 50ms peakrate 2mbit mtu 1600 linklayer atm overhead 14 -> tbf rate 2mbit burst 1 latency 1s",
+        "tbf rate 1mbit burst 2000 limit 9000 child fq_codel flows 4 limit 9 -> tbf rate 100kbit burst 900 limit 3000 child fq_codel flows 4 limit 5",
+        "tbf rate 1mbit burst 2000 limit 9000 child cake bandwidth 500kbit -> tbf rate 2mbit burst 700 limit 9000 child cake unlimited",
+        "tbf rate 1mbit burst 1600 limit 9000 -> tbf rate 2mbit burst 5k latency 10ms",
     ];
 
     fn parse<'a>(words: &mut Lexer<'a>) -> Result<Self, Wrong<'a>> {
