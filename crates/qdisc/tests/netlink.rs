@@ -22,7 +22,7 @@ fn parts(text: &str, bytes: &[u8]) -> Vec<String> {
     let (head, left_out): (_, &[u16]) = match kind {
         Some("netem") => (24, &[2, 13]),
         Some("prio") => (20, &[]),
-        Some("pfifo" | "bfifo") => (4, &[]),
+        Some("pfifo" | "bfifo" | "pfifo_head_drop") => (4, &[]),
         Some("red") => (0, &[2]),
         _ => (0, &[]),
     };
@@ -151,7 +151,7 @@ fn adaptive_red_says_so_where_the_kernel_looks() {
 }
 
 /// Words that say all that is written.
-const WHOLE: [(&str, &str); 26] = [
+const WHOLE: [(&str, &str); 27] = [
     (
         "cake bandwidth 1mbit besteffort dual-srchost atm overhead 18 mpu 64 rtt 50ms memlimit 4mb fwmark 0xff nat wash no-split-gso ingress ack-filter-aggressive",
         "0c00020048e8010000000000 0800030003000000 0800040001000000 0800050005000000 0800060012000000 08000e0040000000 0800070050c30000 08000800c4090000 0800090000000000 08000a0000004000 08001200ff000000 08000b0001000000 08000d0001000000 0800110000000000 08000f0001000000 0800100002000000",
@@ -244,6 +244,7 @@ const WHOLE: [(&str, &str); 26] = [
     ("pfifo limit 100", "64000000"),
     ("pfifo limit 0", "00000000"),
     ("bfifo limit 30k", "00780000"),
+    ("pfifo_head_drop limit 100", "64000000"),
 ];
 
 /// Words of which tc writes a part; the rest is the default.

@@ -10,6 +10,7 @@ mod fifo;
 mod fq;
 pub mod htb;
 pub mod netem;
+mod pfifo_head_drop;
 mod prio;
 mod red;
 mod tbf;
@@ -26,11 +27,18 @@ use crate::words::{Lexer, Wrong};
 pub use cake::AckFilter;
 
 /// Kinds that may be a child of another.
-pub const CHILDREN: [&str; 6] = ["pfifo", "bfifo", "codel", "fq_codel", "cake", "caqm"];
+pub const CHILDREN: [&str; 7] = [
+    "pfifo",
+    "bfifo",
+    "pfifo_head_drop",
+    "codel",
+    "fq_codel",
+    "cake",
+    "caqm",
+];
 
 /// Kinds that Linux has and tcplab does not know, so that they are not taken for mistyped ones.
-pub const ONLY_KERNEL: [&str; 10] = [
-    "pfifo_head_drop",
+pub const ONLY_KERNEL: [&str; 9] = [
     "pfifo_fast",
     "hfsc",
     "fq_pie",
@@ -48,6 +56,8 @@ kinds! {
     Pfifo(fifo::Pfifo) => Fifo,
     /// `bfifo`: a queue of so many bytes.
     Bfifo(fifo::Bfifo) => Fifo,
+    /// `pfifo_head_drop`: a queue of so many packets, of which the first gives way.
+    PfifoHeadDrop(pfifo_head_drop::Settings) => HeadDrop,
     /// `cake`: tc-cake(8).
     Cake(cake::Settings) => Cake,
     /// `netem`: tc-netem(8).
@@ -73,6 +83,7 @@ kinds! {
 // The queues.
 queues! {
     Fifo(fifo::Fifo<P>),
+    HeadDrop(pfifo_head_drop::HeadDrop<P>),
     Cake(Box<cake::Cake<P>>),
     Netem(Box<netem::Netem<P>>),
     Tbf(Box<tbf::Tbf<P>>),
