@@ -200,6 +200,11 @@ impl Endpoint {
         self.snd.max_window = 0;
         self.mtup_init(cx);
         self.sync_mss(cx, path.mtu);
+        if cx.host.sysctl.tcp_timestamps != 0 {
+            // `tcp_header_len` counts with time stamps until a SYN-ACK comes without.
+            let mss = self.snd.mss_cache;
+            self.snd.mss_cache = mss.saturating_sub(u32::from(TSTAMP_ALIGNED)).max(1);
+        }
         self.rcv.advmss = self.clamp_advmss(path.advmss);
         self.initialize_rcv_mss();
         let full = self.full_space(cx);

@@ -37,21 +37,51 @@ pub(super) const fn skb_truesize(bytes: u32) -> u32 {
     bytes + SK_BUFF + SHARED_INFO
 }
 
-/// Memory of one wire packet, and how many bytes more its buffer would take.
+/// The longest frame that a TAP device puts into a piece of a page, which another frame can take over
+/// (`tun_can_build_skb()`: with XDP_PACKET_HEADROOM it must fit into the page).
+const MOST_OF_PAGE: u32 = 4096 - SHARED_INFO - HEADROOM - 256;
+
+/// The buffer of a frame in memory.
+struct Buffer {
+    truesize: u32,
+    /// Bytes more that it would take.
+    tailroom: u32,
+    /// It is no part of a page.
+    is_own: bool,
+}
+
+/// `tun_alloc_skb()`, `__alloc_skb()`: a buffer for `used` bytes, of SLOB's memory as `uml:` has it: exactly as much as is
+/// needed. (Distributions round it up to a size of kmalloc's.)
 #[inline]
-fn frame_memory(rule: RxTruesize, header: u32, payload: u32) -> (u32, u32) {
+fn own_buffer(used: u32) -> Buffer {
+    let buffer = used.next_multiple_of(CACHE_LINE);
+    Buffer {
+        truesize: skb_truesize(buffer),
+        tailroom: buffer - used,
+        is_own: true,
+    }
+}
+
+/// Memory of one wire packet.
+#[inline]
+fn frame_memory(rule: RxTruesize, header: u32, payload: u32) -> Buffer {
     let frame = LOWER_HEADERS + header + payload;
     match rule {
-        RxTruesize::Kmalloc => {
+        RxTruesize::Kmalloc if frame <= MOST_OF_PAGE => {
             let buffer = (frame + HEADROOM).next_multiple_of(CACHE_LINE);
-            (skb_truesize(buffer), buffer - frame - HEADROOM)
+            Buffer {
+                truesize: skb_truesize(buffer),
+                tailroom: buffer - frame - HEADROOM,
+                is_own: false,
+            }
         }
-        RxTruesize::Tun => {
-            let used = frame - ETHERNET + TUN_HEADROOM;
-            let buffer = used.next_multiple_of(CACHE_LINE);
-            (skb_truesize(buffer), buffer - used)
-        }
-        RxTruesize::Fixed(bytes) => (bytes, 0),
+        RxTruesize::Kmalloc => own_buffer(frame + HEADROOM),
+        RxTruesize::Tun => own_buffer(frame - ETHERNET + TUN_HEADROOM),
+        RxTruesize::Fixed(truesize) => Buffer {
+            truesize,
+            tailroom: 0,
+            is_own: false,
+        },
     }
 }
 
@@ -60,10 +90,10 @@ impl Endpoint {
     #[inline(never)]
     fn truesize_of_joined(rule: RxTruesize, header: u32, seg: &Segment) -> u32 {
         let size = u32::from(seg.gso_size);
-        let full = frame_memory(rule, header, size).0;
+        let full = frame_memory(rule, header, size).truesize;
         match seg.len % size {
             0 => seg.len / size * full,
-            rest => seg.len / size * full + frame_memory(rule, header, rest).0,
+            rest => seg.len / size * full + frame_memory(rule, header, rest).truesize,
         }
     }
 
@@ -72,12 +102,9 @@ impl Endpoint {
     pub(super) fn received(&self, cx: &Cx<'_>, seg: &Segment) -> RcvSkb {
         let (rule, header) = (cx.host.rx_truesize, seg.header_len());
         let (truesize, tailroom, frags) = if seg.gso_size == 0 {
-            let (truesize, tailroom) = frame_memory(rule, header, seg.len);
-            let frags = match rule {
-                RxTruesize::Tun => RcvSkb::OWN_BUFFER.into(),
-                RxTruesize::Kmalloc | RxTruesize::Fixed(_) => 0,
-            };
-            (truesize, tailroom, frags)
+            let buffer = frame_memory(rule, header, seg.len);
+            let own = u32::from(buffer.is_own) * u32::from(RcvSkb::OWN_BUFFER);
+            (buffer.truesize, buffer.tailroom, own)
         } else {
             let frags = seg
                 .wire_packets()
@@ -89,7 +116,7 @@ impl Endpoint {
             seq: seg.seq,
             end_seq: seg.end_seq(),
             truesize,
-            tailroom: tailroom as u16,
+            tailroom: tailroom.min(u16::MAX.into()) as u16,
             frags: frags as u8,
             fin: seg.flags.has(TcpFlags::FIN),
         }
