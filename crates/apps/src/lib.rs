@@ -40,4 +40,4 @@ pub use drive::{
 pub use ping::Ping;
 pub use program::{Message, Program, Result, Step};
 pub use record::Record;
-pub use start::start_phase;
+pub use start::{default_boot, start_phase};

@@ -139,7 +139,7 @@ impl Program {
 
     /// An end that only reads: at once, or at times of its own.
     fn reader(reading: &Reading, bytes: u64) -> Kind {
-        match (reading.after_ns, reading.every_ns) {
+        match (reading.pause_ns, reading.every_ns) {
             (0, 0) => Kind::Watch(Watch::new(bytes)),
             _ => Kind::Reader(Box::new(Reader::new(reading, bytes))),
         }

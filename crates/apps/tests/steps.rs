@@ -369,7 +369,7 @@ fn a_stream_that_is_late_by_more_than_a_write_ends_with_its_duration() {
     }
 }
 
-/// Late, then at an interval; what waits while it sleeps is read by the next read.
+/// Until its pause, then at an interval; what waits while it sleeps is read by the next read.
 #[test]
 fn a_slow_reader_reads_at_times_of_its_own() {
     let bulk = AppKind::Bulk {
@@ -378,34 +378,44 @@ fn a_slow_reader_reads_at_times_of_its_own() {
         chunk: 1000,
         reverse: false,
     };
-    let reading = Reading {
-        bytes: 2000,
-        after_ns: 500,
-        every_ns: 100,
-    };
-    let mut reads = [Result::Got(2000), Result::Got(2000), Result::End].into_iter();
-    let mut server = Program::server(&bulk, &reading);
-    let (mut now, mut last, mut seen) = (0, Result::Done, Vec::new());
-    while seen.len() < 10 {
-        let step = server.next(Instant::from_nanos(now), last);
-        seen.push(format!("{step:?} at {now}"));
-        last = match step {
-            Step::Until(at) => {
-                now = at.as_nanos();
-                Result::Done
-            }
-            Step::ReadSome(_) => reads.next().unwrap_or(Result::End),
-            _ => break,
+    for (pause_at, want) in [
+        (
+            0,
+            "Until(500) Read(2000) Until(600) Read(2000) Until(700) Read(2000) Until(800) Read(2000) Close",
+        ),
+        (
+            3000,
+            "Read(2000) Until(100) Read(1000) Until(600) Read(2000) Until(700) Read(2000) Close",
+        ),
+    ] {
+        let reading = Reading {
+            bytes: 2000,
+            pause_at,
+            pause_ns: 500,
+            every_ns: 100,
         };
+        let mut left = 5000;
+        let mut server = Program::server(&bulk, &reading);
+        let (mut now, mut last, mut seen) = (0, Result::Done, Vec::new());
+        while seen.last().is_none_or(|step| step != "Close") {
+            let step = server.next(Instant::from_nanos(now), last);
+            seen.push(match step {
+                Step::Until(at) => {
+                    (now, last) = (at.as_nanos(), Result::Done);
+                    format!("Until({now})")
+                }
+                Step::ReadSome(most) => {
+                    let got = most.min(left);
+                    left -= got;
+                    last = match got {
+                        0 => Result::End,
+                        got => Result::Got(got),
+                    };
+                    format!("Read({most})")
+                }
+                step => format!("{step:?}"),
+            });
+        }
+        assert_eq!(seen.join(" "), want, "{pause_at}");
     }
-    let want = [
-        "Until(Instant(500)) at 0",
-        "ReadSome(2000) at 500",
-        "Until(Instant(600)) at 500",
-        "ReadSome(2000) at 600",
-        "Until(Instant(700)) at 600",
-        "ReadSome(2000) at 700",
-        "Close at 700",
-    ];
-    assert_eq!(seen, want);
 }

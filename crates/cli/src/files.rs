@@ -33,9 +33,14 @@ impl Input {
         let file = File::open(path).map_err(|e| cannot_open(&name, &e))?;
         let meta = file.metadata().map_err(|e| cannot_open(&name, &e))?;
         if meta.is_dir() {
+            // The result folder of a run has one for each point.
+            let example = match path.join("points").is_dir() {
+                true => path.join("points/0000/*.pcapng"),
+                false => path.join("*.pcap"),
+            };
             return Err(Failure::input(format!(
                 "{name}: is a folder; name the capture files in it, for example {}",
-                path.join("*.pcap").display()
+                example.display()
             )));
         }
         Ok(Self {

@@ -53,11 +53,23 @@ pub(crate) fn set(fd: &impl AsFd, is_tcp: bool, wanted: &SocketOptions) -> Resul
     if let Some(name) = &wanted.congestion {
         let set = SockRef::from(fd).set_tcp_congestion(name.as_bytes());
         set.map_err(|source| Refused {
-            what: format!("this kernel does not have the congestion control {name}"),
+            what: format!(
+                "this kernel does not have the congestion control {name} (it has {})",
+                available()
+            ),
             source,
         })?;
     }
     Ok(())
+}
+
+/// The congestion controls of this kernel.
+fn available() -> String {
+    let text = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
+    text.map_or_else(
+        |_| "an unknown list".to_owned(),
+        |text| text.trim().replace(' ', ", "),
+    )
 }
 
 fn refused(option: &'static str, value: &impl Display) -> impl FnOnce(io::Error) -> Refused {

@@ -87,8 +87,10 @@ impl Listening {
 pub struct Reading {
     /// Bytes of a read of `bulk` at most; a `stream` says its own.
     pub bytes: u64,
-    /// Time from the connection to the first read.
-    pub after_ns: i64,
+    /// It stops once, when it has read so many bytes.
+    pub pause_at: u64,
+    /// How long it stops.
+    pub pause_ns: i64,
     /// Time from one read to the next; 0: as soon as something is there.
     pub every_ns: i64,
 }
@@ -97,7 +99,8 @@ impl Default for Reading {
     fn default() -> Self {
         Self {
             bytes: BULK_READ,
-            after_ns: 0,
+            pause_at: 0,
+            pause_ns: 0,
             every_ns: 0,
         }
     }

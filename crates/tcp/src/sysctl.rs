@@ -128,7 +128,7 @@ table! {
         tcp_syn_linear_timeouts: u8 = 0, "retries", Some((0, 127)), Since(6, 5), "first retries of a SYN that do not back off";
         tcp_syncookies: u8 = 1, "", None, All, "SYN cookies: 0 off, 1 when the backlog is full, 2 always";
         tcp_max_syn_backlog: u32 = 512, "requests", Some((0, INT_MAX)), All, "requests of a listener that wait for their ACK";
-        tcp_abort_on_overflow: bool = false, "", None, All, "a full accept queue answers with RST (applications of experiments accept at once: scripts show it)";
+        tcp_abort_on_overflow: bool = false, "", None, All, "a full accept queue answers with RST";
         tcp_keepalive_time: u32 = 7200, "s", Some((0, 4_000_000)), All, "idle time before the first keepalive (a socket's `keepalive` sets its own: scripts show it)";
         tcp_keepalive_intvl: u32 = 75, "s", Some((0, 4_000_000)), All, "time between keepalives (a socket's `keepalive` sets its own: scripts show it)";
         tcp_keepalive_probes: u8 = 9, "probes", None, All, "keepalives without an answer before the connection is given up";

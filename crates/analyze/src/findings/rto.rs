@@ -97,8 +97,15 @@ fn stall(side: &Side<'_>, list: &Episodes<'_>) -> Finding {
     if !side.is_told(STALL.id) {
         return f;
     }
+    // Nothing of a client had been ACKed: its server may not have taken the connection.
+    let is_first = |r: &Record| r.passed <= 1 && !r.lost && side.sender_is_client();
+    let unheard = list.iter().any(is_first);
+    let did = match unheard && list.count() == 1 {
+        true => "had no answer to its first data",
+        false => "lost packets",
+    };
     f.title = format!(
-        "{} lost packets and stood still for {}{}: only its timer noticed ({})",
+        "{} {did} and stood still for {}{}: only its timer noticed ({})",
         side.sender_end.ip,
         up_to(list.timeouts()),
         length(list.longest()),
@@ -123,6 +130,13 @@ fn stall(side: &Side<'_>, list: &Episodes<'_>) -> Finding {
          doubled each time it fires) and began again with a window of one segment.{blind}",
         side.sender_end.ip
     );
+    if unheard {
+        f.cause += &format!(
+            " It was the first data of the connection: a server that has no room in its accept queue drops it, too, and \
+             leaves the same packets at {}.",
+            side.sender_end.ip
+        );
+    }
     f.remedy = vec![
         "Find where the packets are lost: `ip -s link` and `tc -s qdisc` count drops; `tcplab \
          analyze --pair A B` compares captures of both ends."
@@ -133,6 +147,14 @@ fn stall(side: &Side<'_>, list: &Episodes<'_>) -> Finding {
             side.sender_end.ip
         ),
     ];
+    if unheard {
+        let server = side.receiver_end.ip;
+        let first = format!(
+            "On {server}, see whether the program accepts connections in time: `nstat -az TcpExtListenOverflows \
+             TcpExtListenDrops`, `ss -ltn` (Recv-Q above Send-Q). A capture there tells for sure."
+        );
+        f.remedy.insert(0, first);
+    }
     f
 }
 

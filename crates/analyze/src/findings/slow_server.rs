@@ -180,7 +180,7 @@ fn find(side: &Side<'_>, before: Option<&Thinking<'_>>, within: Option<&Thinking
     f.remedy = vec![
         format!(
             "Find out what the program on {} does between request and answer (its log of slow requests, a \
-             profiler, `strace -r -p PID`): a database, a lock, a name lookup, a sleep, another server.",
+             profiler, `strace -r -p PID`): a database, a lock, a name lookup, a sleep, another server, or an accept that comes late (`ss -ltn`).",
             side.sender_end
         ),
         "Leave TCP alone: no setting of the network or the kernel makes these answers faster."

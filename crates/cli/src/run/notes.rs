@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
 use tcplab_plan::outcome::Flow;
 use tcplab_plan::result::{PointResult, RunDocument};
 
@@ -36,7 +37,8 @@ fn unfinished(points: &[PointResult]) -> Vec<String> {
             _ => format!("{runs} of the runs"),
         };
         format!(
-            "{stack}: {which} reached `max` before the applications ended: {open} of {all} clients were still open"
+            "{stack}: {which} reached `max` before the applications ended: {open} of {all} clients were still open \
+             (a longer one: --set run.max=TIME)"
         )
     };
     found.into_iter().map(say).collect()
@@ -44,27 +46,27 @@ fn unfinished(points: &[PointResult]) -> Vec<String> {
 
 /// Connections that an error ended, by what it was.
 fn errors(points: &[PointResult]) -> Vec<String> {
-    let mut found: BTreeMap<(&str, &str, &str, &str), usize> = BTreeMap::new();
-    let mut all: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    let mut found: BTreeMap<(String, &str, &str, &str), usize> = BTreeMap::new();
+    let mut all: BTreeMap<(String, &str), usize> = BTreeMap::new();
     for point in points {
+        let variant = point.axes.get("variant").and_then(Value::as_str);
+        let place = match variant {
+            Some(variant) => format!("{}, {variant}", point.stack),
+            None => point.stack.clone(),
+        };
         for flow in &point.flows {
-            *all.entry((&point.stack, &flow.app)).or_default() += 1;
+            *all.entry((place.clone(), &flow.app)).or_default() += 1;
             for (end, name) in [(&flow.client, "client"), (&flow.server, "server")] {
                 if let Some(error) = &end.error {
-                    let key = (
-                        point.stack.as_str(),
-                        flow.app.as_str(),
-                        name,
-                        error.as_str(),
-                    );
+                    let key = (place.clone(), flow.app.as_str(), name, error.as_str());
                     *found.entry(key).or_default() += 1;
                 }
             }
         }
     }
-    let say = |((stack, app, end, error), n): ((&str, &str, &str, &str), usize)| {
-        let of = all.get(&(stack, app)).copied().unwrap_or(n);
-        format!("{stack}: {app}: {n} of {of} connections ended with {error} at the {end}")
+    let say = |((place, app, end, error), n): ((String, &str, &str, &str), usize)| {
+        let of = all.get(&(place.clone(), app)).copied().unwrap_or(n);
+        format!("{place}: {app}: {n} of {of} connections ended with {error} at the {end}")
     };
     found.into_iter().map(say).collect()
 }

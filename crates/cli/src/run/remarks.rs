@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use tcplab_base::quantity::rate;
 use tcplab_kernel::say;
 use tcplab_plan::Point;
+use tcplab_plan::app::Listening;
 use tcplab_plan::point::Direction;
 use tcplab_qdisc::Kind;
 
@@ -14,6 +15,7 @@ const MOST: usize = 4;
 /// Says all of them.
 pub fn say_all(points: &[Point]) {
     over_lo(points);
+    listeners(points);
     for remark in shapers(points).iter().take(MOST) {
         say(&format!("note: {remark}"));
     }
@@ -47,6 +49,25 @@ fn far_below(way: &Direction) -> Option<(u64, u64)> {
     };
     let (shaped, wire) = (cake.bandwidth_bps?, way.rate_bps?);
     (shaped < wire / 5 * 4).then_some((shaped, wire))
+}
+
+/// A group of clients has a listener for each: its backlog is not that of one crowded server.
+fn listeners(points: &[Point]) {
+    let plain = Listening::default();
+    let crowded = points.iter().find_map(|point| {
+        let apps = point.apps.iter();
+        let app = apps
+            .clone()
+            .find(|app| app.group.is_some() && app.listening != plain)?;
+        let members = apps.filter(|other| other.group == app.group && other.server == app.server);
+        Some((app.group.clone()?, members.count()))
+    });
+    if let Some((group, members @ 2..)) = crowded {
+        say(&format!(
+            "note: application `{group}`: each of its {members} members has a port and a listener of its own, so `backlog` and \
+             `accept_every` hold for each of them; clients of one listener are `connections` of one host"
+        ));
+    }
 }
 
 /// An application whose ends are one host by a slip of the pen uses no link.

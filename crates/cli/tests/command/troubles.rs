@@ -105,7 +105,7 @@ const TROUBLES: [(&str, &str, Of); 12] = [
         Of::Connections,
     ),
     // A window of zero, and the timer that asks about it.
-    ("stalled", "\"app.x.read_after\" = \"2s\"", Of::Readers),
+    ("stalled", "\"app.x.read_pause\" = \"2s\"", Of::Readers),
     (
         "slow-reader",
         "\"app.x.read\" = \"20 kB\", \"app.x.read_every\" = \"30ms\"",

@@ -147,7 +147,8 @@ fn reading(fields: &Fields<'_>, kind: &str) -> Result<Reading, Fault> {
             "bulk" => fields.get(&keys::BULK_READ)?,
             _ => plain.bytes,
         },
-        after_ns: fields.get(&keys::READ_AFTER)?,
+        pause_at: fields.get(&keys::READ_PAUSE_AT)?,
+        pause_ns: fields.get(&keys::READ_PAUSE)?,
         every_ns: fields.get(&keys::READ_EVERY)?,
     })
 }
@@ -308,6 +309,23 @@ pub(super) fn after(app: &App, members: u64) -> i64 {
     app.stagger_ns.saturating_mul(connections)
 }
 
+/// What its server's accepts and its reader's pauses add to that.
+fn unhurried_ns(app: &App) -> i64 {
+    let times = |each: i64, n: u64| each.saturating_mul(i64::try_from(n).unwrap_or(i64::MAX));
+    let accepts = times(app.listening.accept_every_ns, app.connections.into());
+    let (bytes, read) = match &app.does {
+        AppKind::Bulk { bytes, .. } => (bytes.unwrap_or(0), app.reading.bytes),
+        AppKind::Stream {
+            chunk, read, until, ..
+        } => (chunk.saturating_mul(until.count.unwrap_or(0)), *read),
+        _ => (0, 1),
+    };
+    let reads = times(app.reading.every_ns, bytes / read.max(1));
+    accepts
+        .saturating_add(reads)
+        .saturating_add(app.reading.pause_ns)
+}
+
 /// When an application is expected to end, after the run's start, with a second for each answer
 /// that it waits for. Saturates.
 pub(crate) fn planned_ns(app: &App) -> i64 {
@@ -371,6 +389,7 @@ pub(crate) fn planned_ns(app: &App) -> i64 {
         // The file is not read yet; the run ends with its last frame.
         AppKind::Replay { .. } => 1_800 * SECOND_NS,
     };
+    let own = own.saturating_add(unhurried_ns(app));
     let last_start = times(app.stagger_ns, u64::from(app.connections.saturating_sub(1)));
     own.saturating_add(app.start_ns).saturating_add(last_start)
 }

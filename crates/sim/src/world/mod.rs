@@ -15,7 +15,7 @@ mod replay;
 
 use std::sync::Arc;
 
-use tcplab_apps::{Drive, Ended, Foreign, Timer, start_phase};
+use tcplab_apps::{Drive, Ended, Foreign, Timer, default_boot};
 use tcplab_base::Instant;
 use tcplab_plan::profile::Profile;
 use tcplab_plan::{Outcome, Point};
@@ -34,9 +34,6 @@ use crate::socket::Sockets;
 pub use live::{Live, LiveFlow};
 pub use refuse::refusals;
 pub(crate) use refuse::refused_sysctl;
-
-/// Time from a host's boot to the earliest start of a run.
-const BOOT_NS: i64 = 4_000_000_000;
 
 /// The date of a host's boot, the same as that of guests in virtual time.
 const BOOT_DATE_NS: i64 = 1_790_000_000_000_000_000;
@@ -126,8 +123,8 @@ impl World {
         if let Some(first) = refuse::obstacles(point).first() {
             return Err(SimError::Cannot(first.to_string()));
         }
-        let phase = start_phase(point.seed);
-        self.boot_ns = point.boot_ns.unwrap_or(BOOT_NS + phase.as_nanos());
+        let default = default_boot(point.seed).as_nanos();
+        self.boot_ns = point.boot_ns.unwrap_or(default);
         self.batch.clear();
         self.left = 0;
         self.budget = Budget::default();

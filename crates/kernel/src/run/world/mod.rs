@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time;
 
 use nix::sys::epoll::EpollFlags;
-use tcplab_apps::{Drive, Foreign, Host, start_phase};
+use tcplab_apps::{Drive, Foreign, Host, default_boot, start_phase};
 use tcplab_base::{Duration, Instant};
 use tcplab_plan::network::{capture_file, interface_on, interfaces};
 use tcplab_plan::outcome::LinkSeries;
@@ -306,17 +306,21 @@ impl<'p> Net<'p> {
         Ok(())
     }
 
-    /// When the run starts: as the point says, if that is to come.
+    /// When the run starts: as the point says, else as on the model, if that is to come.
     fn start_time(&mut self) -> Result<Instant, RunError> {
         let soon = self.clock.now() + SETTLE;
         let drawn = soon + start_phase(self.point.seed);
-        let boot = self.point.boot_ns;
-        let Some(boot_ns) = boot.filter(|_| self.clock.pace == Pace::Virtual) else {
+        if self.clock.pace != Pace::Virtual {
             return Ok(drawn);
-        };
+        }
+        let boot = self.point.boot_ns;
+        let boot_ns = boot.unwrap_or(default_boot(self.point.seed).as_nanos());
         let wanted = self.clock.of_monotonic(Instant::from_nanos(boot_ns));
         if wanted >= soon {
             return Ok(wanted);
+        }
+        if boot.is_none() {
+            return Ok(drawn);
         }
         let late = Duration::from_nanos(boot_ns) + soon.since(wanted);
         let why = format!(

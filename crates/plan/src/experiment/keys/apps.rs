@@ -47,10 +47,11 @@ pub(crate) const STREAM_EVERY: Key = key("every", Form::Time(Bounds::Any), numbe
 pub(crate) const STREAM_LATE: Key = key("late", Form::Time(Bounds::Any), number(0), "delays each write, and all later writes, by a random time up to this: a loop that takes time itself");
 pub(crate) const STREAM_URGENT: Key = key("urgent", Form::Count(COUNTS), says("none"), "each Nth write is sent with MSG_OOB: its last byte is urgent, and the client does not read it");
 pub(crate) const STREAM_READ: Key = key("read", Form::Size(CHUNK), number(64 << 10), "most bytes per read");
-pub(crate) const READ_AFTER: Key = key("read_after", Form::Time(Bounds::Any), number(0), "the reader's first read comes this long after the connection was established");
+pub(crate) const READ_PAUSE: Key = key("read_pause", Form::Time(Bounds::Any), number(0), "the reader stops once for this long");
+pub(crate) const READ_PAUSE_AT: Key = key("read_pause_at", Form::Size((0, SIZE.max)), number(0), "bytes that it reads before `read_pause`");
 pub(crate) const READ_EVERY: Key = key("read_every", Form::Time(Bounds::Any), number(0), "time from one read to the next: with `read`, a reader of a rate; 0: reads as data come");
 const STREAM: &[Key] = &[
-    STREAM_CHUNK, STREAM_EVERY, STREAM_LATE, STREAM_URGENT, STREAM_READ, READ_AFTER, READ_EVERY, COUNT, DURATION,
+    STREAM_CHUNK, STREAM_EVERY, STREAM_LATE, STREAM_URGENT, STREAM_READ, READ_PAUSE, READ_PAUSE_AT, READ_EVERY, COUNT, DURATION,
 ];
 
 pub(crate) const ECHO_SIZE: Key = key("size", Form::Size(MESSAGE), number(1), "bytes of a message");
@@ -66,7 +67,7 @@ pub(crate) const BULK_DURATION: Key = key("duration", Form::Time(LONGER), says("
 pub(crate) const BULK_CHUNK: Key = key("chunk", Form::Size(CHUNK), number(128 << 10), "bytes of each write");
 pub(crate) const BULK_REVERSE: Key = key("reverse", Form::Flag, flag(false), "the server sends, the client reads");
 pub(crate) const BULK_READ: Key = key("read", Form::Size(CHUNK), number(crate::app::BULK_READ), "most bytes per read");
-const BULK: &[Key] = &[BULK_BYTES, BULK_DURATION, BULK_CHUNK, BULK_REVERSE, BULK_READ, READ_AFTER, READ_EVERY];
+const BULK: &[Key] = &[BULK_BYTES, BULK_DURATION, BULK_CHUNK, BULK_REVERSE, BULK_READ, READ_PAUSE, READ_PAUSE_AT, READ_EVERY];
 
 pub(crate) const RR_REQUEST: Key = key("request", Form::Size(MESSAGE), number(1), "bytes of a request");
 pub(crate) const RR_RESPONSE: Key = key("response", Form::Size(MESSAGE), number(1), "bytes of a response");
