@@ -68,6 +68,18 @@ fn find(side: &Side<'_>) -> Option<Finding> {
          advertised a zero window. TCP and the network are not the bottleneck.",
         side.receiver_end, side.sender_end
     );
+    let probes = side
+        .sender
+        .rare
+        .as_deref()
+        .map_or(0, |r| r.zero_window_probes);
+    if probes > 0 {
+        f.cause += &format!(
+            " {} asked {} whether it is open again (window probes, RFC 9293 3.8.6.1: the wait doubles each time).",
+            side.sender_end.ip,
+            times(probes.into())
+        );
+    }
     f.remedy = vec![
         format!(
             "Find out what the program on {} waits for: CPU, disk, a lock, a slow peer of its own.",
