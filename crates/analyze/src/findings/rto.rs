@@ -131,6 +131,8 @@ fn stall(side: &Side<'_>, list: &Episodes<'_>) -> Finding {
         side.sender_end.ip
     );
     if unheard {
+        // What was measured are stalls that were losses.
+        f.confidence = f.confidence.filter(|_| list.count() > 1);
         f.cause += &format!(
             " It was the first data of the connection: a server that has no room in its accept queue drops it, too, and \
              leaves the same packets at {}.",
