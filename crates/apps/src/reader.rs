@@ -17,11 +17,11 @@ pub(crate) struct Reader {
 
 impl Reader {
     pub(crate) fn new(reading: &Reading, bytes: u64) -> Self {
-        let pause = Duration::from_nanos(reading.pause_ns);
+        let pause = (reading.pause_at, Duration::from_nanos(reading.pause_ns));
         Self {
             bytes,
             every: Duration::from_nanos(reading.every_ns),
-            pause: Some((reading.pause_at, pause)),
+            pause: Some(pause).filter(|_| reading.pause_ns > 0),
         }
     }
 

@@ -200,7 +200,7 @@ fn main() -> ExitCode {
     let matches = exit::command().try_get_matches_from(&raw);
     let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
-        Err(e) => return usage::usage(&raw, &e),
+        Err(e) => return usage::report(&raw, &e),
     };
     if cli.check_usage {
         return ExitCode::SUCCESS;

@@ -12,7 +12,7 @@ use crate::probe;
 use crate::{analyze, exit, json};
 
 /// A wrong command line, or `--help` and `--version`. With `--json` the error is a document.
-pub fn usage(raw: &[OsString], e: &clap::Error) -> ExitCode {
+pub fn report(raw: &[OsString], e: &clap::Error) -> ExitCode {
     let json = raw.iter().any(|a| a == "--json");
     if e.use_stderr() && json {
         let text = e.render().to_string();

@@ -99,7 +99,7 @@ impl QdiscCount {
     }
 }
 
-/// `TCA_STATS_APP` of the answer on a qdisc or a class; empty: there is none.
+/// `TCA_STATS_APP` of the answer on a qdisc or a class, or nothing.
 pub fn xstats(attributes: &[u8]) -> &[u8] {
     let stats = find(attributes, STATS2).unwrap_or_default();
     find(stats, APP).unwrap_or_default()

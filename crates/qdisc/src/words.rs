@@ -118,8 +118,7 @@ impl<'a> Lexer<'a> {
         Ok(u32::try_from(bytes).unwrap_or(u32::MAX))
     }
 
-    /// A percentage in parts of a milliard.
-    /// A percentage in parts of a milliard.
+    /// A percentage in parts of 10^9.
     pub fn percent(&mut self) -> Result<u32, Wrong<'a>> {
         percent(self.value()?)
     }
@@ -178,7 +177,7 @@ pub fn quantity<'a>(word: &'a str, of: &Quantity) -> Result<u64, Wrong<'a>> {
     of.parse(word).map_err(|why| Wrong::new(word, why))
 }
 
-/// A percentage in parts of a milliard.
+/// A percentage in parts of 10^9.
 pub fn percent(word: &str) -> Result<u32, Wrong<'_>> {
     let ppb = quantity(word, &TC_PERCENT)?;
     Ok(u32::try_from(ppb).unwrap_or(u32::MAX))

@@ -180,7 +180,7 @@ proptest! {
     }
 }
 
-/// Values of words, and some that are none.
+/// Valid and invalid values of words.
 const VALUES: [&str; 22] = [
     "pfifo",
     "fq_codel",

@@ -44,29 +44,30 @@ fn unfinished(points: &[PointResult]) -> Vec<String> {
     found.into_iter().map(say).collect()
 }
 
+/// A stack, and the variant where the file has some.
+type Place<'a> = (&'a str, Option<&'a str>);
+
 /// Connections that an error ended, by what it was.
 fn errors(points: &[PointResult]) -> Vec<String> {
-    let mut found: BTreeMap<(String, &str, &str, &str), usize> = BTreeMap::new();
-    let mut all: BTreeMap<(String, &str), usize> = BTreeMap::new();
+    let mut found: BTreeMap<(Place<'_>, &str, &str, &str), usize> = BTreeMap::new();
+    let mut all: BTreeMap<(Place<'_>, &str), usize> = BTreeMap::new();
     for point in points {
         let variant = point.axes.get("variant").and_then(Value::as_str);
-        let place = match variant {
-            Some(variant) => format!("{}, {variant}", point.stack),
-            None => point.stack.clone(),
-        };
+        let place = (point.stack.as_str(), variant);
         for flow in &point.flows {
-            *all.entry((place.clone(), &flow.app)).or_default() += 1;
+            *all.entry((place, &flow.app)).or_default() += 1;
             for (end, name) in [(&flow.client, "client"), (&flow.server, "server")] {
                 if let Some(error) = &end.error {
-                    let key = (place.clone(), flow.app.as_str(), name, error.as_str());
-                    *found.entry(key).or_default() += 1;
+                    *found.entry((place, &flow.app, name, error)).or_default() += 1;
                 }
             }
         }
     }
-    let say = |((place, app, end, error), n): ((String, &str, &str, &str), usize)| {
-        let of = all.get(&(place.clone(), app)).copied().unwrap_or(n);
-        format!("{place}: {app}: {n} of {of} connections ended with {error} at the {end}")
+    let say = |((place, app, end, error), n): ((Place<'_>, &str, &str, &str), usize)| {
+        let of = all.get(&(place, app)).copied().unwrap_or(n);
+        let (stack, variant) = place;
+        let variant = variant.map_or_else(String::new, |variant| format!(", {variant}"));
+        format!("{stack}{variant}: {app}: {n} of {of} connections ended with {error} at the {end}")
     };
     found.into_iter().map(say).collect()
 }

@@ -48,13 +48,7 @@ pub(crate) fn apps(
             let message = format!("`{}` has port {} of this server", known.name, app.port);
             return Err(fields.at(&keys::PORT, message));
         }
-        if !app.listening.listens && app.does.is_udp() {
-            let message = format!(
-                "`{}` has no connections to refuse: `listens` is for kinds over TCP",
-                app.name
-            );
-            return Err(fields.at(&keys::LISTENS, message));
-        }
+        check_listening(fields, &app)?;
         if app.does.is_replay() {
             check_replay(fields, &app, hosts, links)?;
         }
@@ -64,6 +58,19 @@ pub(crate) fn apps(
         apps.push(app);
     }
     Ok(apps)
+}
+
+/// Datagrams and replays have no connections to accept.
+fn check_listening(fields: &Fields<'_>, app: &App) -> Result<(), Fault> {
+    let keys = [&keys::LISTENS, &keys::BACKLOG, &keys::ACCEPT_EVERY];
+    let written = keys.into_iter().find(|key| fields.node(key).is_some());
+    match written.filter(|_| app.does.is_udp() || app.does.is_replay()) {
+        Some(key) => {
+            let message = format!("`{}` is for kinds with connections; remove it", key.name);
+            Err(fields.at(key, message))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Its frames pass one link, once.
@@ -141,6 +148,11 @@ fn reading(fields: &Fields<'_>, kind: &str) -> Result<Reading, Fault> {
     let plain = Reading::default();
     if !matches!(kind, "stream" | "bulk") {
         return Ok(plain);
+    }
+    if fields.node(&keys::READ_PAUSE_AT).is_some() && fields.node(&keys::READ_PAUSE).is_none() {
+        let message =
+            "`read_pause_at` needs `read_pause`: how long the reader stops there".to_owned();
+        return Err(fields.at(&keys::READ_PAUSE_AT, message));
     }
     Ok(Reading {
         bytes: match kind {

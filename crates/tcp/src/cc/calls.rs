@@ -49,7 +49,7 @@ impl Endpoint {
         }
     }
 
-    /// `pkts_acked()`: the ACK's RTT sample in microseconds; negative: it has none.
+    /// `pkts_acked()`: the ACK's RTT sample in microseconds, negative if there is none.
     #[inline]
     pub(crate) fn cc_pkts_acked(&mut self, cx: &mut Cx<'_>, rtt_us: i32) {
         let (cc, mut control) = self.control(cx);

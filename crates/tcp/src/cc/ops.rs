@@ -70,7 +70,7 @@ pub(crate) trait CongestionControl {
     /// `in_ack_event()`, before anything of the ACK is worked out.
     fn in_ack_event(&mut self, _: &Snd, _: &Stats) {}
 
-    /// `pkts_acked()`: the ACK's RTT sample in microseconds; negative: it has none.
+    /// `pkts_acked()`: the ACK's RTT sample in microseconds, negative if there is none.
     fn pkts_acked(&mut self, _: &mut Control<'_, '_>, _rtt_us: i32) {}
 
     /// `cong_avoid()`: how the window grows when `acked` packets were delivered.
@@ -136,27 +136,16 @@ impl Endpoint {
         &'a mut self,
         cx: &'a mut Cx<'b>,
     ) -> (&'a mut Congestion, Control<'a, 'b>) {
-        let Self {
-            cc,
-            snd,
-            tune,
-            rtt,
-            loss,
-            rcv,
-            neg,
-            stats,
-            ..
-        } = self;
         let control = Control {
             cx,
-            snd,
-            tune,
-            rtt,
-            loss,
-            rcv,
-            neg,
-            stats,
+            snd: &mut self.snd,
+            tune: &mut self.tune,
+            rtt: &self.rtt,
+            loss: &self.loss,
+            rcv: &self.rcv,
+            neg: &self.neg,
+            stats: &self.stats,
         };
-        (cc, control)
+        (&mut self.cc, control)
     }
 }

@@ -242,7 +242,7 @@ impl<T: Pack, const N: usize> Pack for [T; N] {
     }
 }
 
-/// `packed!(Type { every, field })`: the fields of a group, all of them, in any order; `packed!(Type)`: it has none.
+/// `packed!(Type { every, field })`: the fields of a group, all of them, in any order; `packed!(Type)`: a type without fields.
 macro_rules! packed {
     ($type:ident) => {
         impl $crate::pack::Pack for $type {

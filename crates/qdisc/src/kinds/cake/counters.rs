@@ -13,7 +13,7 @@ const TIN_STATS: u16 = 10;
 /// An attribute, tc's name, and the value here.
 type Counter<T> = (u16, &'static str, fn(&T) -> u64);
 
-/// `TCA_CAKE_STATS_*`, and what they are of; the last is the capacity.
+/// `TCA_CAKE_STATS_*`, as memory, sizes and the capacity in bytes a second give them.
 pub(super) const WHOLE: [Counter<(Memory, Overhead, u64)>; 8] = [
     (2, "capacity_estimate", |(.., bytes_a_second)| {
         *bytes_a_second

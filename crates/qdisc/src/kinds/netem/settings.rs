@@ -96,7 +96,7 @@ pub struct Rate {
     pub bytes: u64,
     /// Bytes added to each packet.
     pub packet_overhead: i32,
-    /// Bytes of a cell; 0: there are none.
+    /// Bytes of a cell; 0 without cells.
     pub cell_size: u32,
     /// Bytes added to each cell.
     pub cell_overhead: i32,
