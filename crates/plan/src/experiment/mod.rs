@@ -17,6 +17,7 @@ pub(crate) mod keys;
 mod link;
 mod messages;
 mod one_way;
+mod planned;
 pub(crate) mod rrul;
 pub(crate) mod schema;
 mod setting;
@@ -366,7 +367,7 @@ impl Experiment {
             }
             app.group = group.or_else(|| written.apps.get(&app.name)).cloned();
         }
-        let planned = apps.iter().map(app::planned_ns).max().unwrap_or(0);
+        let planned = apps.iter().map(planned::planned_ns).max().unwrap_or(0);
         let none = Table::default();
         let run = fields.table("run")?.unwrap_or_else(|| root(&none, choice));
         let run = Run::read(&run, planned)?;

@@ -12,6 +12,7 @@ mod early;
 mod fastopen;
 mod fastopen_client;
 mod link;
+mod listen;
 mod memory;
 mod open;
 mod property;
