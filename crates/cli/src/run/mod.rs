@@ -127,6 +127,9 @@ fn run(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failure> {
             say(&format!("results: {}", out.display()));
         }
     }
+    if let Some(words) = notes::all_failed(&document.points) {
+        say(&format!("tcplab: warning: {words}"));
+    }
     exit(&document, bad.as_ref())
 }
 

@@ -67,7 +67,39 @@ fn errors(points: &[PointResult]) -> Vec<String> {
         let of = all.get(&(place, app)).copied().unwrap_or(n);
         let (stack, variant) = place;
         let variant = variant.map_or_else(String::new, |variant| format!(", {variant}"));
-        format!("{stack}{variant}: {app}: {n} of {of} connections ended with {error} at the {end}")
+        let which = match (n, of) {
+            (1, 1) => "the connection".to_owned(),
+            _ if n == of => format!("all {n} connections"),
+            _ => format!("{n} of {of} connections"),
+        };
+        format!("{stack}{variant}: {app}: {which} ended with {error} at the {end}")
     };
     found.into_iter().map(say).collect()
+}
+
+/// That an error ended every connection of the run: also an answer, where an experiment is about failures, so no exit code
+/// says it.
+pub fn all_failed(points: &[PointResult]) -> Option<String> {
+    let mut found: BTreeMap<&str, usize> = BTreeMap::new();
+    let clients = points.iter().flat_map(|point| &point.flows);
+    for flow in clients {
+        *found.entry(flow.client.error.as_deref()?).or_default() += 1;
+    }
+    let all: usize = found.values().sum();
+    let which = match all {
+        0 => return None,
+        1 => "the only connection".to_owned(),
+        _ => format!("all {all} connections"),
+    };
+    let each: Vec<String> = found
+        .iter()
+        .map(|(error, n)| format!("{n} {error}"))
+        .collect();
+    let how = match found.first_key_value() {
+        Some((error, n)) if *n == all => (*error).to_owned(),
+        _ => format!("an error ({})", each.join(", ")),
+    };
+    Some(format!(
+        "{which} ended with {how}: the measures are of failures"
+    ))
 }

@@ -224,6 +224,29 @@ fn connections_that_failed_and_those_cut_short_are_told() {
     );
 }
 
+/// A failure may be what an experiment is about: it is told, and no error of the command.
+#[test]
+fn a_run_whose_every_connection_failed_says_so() {
+    let place = folder();
+    let text = "[[link]]\noutage = [\"0s..\"]\n[[app]]\nkind = \"echo\"\ncount = 1\nclient_timeout = \"50ms\"\n\
+                [[variant]]\nname = \"one\"\n[[variant]]\nname = \"two\"\nset = { \"app.echo.connections\" = 2 }\n";
+    let file = write(place.path(), "t.toml", text);
+    for json in [&[][..], &["--json"]] {
+        let run = tcplab(&[&["run", &file], json].concat());
+        assert_eq!(run.code, 0, "{}", run.err);
+        let words = "warning: all 3 connections ended with ETIME";
+        assert!(run.err.contains(words), "{}", run.err);
+        assert!(
+            !json.is_empty()
+                || run
+                    .out
+                    .contains("two: echo: all 2 connections ended with ETIME"),
+            "{}",
+            run.out
+        );
+    }
+}
+
 #[test]
 fn the_reason_of_the_missing_measure_is_told() {
     let place = folder();
