@@ -1,14 +1,15 @@
-//! UDP as the applications need it: bound ports, a queue of datagrams for each, no errors back; and ICMP's echoes,
-//! which use the same sockets.
+//! UDP as the applications need it: bound ports, a queue of datagrams for each, the error of a port that nobody has; and
+//! ICMP's echoes, which use the same sockets.
 //!
-//! RFC 768, RFC 792. On a kernel a datagram to a port that nobody has (its server gave up) is answered by ICMP; clients
-//! go on after that as if nothing had come, so it is not sent here.
+//! RFC 768, RFC 792.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::Ipv4Addr;
 
-use crate::packet::{BELOW_TCP, Datagram, Protocol, UDP_HEADER};
+use tcplab_base::Errno;
+
+use crate::packet::{BELOW_TCP, Datagram, IP_HEADER, Protocol, UDP_HEADER};
 
 /// Bytes of datagrams that a socket holds, as Linux's `net.core.rmem_default` counts them.
 const RCVBUF: u32 = 212_992;
@@ -41,7 +42,9 @@ pub(crate) struct Counts {
     pub(crate) damaged: u64,
     /// ICMP echoes: requests sent and received, replies sent and received.
     pub(crate) echo: [u64; 4],
-    pub(crate) damaged_echoes: u64,
+    pub(crate) damaged_icmp: u64,
+    /// ICMP errors: sent, received, received for no socket.
+    pub(crate) unreachable: [u64; 3],
 }
 
 impl Counts {
@@ -59,19 +62,24 @@ impl Counts {
     /// ICMP's, of which only those that moved are shown.
     pub(crate) fn icmp(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let [out_echos, in_echos, out_replies, in_replies] = self.echo;
-        let bad = self.damaged_echoes;
+        let bad = self.damaged_icmp;
+        let [out_errors, in_errors, to_nobody] = self.unreachable;
         let all = [
-            ("IcmpInMsgs", in_echos + in_replies + bad),
-            ("IcmpInErrors", bad),
+            ("IcmpInMsgs", in_echos + in_replies + in_errors + bad),
+            ("IcmpInErrors", to_nobody + bad),
             ("IcmpInCsumErrors", bad),
+            ("IcmpInDestUnreachs", in_errors),
             ("IcmpInEchos", in_echos),
             ("IcmpInEchoReps", in_replies),
-            ("IcmpOutMsgs", out_echos + out_replies),
+            ("IcmpOutMsgs", out_echos + out_replies + out_errors),
+            ("IcmpOutDestUnreachs", out_errors),
             ("IcmpOutEchos", out_echos),
             ("IcmpOutEchoReps", out_replies),
             ("IcmpMsgInType0", in_replies),
+            ("IcmpMsgInType3", in_errors),
             ("IcmpMsgInType8", in_echos),
             ("IcmpMsgOutType0", out_replies),
+            ("IcmpMsgOutType3", out_errors),
             ("IcmpMsgOutType8", out_echos),
         ];
         all.into_iter().filter(|(_, n)| *n > 0)
@@ -84,6 +92,10 @@ struct Socket {
     end: u32,
     /// It is for ICMP's echoes.
     is_echo: bool,
+    /// It has one peer, and hears of its errors.
+    is_connected: bool,
+    /// ECONNREFUSED waits for its next call.
+    is_refused: bool,
     queue: VecDeque<Datagram>,
     held: u32,
 }
@@ -110,6 +122,7 @@ impl Udp {
                 place.insert(Socket {
                     end,
                     is_echo,
+                    is_connected: true,
                     ..Socket::default()
                 });
                 return Some(port);
@@ -122,8 +135,36 @@ impl Udp {
         self.sockets.remove(&port);
     }
 
+    /// Whether a datagram that came finds no socket, so its sender is to be told.
+    pub(crate) fn refuses(&self, datagram: &Datagram) -> bool {
+        let found = self.sockets.get(&datagram.dst.port);
+        datagram.protocol == Protocol::Udp && found.is_none_or(|socket| socket.is_echo)
+    }
+
+    /// An error came for what was sent from a port; gives the end that is to hear of it (`__udp4_lib_err()`).
+    fn on_error(&mut self, port: u16) -> Option<u32> {
+        self.count.unreachable[1] += 1;
+        let found = self.sockets.get_mut(&port);
+        let Some(socket) = found.filter(|socket| !socket.is_echo) else {
+            self.count.unreachable[2] += 1;
+            return None;
+        };
+        // What is not connected has many peers, and hears of none.
+        socket.is_refused = socket.is_connected;
+        socket.is_connected.then_some(socket.end)
+    }
+
+    /// The error that waits at a port, once (`sock_error()`).
+    pub(crate) fn take_error(&mut self, port: u16) -> Option<Errno> {
+        let socket = self.sockets.get_mut(&port)?;
+        std::mem::take(&mut socket.is_refused).then_some(Errno::ECONNREFUSED)
+    }
+
     /// A datagram came; gives the end that can read it.
     pub(crate) fn on_datagram(&mut self, datagram: &Datagram) -> Option<u32> {
+        if let Protocol::Unreachable(_) = datagram.protocol {
+            return self.on_error(datagram.dst.port);
+        }
         let is_echo = datagram.protocol != Protocol::Udp;
         let found = self.sockets.get_mut(&datagram.dst.port);
         if is_echo {
@@ -158,6 +199,7 @@ impl Udp {
             Protocol::Udp => self.count.sent += 1,
             Protocol::EchoRequest => self.count.echo[0] += 1,
             Protocol::EchoReply => self.count.echo[2] += 1,
+            Protocol::Unreachable(_) => self.count.unreachable[0] += 1,
         }
     }
 
@@ -176,7 +218,7 @@ impl Udp {
     pub(crate) fn is_readable(&self, port: u16) -> bool {
         self.sockets
             .get(&port)
-            .is_some_and(|socket| !socket.queue.is_empty())
+            .is_some_and(|socket| socket.is_refused || !socket.queue.is_empty())
     }
 }
 
@@ -188,56 +230,74 @@ pub(crate) fn frame(
     (id, ttl): (u16, u8),
     out: &mut Vec<u8>,
 ) -> u32 {
-    let length = (UDP_HEADER + datagram.len) as u16;
-    let mut ip = [0_u8; 20];
+    out.extend([0; 12]);
+    out.extend([0x08, 0x00]);
+    out.extend(ip(datagram, [src, dst], (id, ttl)));
+    match datagram.protocol {
+        Protocol::Udp => out.extend(udp(datagram, [src, dst])),
+        Protocol::EchoRequest | Protocol::EchoReply => out.extend(echo(datagram)),
+        Protocol::Unreachable(quote) => {
+            let (refused, ends) = (quote.datagram(datagram), [dst, src]);
+            let mut quoted = ip(&refused, ends, (quote.id, quote.ttl)).to_vec();
+            quoted.extend(udp(&refused, ends));
+            // Type 3, code 3.
+            let mut icmp = [3, 3, 0, 0, 0, 0, 0, 0];
+            let check = sum(&[&icmp, &quoted]);
+            icmp[2..4].copy_from_slice(&check.to_be_bytes());
+            out.extend(icmp);
+            out.extend(quoted);
+        }
+    }
+    BELOW_TCP + UDP_HEADER + datagram.len
+}
+
+fn ip(datagram: &Datagram, [src, dst]: [Ipv4Addr; 2], (id, ttl): (u16, u8)) -> [u8; 20] {
+    let length = (IP_HEADER + UDP_HEADER + datagram.len) as u16;
+    let mut ip = [0_u8; IP_HEADER as usize];
     ip[0] = 0x45;
     ip[1] = datagram.tos;
-    ip[2..4].copy_from_slice(&(length + 20).to_be_bytes());
+    ip[2..4].copy_from_slice(&length.to_be_bytes());
     ip[4..6].copy_from_slice(&id.to_be_bytes());
-    // Linux's ICMP socket, which sends replies, does no path MTU discovery: no DF (icmp_sk_init()).
-    ip[6] = match datagram.protocol {
-        Protocol::EchoReply => 0,
-        _ => 0x40,
+    // Linux's ICMP socket, which sends replies and errors, does no path MTU discovery: no DF (icmp_sk_init()).
+    (ip[6], ip[9]) = match datagram.protocol {
+        Protocol::Udp => (0x40, 17),
+        Protocol::EchoRequest => (0x40, 1),
+        Protocol::EchoReply | Protocol::Unreachable(_) => (0, 1),
     };
     ip[8] = ttl;
-    ip[9] = match datagram.protocol {
-        Protocol::Udp => 17,
-        _ => 1,
-    };
     ip[12..16].copy_from_slice(&src.octets());
     ip[16..20].copy_from_slice(&dst.octets());
     let check = sum(&[&ip]);
     ip[10..12].copy_from_slice(&check.to_be_bytes());
-    let number = datagram.number.to_be_bytes();
-    let numbered = (datagram.len as usize).min(number.len());
-    let header = match datagram.protocol {
-        Protocol::Udp => udp(datagram, [src, dst], length, &number[..numbered]),
-        _ => echo(datagram, &number[..numbered]),
-    };
-    out.extend([0; 12]);
-    out.extend([0x08, 0x00]);
-    out.extend(ip);
-    out.extend(header);
-    out.extend(&number[..numbered]);
-    BELOW_TCP + UDP_HEADER + datagram.len
+    ip
 }
 
-fn udp(datagram: &Datagram, [src, dst]: [Ipv4Addr; 2], length: u16, payload: &[u8]) -> [u8; 8] {
+/// The bytes of the payload that are not zeros.
+fn numbered(datagram: &Datagram) -> Vec<u8> {
+    let mut number = datagram.number.to_be_bytes().to_vec();
+    number.truncate(datagram.len as usize);
+    number
+}
+
+/// A header of UDP, and the payload up to its zeros.
+fn udp(datagram: &Datagram, [src, dst]: [Ipv4Addr; 2]) -> Vec<u8> {
+    let (length, payload) = ((UDP_HEADER + datagram.len) as u16, numbered(datagram));
     let mut udp = [0_u8; 8];
     udp[..2].copy_from_slice(&datagram.src.port.to_be_bytes());
     udp[2..4].copy_from_slice(&datagram.dst.port.to_be_bytes());
     udp[4..6].copy_from_slice(&length.to_be_bytes());
     let pseudo = [0, 17, (length >> 8) as u8, length as u8];
-    let check = match sum(&[&src.octets(), &dst.octets(), &pseudo, &udp, payload]) {
+    let check = match sum(&[&src.octets(), &dst.octets(), &pseudo, &udp, &payload]) {
         0 => 0xffff,
         sum => sum,
     };
     udp[6..8].copy_from_slice(&check.to_be_bytes());
-    udp
+    [&udp[..], &payload].concat()
 }
 
-/// The header of an echo (RFC 792): its identifier is the client's port, its sequence number the low half of the number.
-fn echo(datagram: &Datagram, payload: &[u8]) -> [u8; 8] {
+/// The same of an echo (RFC 792): its identifier is the client's port, its sequence number the low half of the number.
+fn echo(datagram: &Datagram) -> Vec<u8> {
+    let payload = numbered(datagram);
     let mut icmp = [0_u8; 8];
     let client = match datagram.protocol {
         Protocol::EchoReply => datagram.dst,
@@ -248,9 +308,9 @@ fn echo(datagram: &Datagram, payload: &[u8]) -> [u8; 8] {
     };
     icmp[4..6].copy_from_slice(&client.port.to_be_bytes());
     icmp[6..8].copy_from_slice(&(datagram.number as u16).to_be_bytes());
-    let check = sum(&[&icmp, payload]);
+    let check = sum(&[&icmp, &payload]);
     icmp[2..4].copy_from_slice(&check.to_be_bytes());
-    icmp
+    [&icmp[..], &payload].concat()
 }
 
 /// The Internet checksum (RFC 1071) of parts of even length; the last one may be odd.

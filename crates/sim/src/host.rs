@@ -14,7 +14,8 @@ use tcplab_tcp::{
 use crate::card::{Card, Polled};
 use crate::datagram::{Datagrams, Udp};
 use crate::gro::Gro;
-use crate::packet::{Body, Packet, Protocol};
+use crate::packet::{Body, Datagram, Packet, Protocol};
+use crate::unreachable::{self, Limit};
 use crate::world::{SimError, refused_sysctl};
 
 /// No event is set for it.
@@ -25,6 +26,8 @@ pub(crate) const NEVER: Instant = Instant::from_nanos(i64::MAX);
 pub(crate) struct Host {
     pub(crate) stack: Stack,
     pub(crate) udp: Udp,
+    /// Of the ICMP errors that it sends.
+    icmp_errors: Limit,
     /// Datagrams that leave.
     pub(crate) datagrams: Datagrams,
     /// Packets of others on their way through.
@@ -98,6 +101,7 @@ impl Host {
         Ok(Self {
             stack: Stack::new(config),
             udp: Udp::default(),
+            icmp_errors: Limit::default(),
             datagrams: Datagrams::default(),
             forward: Vec::new(),
             sockets: Vec::new(),
@@ -223,14 +227,14 @@ impl Host {
     pub(crate) fn receive(&mut self, now: Instant, packet: &Packet) -> Option<u32> {
         match &packet.body {
             Body::Tcp(segment) if !packet.corrupt => self.stack.on_segment(now, segment),
-            _ => return self.receive_seldom(packet),
+            _ => return self.receive_seldom(now, packet),
         }
         None
     }
 
     /// A datagram, or a packet with a wrong checksum.
     #[inline(never)]
-    fn receive_seldom(&mut self, packet: &Packet) -> Option<u32> {
+    fn receive_seldom(&mut self, now: Instant, packet: &Packet) -> Option<u32> {
         match &packet.body {
             Body::Tcp(_) => {
                 // tcp_v4_rcv(): a segment with a wrong checksum is counted and dropped.
@@ -240,15 +244,31 @@ impl Host {
             }
             Body::Udp(datagram) if packet.corrupt => match datagram.protocol {
                 Protocol::Udp => self.udp.count.damaged += 1,
-                _ => self.udp.count.damaged_echoes += 1,
+                _ => self.udp.count.damaged_icmp += 1,
             },
             Body::Udp(request) if request.protocol == Protocol::EchoRequest => {
                 let reply = self.udp.echo(request);
                 self.datagrams.push(reply);
             }
-            Body::Udp(datagram) => return self.udp.on_datagram(datagram),
+            Body::Udp(datagram) => {
+                if self.udp.refuses(datagram) && self.may_refuse(now, datagram) {
+                    let error = unreachable::answer(packet, datagram);
+                    self.udp.counts_sent(error.protocol);
+                    self.datagrams.push(error);
+                }
+                return self.udp.on_datagram(datagram);
+            }
         }
         None
+    }
+
+    /// Whether the sender of a datagram is told of an error. Over the loopback device there is no limit
+    /// (`icmpv4_xrlim_allow()`).
+    fn may_refuse(&mut self, now: Instant, datagram: &Datagram) -> bool {
+        let (clock, peer) = (self.stack.host.clock, datagram.src.host);
+        let hz = 1_000_000_000 / clock.tick_ns();
+        peer == datagram.dst.host
+            || (self.icmp_errors).allows(peer, clock.jiffies(now), hz.unsigned_abs())
     }
 
     /// A packet for another host arrives (RFC 791 3.2: what lived too long goes no further).

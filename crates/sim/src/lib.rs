@@ -17,6 +17,7 @@ mod queued;
 mod ready;
 mod responses;
 mod socket;
+mod unreachable;
 mod world;
 
 pub use capture::Captures;

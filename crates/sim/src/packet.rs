@@ -3,10 +3,15 @@
 use tcplab_link::Kind;
 use tcplab_tcp::{Addr, Caqm, Segment};
 
-/// Bytes of the Ethernet and the IPv4 header.
-pub(crate) const BELOW_TCP: u32 = 14 + 20;
+use crate::unreachable::Quote;
 
-/// Bytes of a UDP header, and of an ICMP echo's.
+/// Bytes of an IPv4 header.
+pub(crate) const IP_HEADER: u32 = 20;
+
+/// Bytes of the Ethernet and the IPv4 header.
+pub(crate) const BELOW_TCP: u32 = 14 + IP_HEADER;
+
+/// Bytes of a UDP header, and of an ICMP header.
 pub(crate) const UDP_HEADER: u32 = 8;
 
 /// The time to live of a packet that leaves its host.
@@ -19,9 +24,11 @@ pub(crate) enum Protocol {
     /// An ICMP echo (RFC 792); its identifier stands where UDP has the port of the client.
     EchoRequest,
     EchoReply,
+    /// An ICMP error: nobody has the port of the datagram that it quotes.
+    Unreachable(Quote),
 }
 
-/// A UDP datagram, or an ICMP echo.
+/// A UDP datagram, or an ICMP message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Datagram {
     pub(crate) src: Addr,

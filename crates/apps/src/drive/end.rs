@@ -308,9 +308,8 @@ impl End {
                 }
             }
             Err(Errno::EAGAIN) => return Some(Wants::Writable),
-            // An ICMP error for an earlier datagram, or no room in the device's queue: this one was not sent, the schedule
-            // goes on, as ping(8)'s does.
-            Err(e @ (Errno::ECONNREFUSED | Errno::ENOBUFS)) => self.log(call, "error", e.0.into()),
+            // No room in the device's queue: this one was not sent, the schedule goes on, as ping(8)'s does.
+            Err(e @ Errno::ENOBUFS) => self.log(call, "error", e.0.into()),
             Err(e) => {
                 self.fail(call, e);
                 return None;
@@ -336,7 +335,7 @@ impl End {
                 self.doing = Doing::Next(Went::Message(message));
                 None
             }
-            Ok(None) | Err(Errno::ECONNREFUSED) => Some(Wants::Readable(until)),
+            Ok(None) => Some(Wants::Readable(until)),
             Err(e) => {
                 self.fail(call, e);
                 None

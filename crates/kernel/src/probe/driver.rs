@@ -228,8 +228,8 @@ impl<'a> Live<'a> {
         self.stood = self.stood + self.probe.now().since(begun);
     }
 
-    /// What a call on the connection gave. Its error is kept, and the connection ends with it: also with those errors
-    /// of datagrams that the driver would go on after. Whoever sends to nobody shall hear of it.
+    /// What a call on the connection gave. Its error is kept, and the connection ends with it: also with a
+    /// full queue of datagrams, after which the driver would go on.
     fn call<T>(
         &mut self,
         call: impl FnOnce(&mut Conn<'a>) -> io::Result<Option<T>>,

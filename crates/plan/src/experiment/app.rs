@@ -60,13 +60,24 @@ pub(crate) fn apps(
     Ok(apps)
 }
 
-/// Datagrams and replays have no connections to accept.
+/// Datagrams have no connections to accept. Nobody listens to echoes and replays.
 fn check_listening(fields: &Fields<'_>, app: &App) -> Result<(), Fault> {
-    let keys = [&keys::LISTENS, &keys::BACKLOG, &keys::ACCEPT_EVERY];
-    let written = keys.into_iter().find(|key| fields.node(key).is_some());
-    match written.filter(|_| app.does.is_udp() || app.does.is_replay()) {
-        Some(key) => {
-            let message = format!("`{}` is for kinds with connections; remove it", key.name);
+    let has_port = !app.does.is_icmp() && !app.does.is_replay();
+    let keys = [
+        (&keys::LISTENS, has_port, "kinds with a server"),
+        (&keys::BACKLOG, !app.does.is_udp(), "kinds with connections"),
+        (
+            &keys::ACCEPT_EVERY,
+            !app.does.is_udp(),
+            "kinds with connections",
+        ),
+    ];
+    let mut wrong = keys
+        .into_iter()
+        .filter(|(key, takes, _)| !takes && fields.node(key).is_some());
+    match wrong.next() {
+        Some((key, _, kinds)) => {
+            let message = format!("`{}` is for {kinds}; remove it", key.name);
             Err(fields.at(key, message))
         }
         None => Ok(()),

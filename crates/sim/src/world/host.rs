@@ -169,6 +169,9 @@ impl tcplab_apps::Host for Net {
             port,
         };
         let host = &mut self.hosts[usize::from(sock.host)];
+        if let Some(error) = host.udp.take_error(port) {
+            return Err(error);
+        }
         host.datagrams.push(Datagram {
             src,
             dst,
@@ -192,6 +195,9 @@ impl tcplab_apps::Host for Net {
             return Ok(None);
         };
         let udp = &mut self.hosts[usize::from(sock.host)].udp;
+        if let Some(error) = udp.take_error(port) {
+            return Err(error);
+        }
         let Some(datagram) = udp.receive(port) else {
             return Ok(None);
         };
