@@ -121,7 +121,10 @@ fn halve(does: &mut AppKind) {
         | AppKind::UdpRr { until, .. }
         | AppKind::Ping { until, .. } => until.count.iter_mut().for_each(half),
         AppKind::Messages { messages } if messages.len() > 1 => drop(messages.pop()),
-        AppKind::Messages { .. } | AppKind::Sink { .. } | AppKind::Replay { .. } => {}
+        AppKind::Messages { .. }
+        | AppKind::Sink { .. }
+        | AppKind::Replay { .. }
+        | AppKind::Pair(_) => {}
     }
 }
 
