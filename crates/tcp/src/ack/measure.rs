@@ -27,16 +27,6 @@ impl Endpoint {
         self.ack.rcv_mss = guess as u16;
     }
 
-    /// `tp->tcp_header_len`: what each segment of data has without SACK blocks.
-    #[inline]
-    pub(crate) fn tcp_header_len(&self) -> u32 {
-        if self.neg.tstamp_ok {
-            HEADER + 12
-        } else {
-            HEADER
-        }
-    }
-
     /// `tcp_measure_rcv_mss()`: guesses the peer's MSS; says by PUSHED whether the next read shall ACK.
     #[inline]
     fn measure_rcv_mss(&mut self, cx: &Cx<'_>, seg: &Segment, truesize: u32) {
@@ -70,7 +60,7 @@ impl Endpoint {
             .flags
             .has(TcpFlags::FIN | TcpFlags::URG | TcpFlags::SYN | TcpFlags::PSH);
         if whole >= MSS_DEFAULT + HEADER || (whole >= MIN_MSS + HEADER && !remnant) {
-            let size = whole.saturating_sub(self.tcp_header_len());
+            let size = whole.saturating_sub(self.neg.header_len());
             self.ack.last_seg_size = size as u16;
             if size == last {
                 self.ack.rcv_mss = size as u16;

@@ -82,7 +82,7 @@ impl Endpoint {
             cc.cong_avoid(&mut control, acked);
             self.snd.snd_cwnd_stamp = cx.jiffies32();
         }
-        self.update_pacing_rate(cx);
+        self.tune.update_rate(cx, &self.loss, &self.rtt, &self.snd);
     }
 
     /// `tcp_may_raise_cwnd()`: data was ACKed in order; with much reordering any delivery counts.

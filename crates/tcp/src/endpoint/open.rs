@@ -12,8 +12,9 @@ use crate::fastopen::{FastOpenState, put_option};
 use crate::host::DeviceQueue;
 use crate::input::window_share;
 use crate::mib::Counter;
-use crate::options::{Ecn, OpenOptions, SocketState};
+use crate::options::{Ecn, Negotiated, OpenOptions, SocketState};
 use crate::queue::{Id, Skb};
+use crate::recovery::Loss;
 use crate::rtt::Rtt;
 use crate::segment::{Addr, Segment};
 use crate::timers::Pending;
@@ -102,6 +103,17 @@ pub(crate) fn socket_options(cx: &Cx<'_>, open: &OpenOptions) -> SocketState {
     // __ip_sock_set_tos(): of a stream socket ECN's bits stay.
     o.tos = open.tos.unwrap_or(0) & !3;
     o
+}
+
+impl Loss {
+    /// `tcp_try_undo_spurious_syn()`: the answer was to the first SYN, so its timeout was spurious.
+    pub(crate) fn try_undo_spurious_syn(&mut self, neg: &Negotiated) {
+        let stamp = self.retrans_stamp;
+        let echoes = neg.saw_tstamp && stamp == neg.rcv_tsecr;
+        if self.undo_marker.is_some() && stamp != 0 && echoes {
+            self.undo_marker = None;
+        }
+    }
 }
 
 impl Endpoint {
@@ -393,15 +405,6 @@ impl Endpoint {
         self.snd.snd_cwnd_stamp = cx.jiffies32();
         self.cc_start(cx);
         self.init_buffer_space(cx);
-    }
-
-    /// `tcp_try_undo_spurious_syn()`: the answer was to the first SYN, so its timeout was spurious.
-    pub(crate) fn try_undo_spurious_syn(&mut self) {
-        let stamp = self.loss.retrans_stamp;
-        let echoes = self.neg.saw_tstamp && stamp == self.neg.rcv_tsecr;
-        if self.loss.undo_marker.is_some() && stamp != 0 && echoes {
-            self.loss.undo_marker = None;
-        }
     }
 
     /// Reads the options of a SYN or SYN-ACK (`tcp_parse_options()` with `estab` 0).

@@ -5,16 +5,37 @@
 use tcplab_wire::TcpFlags;
 
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, RcvSkb};
+use crate::endpoint::{Endpoint, Rcv, RcvSkb};
 use crate::mib::Counter;
+use crate::options::Negotiated;
 use crate::recovery::{Acked, Flag};
 use crate::segment::{Caqm, Segment};
+
+impl Negotiated {
+    /// Takes the time stamp over; false: PAWS must look closer.
+    #[inline]
+    fn predicted_time_stamp(&mut self, seg: &Segment) -> bool {
+        if !self.tstamp_ok {
+            return true;
+        }
+        self.parse_time_stamp(seg);
+        self.rcv_tsval.wrapping_sub(self.ts_recent) as i32 >= 0
+    }
+
+    /// `tcp_store_ts_recent()` of a predicted segment: it is at `rcv_nxt`, so the rule is `rcv_nxt == rcv_wup`.
+    #[inline]
+    fn predicted_ts_recent(&mut self, cx: &Cx<'_>, rcv: &Rcv) {
+        if self.tstamp_ok && rcv.rcv_nxt == rcv.rcv_wup {
+            self.store_ts_recent(cx);
+        }
+    }
+}
 
 impl Endpoint {
     /// `tcp_rcv_established()`.
     pub(super) fn rcv_established(&mut self, cx: &mut Cx<'_>, seg: &Segment) {
         self.neg.saw_tstamp = false;
-        if self.predicted(seg) && self.predicted_time_stamp(seg) {
+        if self.predicted(seg) && self.neg.predicted_time_stamp(seg) {
             if seg.caqm != Caqm::Plain {
                 self.caqm_accepted(cx, seg);
             }
@@ -53,28 +74,10 @@ impl Endpoint {
             && o.timestamps.is_some() == self.neg.tstamp_ok
     }
 
-    /// Takes the time stamp over; false: PAWS must look closer.
-    #[inline]
-    fn predicted_time_stamp(&mut self, seg: &Segment) -> bool {
-        if !self.neg.tstamp_ok {
-            return true;
-        }
-        self.parse_time_stamp(seg);
-        self.neg.rcv_tsval.wrapping_sub(self.neg.ts_recent) as i32 >= 0
-    }
-
-    /// `tcp_store_ts_recent()` of a predicted segment: it is at `rcv_nxt`, so the rule is `rcv_nxt == rcv_wup`.
-    #[inline]
-    fn predicted_ts_recent(&mut self, cx: &Cx<'_>) {
-        if self.neg.tstamp_ok && self.rcv.rcv_nxt == self.rcv.rcv_wup {
-            self.store_ts_recent(cx);
-        }
-    }
-
     /// A pure ACK: the sender's side of a bulk transfer.
     #[inline]
     fn fast_ack(&mut self, cx: &mut Cx<'_>, seg: &Segment) {
-        self.predicted_ts_recent(cx);
+        self.neg.predicted_ts_recent(cx, &self.rcv);
         self.ack(cx, seg, Flag::empty());
         self.data_snd_check(cx);
         self.rcv.rtt_last_tsecr = self.neg.rcv_tsecr;
@@ -83,7 +86,7 @@ impl Endpoint {
     /// Data in order: the receiver's side of a bulk transfer.
     #[inline(never)]
     fn fast_data(&mut self, cx: &mut Cx<'_>, seg: &Segment, skb: RcvSkb) {
-        self.predicted_ts_recent(cx);
+        self.neg.predicted_ts_recent(cx, &self.rcv);
         self.rcv_rtt_measure_ts(cx, seg);
         cx.count(Counter::HPHits);
         self.queue_rcv(cx, skb);

@@ -8,7 +8,6 @@ use crate::cx::Cx;
 use crate::endpoint::{Endpoint, Shutdown, State};
 use crate::mib::Counter;
 use crate::recovery::{Acked, Flag};
-use crate::rtt::RttSamples;
 use crate::segment::{Caqm, Segment};
 
 /// What the ACK field did to the state.
@@ -88,13 +87,9 @@ impl Endpoint {
     fn established_after_syn_recv(&mut self, cx: &mut Cx<'_>, seg: &Segment) {
         self.stats.delivered = self.stats.delivered.wrapping_add(1);
         if self.rtt.srtt_us == 0 {
-            match self.fast_child_rtt(cx) {
-                Some(us) => self.handshake_rtt(cx, us),
-                // The SYN-ACK was sent again: only its time stamp tells which one was answered.
-                None => {
-                    self.ack_update_rtt(cx, Flag::SYN_ACKED, RttSamples::default());
-                }
-            }
+            // The SYN-ACK was sent again: only its time stamp tells which one was answered.
+            let us = self.request.as_ref().and_then(|req| req.synack_rtt(cx));
+            self.rtt.handshake(cx, &self.neg, &self.snd, us);
         }
         if self.neg.tstamp_ok {
             self.rcv.advmss = self.rcv.advmss.saturating_sub(12);
@@ -102,7 +97,7 @@ impl Endpoint {
         match self.request.is_some() {
             true => self.fast_child_stands(cx),
             false => {
-                self.try_undo_spurious_syn();
+                self.loss.try_undo_spurious_syn(&self.neg);
                 self.loss.retrans_stamp = 0;
                 self.init_transfer(cx);
                 self.rcv.copied_seq = self.rcv.rcv_nxt;
@@ -113,7 +108,7 @@ impl Endpoint {
         self.snd.snd_wnd = u32::from(seg.window) << self.snd.snd_wscale;
         self.snd.snd_wl1 = seg.seq;
         if !self.cc.controls_cwnd() {
-            self.update_pacing_rate(cx);
+            self.tune.update_rate(cx, &self.loss, &self.rtt, &self.snd);
         }
         self.snd.lsndtime = cx.jiffies32();
         self.initialize_rcv_mss();

@@ -7,7 +7,7 @@ use crate::cx::Cx;
 use crate::endpoint::{Endpoint, SocketError, State, TSTAMP_ALIGNED};
 use crate::fastopen::FastOpenState;
 use crate::mib::Counter;
-use crate::options::Ecn;
+use crate::options::{Ecn, Negotiated};
 use crate::recovery::Flag;
 use crate::segment::Segment;
 use crate::stack::reply_reset;
@@ -17,6 +17,28 @@ use crate::timers::Pending;
 const TIMEOUT_MIN: u32 = 2;
 /// `TCP_MAX_QUICKACKS`.
 const MAX_QUICKACKS: u32 = 16;
+
+impl Negotiated {
+    /// A SYN whose time stamp is older than that of the port's last connection.
+    fn old_by_paws(&self, cx: &Cx<'_>) -> bool {
+        let n = self;
+        n.ts_recent_stamp != 0
+            && n.saw_tstamp
+            && paws_reject(
+                n.ts_recent,
+                n.ts_recent_stamp,
+                n.rcv_tsval,
+                false,
+                cx.seconds(),
+            )
+    }
+
+    /// `tcp_store_ts_recent()`.
+    fn store_syn_tstamp(&mut self, cx: &Cx<'_>) {
+        self.ts_recent = self.rcv_tsval;
+        self.ts_recent_stamp = cx.seconds();
+    }
+}
 
 impl Endpoint {
     /// All that a segment does in SYN-SENT, its reset too.
@@ -38,7 +60,8 @@ impl Endpoint {
             } else {
                 self.forget_syn_options(clamp);
             }
-        } else if flags.has(TcpFlags::SYN) && !flags.has(TcpFlags::RST) && !self.old_by_paws(cx) {
+        } else if flags.has(TcpFlags::SYN) && !flags.has(TcpFlags::RST) && !self.neg.old_by_paws(cx)
+        {
             self.crossed_syn(cx, seg);
         } else {
             self.forget_syn_options(clamp);
@@ -74,20 +97,6 @@ impl Endpoint {
         self.snd.mss_clamp = clamp;
     }
 
-    /// A SYN whose time stamp is older than that of the port's last connection.
-    fn old_by_paws(&self, cx: &Cx<'_>) -> bool {
-        let n = &self.neg;
-        n.ts_recent_stamp != 0
-            && n.saw_tstamp
-            && paws_reject(
-                n.ts_recent,
-                n.ts_recent_stamp,
-                n.rcv_tsval,
-                false,
-                cx.seconds(),
-            )
-    }
-
     /// The SYN-ACK: the connection stands.
     fn syn_acked(&mut self, cx: &mut Cx<'_>, seg: &Segment) {
         // tcp_ecn_rcv_synack(): ECE alone says yes.
@@ -95,9 +104,9 @@ impl Endpoint {
         if !ecn {
             self.neg.ecn_flags &= !Ecn::OK;
         }
-        self.caqm_answered(seg);
+        self.neg.caqm_answered(seg);
         self.snd.snd_wl1 = seg.seq;
-        self.try_undo_spurious_syn();
+        self.loss.try_undo_spurious_syn(&self.neg);
         self.ack(cx, seg, Flag::SLOWPATH);
         self.rcv.rcv_nxt = seg.seq + 1;
         self.rcv.rcv_wup = self.rcv.rcv_nxt;
@@ -111,7 +120,7 @@ impl Endpoint {
         if self.neg.saw_tstamp {
             self.neg.tstamp_ok = true;
             self.rcv.advmss = self.rcv.advmss.saturating_sub(TSTAMP_ALIGNED);
-            self.store_syn_tstamp(cx);
+            self.neg.store_syn_tstamp(cx);
         }
         let pmtu = self.snd.pmtu;
         self.sync_mss(cx, pmtu);
@@ -142,7 +151,7 @@ impl Endpoint {
         self.set_state(cx, State::SynRecv);
         if self.neg.saw_tstamp {
             self.neg.tstamp_ok = true;
-            self.store_syn_tstamp(cx);
+            self.neg.store_syn_tstamp(cx);
         }
         self.rcv.rcv_nxt = seg.seq + 1;
         self.rcv.copied_seq = self.rcv.rcv_nxt;
@@ -165,12 +174,6 @@ impl Endpoint {
         if let Some(id) = self.queue.first_sent() {
             self.transmit_syn(cx, id);
         }
-    }
-
-    /// `tcp_store_ts_recent()`.
-    fn store_syn_tstamp(&mut self, cx: &Cx<'_>) {
-        self.neg.ts_recent = self.neg.rcv_tsval;
-        self.neg.ts_recent_stamp = cx.seconds();
     }
 }
 

@@ -17,7 +17,7 @@ impl Endpoint {
     pub(crate) fn validate(&mut self, cx: &mut Cx<'_>, seg: &Segment, syn_is_error: bool) -> bool {
         let rst = seg.flags.has(TcpFlags::RST);
         if self.neg.tstamp_ok {
-            self.parse_time_stamp(seg);
+            self.neg.parse_time_stamp(seg);
         }
         if self.neg.saw_tstamp && self.paws_discard(cx, seg) && !rst {
             cx.count(Counter::PAWSEstab);

@@ -9,7 +9,7 @@ impl Endpoint {
         let max = self.snd.max_window;
         let cutoff = if max > 536 { max >> 1 } else { max };
         match cutoff != 0 && size > cutoff {
-            true => cutoff.max(68 - self.header_len()),
+            true => cutoff.max(68 - self.neg.header_len()),
             false => size,
         }
     }
@@ -19,7 +19,7 @@ impl Endpoint {
         pmtu.saturating_sub(cx.host.ip_header + 20 + self.caqm_room(cx))
             .min(u32::from(self.snd.mss_clamp))
             .max(cx.host.sysctl.tcp_min_snd_mss)
-            .saturating_sub(self.header_len() - 20)
+            .saturating_sub(self.neg.header_len() - 20)
     }
 
     /// `tcp_sync_mss()`: MSS and what follows from a path MTU.

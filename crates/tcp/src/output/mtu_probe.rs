@@ -7,6 +7,7 @@ use tcplab_base::Seq;
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, State};
 use crate::mib::Counter;
+use crate::options::Negotiated;
 use crate::queue::{Id, Skb};
 use crate::recovery::CaState;
 
@@ -38,6 +39,13 @@ pub(crate) enum Probe {
     Sent,
 }
 
+impl Negotiated {
+    /// `tcp_mss_to_mtu()`.
+    fn mss_to_mtu(&self, cx: &Cx<'_>, mss: u32) -> u32 {
+        mss + self.header_len() + cx.host.ip_header
+    }
+}
+
 impl Endpoint {
     /// `tcp_mtup_init()`: at the begin of a connection, and when it stands.
     pub(crate) fn mtup_init(&mut self, cx: &Cx<'_>) {
@@ -49,7 +57,7 @@ impl Endpoint {
     #[cold]
     fn mtup_enable(&mut self, cx: &Cx<'_>) {
         let sysctl = &cx.host.sysctl;
-        let mut search_low = self.mss_to_mtu(cx, sysctl.tcp_base_mss);
+        let mut search_low = self.neg.mss_to_mtu(cx, sysctl.tcp_base_mss);
         let opens = matches!(self.state, State::Close | State::SynSent);
         if opens && !self.neg.saw_tstamp && sysctl.tcp_timestamps > 0 {
             // Room for the time stamps that a SYN asks for.
@@ -67,11 +75,6 @@ impl Endpoint {
     /// What the peer's MSS option allows, as an MTU.
     fn largest_mtu(&self, cx: &Cx<'_>) -> u32 {
         u32::from(self.snd.mss_clamp) + cx.host.ip_header + 20
-    }
-
-    /// `tcp_mss_to_mtu()`.
-    fn mss_to_mtu(&self, cx: &Cx<'_>, mss: u32) -> u32 {
-        mss + self.header_len() + cx.host.ip_header
     }
 
     /// The part of `tcp_sync_mss()` that is about probing: no more than what was probed.
@@ -101,7 +104,7 @@ impl Endpoint {
                     .min(sysctl.tcp_base_mss)
                     .max(sysctl.tcp_mtu_probe_floor)
                     .max(sysctl.tcp_min_snd_mss);
-                let low = self.mss_to_mtu(cx, mss);
+                let low = self.neg.mss_to_mtu(cx, mss);
                 if let Some(m) = &mut self.mtup {
                     m.search_low = low;
                 }
@@ -159,7 +162,7 @@ impl Endpoint {
         // It is in flight as one, and as long as two.
         self.snd.set_cwnd(self.snd.snd_cwnd - 1);
         self.new_data_sent(cx, id, mss);
-        let probe_size = self.mss_to_mtu(cx, size);
+        let probe_size = self.neg.mss_to_mtu(cx, size);
         if let (Some(m), Some(skb)) = (&mut self.mtup, self.queue.get(id)) {
             m.probe_size = probe_size;
             m.probe = (skb.seq, skb.end_seq());
@@ -265,7 +268,7 @@ impl Endpoint {
         let (now, high, low) = (
             cx.jiffies32(),
             self.largest_mtu(cx),
-            self.mss_to_mtu(cx, mss),
+            self.neg.mss_to_mtu(cx, mss),
         );
         if let Some(m) = &mut self.mtup
             && now.wrapping_sub(m.began) >= interval
@@ -288,7 +291,7 @@ impl Endpoint {
         self.loss.prior_ssthresh = self.current_ssthresh();
         // As many bytes in larger segments.
         let bytes =
-            u64::from(self.snd.snd_cwnd) * u64::from(self.mss_to_mtu(cx, self.snd.mss_cache));
+            u64::from(self.snd.snd_cwnd) * u64::from(self.neg.mss_to_mtu(cx, self.snd.mss_cache));
         let cwnd = (bytes / u64::from(m.probe_size)).max(1) as u32;
         self.snd.set_cwnd(cwnd);
         self.snd.snd_cwnd_cnt = 0;

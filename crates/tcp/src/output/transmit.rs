@@ -9,7 +9,7 @@ use crate::cx::Cx;
 use crate::endpoint::Endpoint;
 use crate::host::DeviceQueue;
 use crate::mib::Counter;
-use crate::options::Ecn;
+use crate::options::{Ecn, Negotiated};
 use crate::queue::{Id, Skb};
 use crate::segment::{Caqm, Segment};
 
@@ -32,16 +32,24 @@ struct Build {
 /// Bytes that the options of a segment of an established connection take, SACK blocks counted.
 const TIMESTAMPS: u32 = 12;
 
-impl Endpoint {
+impl Negotiated {
     /// `tp->tcp_header_len`: the header with the options that each segment has.
     #[inline]
     pub(crate) fn header_len(&self) -> u32 {
-        match self.neg.tstamp_ok {
+        match self.tstamp_ok {
             true => 20 + TIMESTAMPS,
             false => 20,
         }
     }
 
+    /// Our time stamp of a departure: milliseconds and the connection's offset (`tcp_skb_timestamp()`).
+    #[inline]
+    pub(crate) fn tsval(&self, stamp_ns: u64) -> u32 {
+        ((stamp_ns / 1_000_000) as u32).wrapping_add(self.tsoffset)
+    }
+}
+
+impl Endpoint {
     /// How many SACK blocks a segment would carry now: a DSACK first, three beside time stamps, else four.
     #[inline]
     pub(crate) fn sack_blocks_out(&self) -> u32 {
@@ -52,7 +60,7 @@ impl Endpoint {
     fn established_options(&mut self, stamp_ns: u64) -> TcpOptions {
         let mut options = TcpOptions::default();
         if self.neg.tstamp_ok {
-            options.timestamps = Some((self.tsval(stamp_ns), self.neg.ts_recent));
+            options.timestamps = Some((self.neg.tsval(stamp_ns), self.neg.ts_recent));
         }
         if self.rcvq.num_sacks > 0 || self.rcvq.dsack.is_some() {
             self.put_sacks(&mut options);
@@ -73,12 +81,6 @@ impl Endpoint {
             options.sack.push(left, right);
         }
         self.rcvq.dsack = None;
-    }
-
-    /// Our time stamp of a departure: milliseconds and the connection's offset (`tcp_skb_timestamp()`).
-    #[inline]
-    pub(crate) fn tsval(&self, stamp_ns: u64) -> u32 {
-        ((stamp_ns / 1_000_000) as u32).wrapping_add(self.neg.tsoffset)
     }
 
     /// `tcp_ecn_send()`: ECT on new data, CWR once after a reduction, ECE while the peer was not told.
@@ -234,7 +236,7 @@ impl Endpoint {
             return false;
         }
         if self.tune.pacing_status != 0 {
-            self.pace_after(prior_wstamp, len);
+            self.tune.pace_after(&self.stats, prior_wstamp, len);
         }
         self.queue.list_last(id);
         self.rate_skb_sent(id);

@@ -80,7 +80,7 @@ impl Endpoint {
     /// Whether the first unsent segment may leave now; cuts off what may not.
     #[inline]
     fn may_send(&mut self, cx: &mut Cx<'_>, id: Id, ask: Ask, limited: &mut Limited) -> bool {
-        if self.pacing_check(cx) {
+        if self.tune.pacing_check(cx, &mut self.timers) {
             return false;
         }
         let Some(skb) = self.queue.get_mut(id) else {

@@ -9,9 +9,9 @@ use tcplab_wire::TcpFlags;
 use super::{AckWork, Acked, CaState, Flag, Rexmit};
 use crate::cc::CongestionControl;
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, State};
+use crate::endpoint::{AckState, Endpoint, State};
 use crate::mib::Counter;
-use crate::options::{Ecn, SocketState};
+use crate::options::{Ecn, Negotiated, SocketState};
 use crate::segment::Segment;
 
 /// What stood before an ACK was handled.
@@ -22,6 +22,25 @@ struct Prior {
     lost: u32,
     fack: Seq,
     is_sack_reneg: bool,
+}
+
+impl Negotiated {
+    /// `tcp_ecn_rcv_ecn_echo()`.
+    fn is_ecn_echo(&self, seg: &Segment) -> bool {
+        seg.flags.has(TcpFlags::ECE)
+            && !seg.flags.has(TcpFlags::SYN)
+            && self.ecn_flags.intersects(Ecn::OK)
+    }
+
+    /// `tcp_ecn_accept_cwr()`: also on a pure ACK, which RFC 3168 6.1.2 does not ask for.
+    #[cold]
+    #[inline(never)]
+    fn accept_cwr(&mut self, ack: &mut AckState, seg: &Segment) {
+        self.ecn_flags &= !Ecn::DEMAND_CWR;
+        if seg.seq != seg.end_seq() {
+            ack.pending |= crate::endpoint::AckPending::NOW;
+        }
+    }
 }
 
 impl Endpoint {
@@ -51,7 +70,7 @@ impl Endpoint {
             self.loss.retransmits = 0;
         }
         if flag.intersects(Flag::UPDATE_TS_RECENT) {
-            self.replace_ts_recent(cx, seg.seq);
+            self.neg.replace_ts_recent(cx, &self.rcv, seg.seq);
         }
         flag = self.ack_window(cx, seg, flag);
         self.peer_is_heard(cx, seg);
@@ -69,14 +88,14 @@ impl Endpoint {
             flag |= Flag::SND_UNA_ADVANCED;
             self.loss.retransmits = 0;
         }
-        prior.fack = match self.is_reno() {
+        prior.fack = match self.neg.is_reno() {
             true => self.snd.snd_una,
             false => self.highest_sack_seq(),
         };
         let mut work = AckWork::default();
         work.rs.prior_in_flight = self.loss.in_flight();
         if flag.intersects(Flag::UPDATE_TS_RECENT) {
-            self.replace_ts_recent(cx, seg.seq);
+            self.neg.replace_ts_recent(cx, &self.rcv, seg.seq);
         }
         flag = self.ack_window(cx, seg, flag);
         if !seg.options.sack.is_empty() && self.neg.sack_ok {
@@ -92,7 +111,7 @@ impl Endpoint {
     #[inline]
     fn peer_is_heard(&mut self, cx: &Cx<'_>, seg: &Segment) {
         if seg.flags.has(TcpFlags::CWR) {
-            self.accept_cwr(seg);
+            self.neg.accept_cwr(&mut self.ack, seg);
         }
         self.error_soft = None;
         self.loss.probes_out = 0;
@@ -126,7 +145,7 @@ impl Endpoint {
             cx.count(Counter::PureAcks);
         }
         flag |= self.ack_update_window(cx, seg);
-        if self.is_ecn_echo(seg) {
+        if self.neg.is_ecn_echo(seg) {
             flag |= Flag::ECE;
         }
         flag
@@ -223,7 +242,7 @@ impl Endpoint {
             return Acked::Invalid;
         }
         if flag.intersects(Flag::UPDATE_TS_RECENT) {
-            self.replace_ts_recent(cx, seg.seq);
+            self.neg.replace_ts_recent(cx, &self.rcv, seg.seq);
         }
         if self.neg.sack_ok && !seg.options.sack.is_empty() {
             let mut work = AckWork::default();
@@ -277,22 +296,5 @@ impl Endpoint {
             self.loss.frto = false;
         }
         self.xmit_retransmit_queue(cx);
-    }
-
-    /// `tcp_ecn_rcv_ecn_echo()`.
-    fn is_ecn_echo(&self, seg: &Segment) -> bool {
-        seg.flags.has(TcpFlags::ECE)
-            && !seg.flags.has(TcpFlags::SYN)
-            && self.neg.ecn_flags.intersects(Ecn::OK)
-    }
-
-    /// `tcp_ecn_accept_cwr()`: also on a pure ACK, which RFC 3168 6.1.2 does not ask for.
-    #[cold]
-    #[inline(never)]
-    fn accept_cwr(&mut self, seg: &Segment) {
-        self.neg.ecn_flags &= !Ecn::DEMAND_CWR;
-        if seg.seq != seg.end_seq() {
-            self.ack.pending |= crate::endpoint::AckPending::NOW;
-        }
     }
 }

@@ -86,7 +86,7 @@ impl Endpoint {
                 self.cc_set_state(cx, CaState::Open);
             }
             CaState::Recovery => {
-                if self.is_reno() {
+                if self.neg.is_reno() {
                     self.loss.sacked_out = 0;
                 }
                 if self.try_undo_recovery(cx) {
@@ -111,7 +111,7 @@ impl Endpoint {
     ) -> bool {
         let ece = flag.intersects(Flag::ECE);
         if !flag.intersects(Flag::SND_UNA_ADVANCED) {
-            if self.is_reno() {
+            if self.neg.is_reno() {
                 self.add_reno_sack(cx, dupacks, ece);
             }
         } else if self.try_undo_partial(cx, prior_snd_una, do_lost) {
@@ -140,7 +140,7 @@ impl Endpoint {
         flag: Flag,
     ) -> bool {
         let ece = flag.intersects(Flag::ECE);
-        if self.is_reno() {
+        if self.neg.is_reno() {
             if flag.intersects(Flag::SND_UNA_ADVANCED) {
                 self.loss.sacked_out = 0;
             }
@@ -195,7 +195,7 @@ impl Endpoint {
         if self.queue.first_sent().is_none() {
             return;
         }
-        if self.is_reno() {
+        if self.neg.is_reno() {
             self.newreno_mark_lost(cx, flags.intersects(Flag::SND_UNA_ADVANCED));
         } else if self.is_rack(cx) {
             let before = self.loss.retrans_out;
@@ -235,7 +235,7 @@ impl Endpoint {
     pub(super) fn enter_recovery(&mut self, cx: &mut Cx<'_>, ece: bool) {
         self.recovery_begins();
         self.retrans_stamp_cleanup();
-        cx.count(match self.is_reno() {
+        cx.count(match self.neg.is_reno() {
             true => Counter::RenoRecovery,
             false => Counter::SackRecovery,
         });
@@ -281,7 +281,7 @@ impl Endpoint {
             self.try_undo_recovery(cx);
             return;
         }
-        if self.is_reno() {
+        if self.neg.is_reno() {
             if self.snd.snd_nxt.after(self.loss.high_seq) && dupacks > 0 {
                 // Step 2.b's new data arrived.
                 self.add_reno_sack(cx, dupacks, flag.intersects(Flag::ECE));

@@ -57,7 +57,9 @@ impl Endpoint {
             self.snd.snd_up = self.snd.snd_una;
         }
         let samples = self.ack_samples(cx, work, &mut done, prior_sacked, prior_snd_una);
-        let (cc_rtt, updated) = self.ack_update_rtt(cx, done.flag, samples);
+        let (cc_rtt, updated) = self
+            .rtt
+            .ack_update(cx, &self.neg, &self.snd, done.flag, samples);
         work.rs.rtt_us = cc_rtt.map_or(-1, i64::from);
         if done.flag.intersects(Flag::ACKED) {
             done.flag |= Flag::SET_XMIT_TIMER;
@@ -148,7 +150,7 @@ impl Endpoint {
             self.loss.sacked_out -= packets.min(self.loss.sacked_out);
         } else if self.neg.sack_ok {
             self.count_delivered(packets, ece);
-            if !self.is_spurious_retrans(skb) {
+            if !self.neg.is_spurious_retrans(skb) {
                 self.rack_advance(cx, skb.sacked, end, sent);
             }
         }
@@ -242,7 +244,7 @@ impl Endpoint {
         prior_sacked: u32,
         ece: bool,
     ) {
-        if self.is_reno() {
+        if self.neg.is_reno() {
             return self.after_acked_without_sack(cx, done, ece);
         }
         if done.reord.before(prior_fack) {

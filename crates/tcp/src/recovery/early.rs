@@ -66,7 +66,7 @@ impl Endpoint {
         // An ACK that goes forward starts the timeout again, at its end.
         let rto = match flags.intersects(Flag::SET_XMIT_TIMER) {
             true => self.rtt.rto,
-            false => clock.from_micros(self.rto_delta_us(cx).max(1) as u64),
+            false => clock.from_micros(self.rtt.rto_delta_us(cx, &self.queue).max(1) as u64),
         };
         if rto <= delay {
             return false;
@@ -92,7 +92,7 @@ impl Endpoint {
 
     /// Without SACK it is the first one that is missing.
     fn mark_reno_head(&mut self, cx: &mut Cx<'_>) {
-        if let (true, Some(head)) = (self.is_reno(), self.queue.first_sent()) {
+        if let (true, Some(head)) = (self.neg.is_reno(), self.queue.first_sent()) {
             self.mark_skb_lost(cx, head);
         }
     }
@@ -102,7 +102,7 @@ impl Endpoint {
     pub(super) fn has_forward_retransmit(&self, cx: &Cx<'_>) -> bool {
         cx.host.profile.forward_retransmit
             && self.loss.ca_state == CaState::Recovery
-            && !self.is_reno()
+            && !self.neg.is_reno()
     }
 
     /// The second half of 4.6's `tcp_xmit_retransmit_queue()`: all that is lost was sent again, and no new data can

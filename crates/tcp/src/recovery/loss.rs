@@ -65,7 +65,7 @@ impl Endpoint {
             self.loss.sacked_out = 0;
             self.loss.is_sack_reneg = true;
             self.join_merged();
-        } else if self.is_reno() {
+        } else if self.neg.is_reno() {
             self.loss.sacked_out = 0;
         }
         let rack = self.is_rack(cx);
@@ -151,7 +151,7 @@ impl Endpoint {
         self.cc_set_state(cx, CaState::Loss);
         self.loss.high_seq = self.snd.snd_nxt;
         self.loss.tlp_high_seq = None;
-        self.ecn_queue_cwr();
+        self.neg.ecn_queue_cwr();
         // RFC 5682 3.1 step 1, 3.2.
         self.loss.frto = cx.host.sysctl.tcp_frto > 0
             && (new_recovery || self.loss.retransmits > 0)
@@ -181,7 +181,7 @@ impl Endpoint {
 
     /// `tcp_update_scoreboard()`: without RACK, by the number of SACKed segments (RFC 6675 5).
     pub(super) fn update_scoreboard(&mut self, cx: &mut Cx<'_>, fast_rexmit: bool) {
-        if self.is_reno() {
+        if self.neg.is_reno() {
             return;
         }
         if self.is_fack(cx) {

@@ -28,6 +28,7 @@ use tcplab_base::Seq;
 use crate::cc::RateSample;
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
+use crate::options::Negotiated;
 use crate::pack::{packed, packed_enum};
 use crate::queue::Id;
 
@@ -286,6 +287,14 @@ pub(super) enum Rexmit {
     New,
 }
 
+impl Negotiated {
+    /// Whether SACK is not in use (`tcp_is_reno()`).
+    #[inline]
+    pub(crate) fn is_reno(&self) -> bool {
+        !self.sack_ok
+    }
+}
+
 impl Endpoint {
     /// `tcp_clear_retrans()`, scoreboard of a new connection.
     pub(crate) fn clear_retrans(&mut self) {
@@ -294,12 +303,6 @@ impl Endpoint {
         self.loss.undo_marker = None;
         self.loss.undo_retrans = -1;
         self.loss.sacked_out = 0;
-    }
-
-    /// Whether SACK is not in use (`tcp_is_reno()`).
-    #[inline]
-    pub(crate) fn is_reno(&self) -> bool {
-        !self.neg.sack_ok
     }
 
     /// `tcp_is_rack()`.

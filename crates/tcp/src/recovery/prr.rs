@@ -6,16 +6,18 @@ use crate::cc::INFINITE_SSTHRESH;
 use crate::cc::{CaEvent, CongestionControl};
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
-use crate::options::Ecn;
+use crate::options::{Ecn, Negotiated};
 
-impl Endpoint {
+impl Negotiated {
     /// `tcp_ecn_queue_cwr()`: the next new data carries CWR (RFC 3168 6.1.2).
     pub(super) fn ecn_queue_cwr(&mut self) {
-        if self.neg.ecn_flags.intersects(Ecn::OK) {
-            self.neg.ecn_flags |= Ecn::QUEUE_CWR;
+        if self.ecn_flags.intersects(Ecn::OK) {
+            self.ecn_flags |= Ecn::QUEUE_CWR;
         }
     }
+}
 
+impl Endpoint {
     /// `tcp_init_cwnd_reduction()`.
     pub(super) fn init_cwnd_reduction(&mut self) {
         self.loss.high_seq = self.snd.snd_nxt;
@@ -26,7 +28,7 @@ impl Endpoint {
         self.loss.prr_out = 0;
         let ssthresh = self.cc.ssthresh(&self.snd);
         self.snd.set_ssthresh(ssthresh);
-        self.ecn_queue_cwr();
+        self.neg.ecn_queue_cwr();
     }
 
     /// `tcp_cwnd_reduction()`: RFC 6937 3.1, with the conservative bound while more is lost.

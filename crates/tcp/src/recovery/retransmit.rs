@@ -26,7 +26,7 @@ impl Endpoint {
         let mut hole = false;
         let mut rearm = false;
         while let Some(id) = at {
-            if self.pacing_check(cx) {
+            if self.tune.pacing_check(cx, &mut self.timers) {
                 break;
             }
             if !hole {
@@ -60,7 +60,8 @@ impl Endpoint {
             self.forward_retransmit(cx, most);
         }
         if rearm {
-            self.reset_xmit_timer(cx, Pending::Retrans, self.rtt.rto);
+            self.timers
+                .arm_paced(cx, &self.tune, Pending::Retrans, self.rtt.rto);
         }
     }
 

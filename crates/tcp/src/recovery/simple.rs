@@ -27,7 +27,7 @@ impl Endpoint {
         if self.loss.lost_out == 0 {
             return;
         }
-        if self.is_reno() {
+        if self.neg.is_reno() {
             self.limit_reno_sacked();
         }
         self.loss_without_congestion(cx);

@@ -76,7 +76,7 @@ impl Endpoint {
         self.rtt.backoff -= 1;
         let rto = match self.rtt.srtt_us {
             0 => timeout_init(clock),
-            _ => clock.from_micros(u64::from(self.rtt.rto_us(&self.rto_rule(cx)))),
+            _ => clock.from_micros(u64::from(self.rtt.rto_us(&cx.host.rto_rule()))),
         };
         let rto = (u64::from(rto) << self.rtt.backoff.min(32)).min(u64::from(most)) as u32;
         self.rtt.rto = rto;
@@ -89,7 +89,7 @@ impl Endpoint {
 
     /// Which hope the timeout ended.
     fn count_failure(&self, cx: &mut Cx<'_>) {
-        let counter = match (self.loss.ca_state, self.is_reno()) {
+        let counter = match (self.loss.ca_state, self.neg.is_reno()) {
             (CaState::Recovery, false) => Counter::SackRecoveryFail,
             (CaState::Recovery, true) => Counter::RenoRecoveryFail,
             (CaState::Loss, _) => Counter::LossFailures,
@@ -112,8 +112,8 @@ impl Endpoint {
             && self.loss.retransmits <= THIN_LINEAR_RETRIES
         {
             self.rtt.backoff = 0;
-            let us = self.rtt.rto_us(&self.rto_rule(cx));
-            let least = self.rto_min(cx);
+            let us = self.rtt.rto_us(&cx.host.rto_rule());
+            let least = cx.host.rto_min();
             let rto = cx.host.clock.from_micros(u64::from(us));
             self.rtt.rto = rto.clamp(least.min(most), most);
         } else if !self.is_syn_linear(cx) {

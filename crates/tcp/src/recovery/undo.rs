@@ -8,15 +8,15 @@ use super::rack::RECOVERY_THRESH;
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, State};
 use crate::mib::Counter;
-use crate::options::Ecn;
+use crate::options::{Ecn, Negotiated};
 use crate::queue::{Sacked, Skb};
 
-impl Endpoint {
+impl Negotiated {
     /// `tcp_tsopt_ecr_before()`: the peer echoes a time before `when` (ms).
     #[cold]
     #[inline(never)]
     fn echoes_before(&self, when: u32) -> bool {
-        let n = &self.neg;
+        let n = self;
         n.saw_tstamp && n.rcv_tsecr != 0 && (n.rcv_tsecr.wrapping_sub(when) as i32) < 0
     }
 
@@ -25,14 +25,16 @@ impl Endpoint {
         skb.is(Sacked::RETRANS | Sacked::EVER_RETRANS)
             && self.echoes_before((skb.xmit_ns / 1_000_000) as u32)
     }
+}
 
+impl Endpoint {
     /// `tcp_packet_delayed()`: what was ACKed left before the first retransmission.
     fn packet_delayed(&self) -> bool {
         if self.loss.retrans_stamp != 0 {
-            return self.echoes_before(self.loss.retrans_stamp);
+            return self.neg.echoes_before(self.loss.retrans_stamp);
         }
         // No retransmission yet; or Reno's wait for something above high_seq has cleared the stamp.
-        if self.is_reno() && !self.snd.snd_una.before(self.loss.high_seq) {
+        if self.neg.is_reno() && !self.snd.snd_una.before(self.loss.high_seq) {
             return false;
         }
         self.state != State::SynSent
@@ -97,7 +99,7 @@ impl Endpoint {
     /// `tcp_is_non_sack_preventing_reopen()`: without SACK the state is held until something above `high_seq`
     /// is ACKed (RFC 6582 3.2 step 1).
     fn hold_by_reno(&mut self) -> bool {
-        if self.snd.snd_una != self.loss.high_seq || !self.is_reno() {
+        if self.snd.snd_una != self.loss.high_seq || !self.neg.is_reno() {
             return false;
         }
         self.retrans_stamp_cleanup();
@@ -156,7 +158,7 @@ impl Endpoint {
         if self.hold_by_reno() {
             return true;
         }
-        if frto || !self.is_reno() {
+        if frto || !self.neg.is_reno() {
             self.cc_set_state(cx, CaState::Open);
             self.loss.is_sack_reneg = false;
         }

@@ -73,9 +73,9 @@ impl Endpoint {
             // What waits now is sent by the caller's tcp_data_snd_check().
             self.timers.disarm();
         } else {
-            let when = self.probe0_when(cx);
+            let when = self.rtt.probe0_when(cx);
             let when = self.clamp_to_user_timeout(cx, when);
-            self.reset_xmit_timer(cx, Pending::Probe0, when);
+            self.timers.arm_paced(cx, &self.tune, Pending::Probe0, when);
         }
     }
 }
