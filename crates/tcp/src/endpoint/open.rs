@@ -218,8 +218,8 @@ impl Endpoint {
             self.snd.mss_cache = mss.saturating_sub(u32::from(TSTAMP_ALIGNED)).max(1);
         }
         self.rcv.advmss = self.clamp_advmss(path.advmss);
-        self.initialize_rcv_mss();
-        let full = self.full_space(cx);
+        self.ack.initialize_rcv_mss(&self.rcv, &self.snd);
+        let full = self.rcv.full_space(cx);
         if self.rcv.rcvbuf_locked && (self.rcv.window_clamp > full || self.rcv.window_clamp == 0) {
             self.rcv.window_clamp = full;
         }
@@ -340,7 +340,7 @@ impl Endpoint {
         };
         self.stats.segs_out += 1;
         if crossed {
-            self.event_ack_sent(cx, 1);
+            self.ack.sent(cx, &mut self.timers, 1);
         }
         if cx.host.queue == DeviceQueue::Drops {
             return self.dropped(cx);

@@ -5,7 +5,7 @@
 use tcplab_wire::TcpFlags;
 
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, Rcv, RcvSkb};
+use crate::endpoint::{Endpoint, Rcv, RcvQueue, RcvSkb, Snd};
 use crate::mib::Counter;
 use crate::options::Negotiated;
 use crate::recovery::{Acked, Flag};
@@ -31,11 +31,39 @@ impl Negotiated {
     }
 }
 
+impl Rcv {
+    /// The header is as `pred_flags` says, the segment is next in order, its ACK is within what was sent.
+    #[inline]
+    fn predicts(&self, neg: &Negotiated, snd: &Snd, seg: &Segment) -> bool {
+        let o = &seg.options;
+        self.pred
+            && seg.flags.0 & !TcpFlags::PSH == TcpFlags::ACK
+            && u32::from(seg.window) == snd.snd_wnd >> snd.snd_wscale
+            && seg.seq == self.rcv_nxt
+            && seg.ack.at_or_before(snd.snd_nxt)
+            && seg.ack.at_or_after(snd.snd_una)
+            && o.sack.is_empty()
+            && o.timestamps.is_some() == neg.tstamp_ok
+    }
+
+    /// `tcp_fast_path_check()`: header prediction is on when nothing unusual goes on.
+    #[inline]
+    pub(crate) fn fast_path_check(&mut self, rcvq: &RcvQueue) {
+        if rcvq.ofo.is_empty()
+            && self.rcv_wnd != 0
+            && self.rmem_alloc < self.rcvbuf
+            && self.urg_data == 0
+        {
+            self.pred = true;
+        }
+    }
+}
+
 impl Endpoint {
     /// `tcp_rcv_established()`.
     pub(super) fn rcv_established(&mut self, cx: &mut Cx<'_>, seg: &Segment) {
         self.neg.saw_tstamp = false;
-        if self.predicted(seg) && self.neg.predicted_time_stamp(seg) {
+        if self.rcv.predicts(&self.neg, &self.snd, seg) && self.neg.predicted_time_stamp(seg) {
             if seg.caqm != Caqm::Plain {
                 self.caqm_accepted(cx, seg);
             }
@@ -60,20 +88,6 @@ impl Endpoint {
         }
     }
 
-    /// The header is as `pred_flags` says, the segment is next in order, its ACK is within what was sent.
-    #[inline]
-    fn predicted(&self, seg: &Segment) -> bool {
-        let o = &seg.options;
-        self.rcv.pred
-            && seg.flags.0 & !TcpFlags::PSH == TcpFlags::ACK
-            && u32::from(seg.window) == self.snd.snd_wnd >> self.snd.snd_wscale
-            && seg.seq == self.rcv.rcv_nxt
-            && seg.ack.at_or_before(self.snd.snd_nxt)
-            && seg.ack.at_or_after(self.snd.snd_una)
-            && o.sack.is_empty()
-            && o.timestamps.is_some() == self.neg.tstamp_ok
-    }
-
     /// A pure ACK: the sender's side of a bulk transfer.
     #[inline]
     fn fast_ack(&mut self, cx: &mut Cx<'_>, seg: &Segment) {
@@ -87,16 +101,16 @@ impl Endpoint {
     #[inline(never)]
     fn fast_data(&mut self, cx: &mut Cx<'_>, seg: &Segment, skb: RcvSkb) {
         self.neg.predicted_ts_recent(cx, &self.rcv);
-        self.rcv_rtt_measure_ts(cx, seg);
+        self.rcv.rtt_measure_ts(cx, &self.ack, &self.neg, seg);
         cx.count(Counter::HPHits);
-        self.queue_rcv(cx, skb);
+        self.rcvq.queue_rcv(cx, &mut self.rcv, &mut self.stats, skb);
         self.event_data_recv(cx, seg, skb.truesize);
         if seg.ack == self.snd.snd_una {
             self.snd.snd_wl1 = seg.seq;
         } else {
             self.ack(cx, seg, Flag::DATA);
             self.data_snd_check(cx);
-            if !self.ack_scheduled() {
+            if !self.ack.is_scheduled() {
                 return;
             }
         }
@@ -108,22 +122,10 @@ impl Endpoint {
         if self.ack(cx, seg, Flag::SLOWPATH | Flag::UPDATE_TS_RECENT) == Acked::Invalid {
             return;
         }
-        self.rcv_rtt_measure_ts(cx, seg);
-        self.urgent(cx, seg);
+        self.rcv.rtt_measure_ts(cx, &self.ack, &self.neg, seg);
+        self.rcv.urgent(cx, &mut self.rcvq, seg);
         self.data_queue(cx, seg);
         self.data_snd_check(cx);
         self.ack_snd_check(cx);
-    }
-
-    /// `tcp_fast_path_check()`: header prediction is on when nothing unusual goes on.
-    #[inline]
-    pub(crate) fn fast_path_check(&mut self) {
-        if self.rcvq.ofo.is_empty()
-            && self.rcv.rcv_wnd != 0
-            && self.rcv.rmem_alloc < self.rcv.rcvbuf
-            && self.rcv.urg_data == 0
-        {
-            self.rcv.pred = true;
-        }
     }
 }

@@ -5,7 +5,7 @@ use tcplab_wire::TcpFlags;
 
 use crate::cc::CongestionControl;
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, Shutdown, State};
+use crate::endpoint::{Endpoint, Rcv, Shutdown, State};
 use crate::mib::Counter;
 use crate::recovery::{Acked, Flag};
 use crate::segment::{Caqm, Segment};
@@ -19,6 +19,14 @@ enum Step {
     Done,
     /// All is done; answer with a reset.
     Reset,
+}
+
+impl Rcv {
+    /// Payload behind `rcv_nxt`, a FIN not counted.
+    fn brings_new_data(&self, seg: &Segment) -> bool {
+        let fin = u32::from(seg.flags.has(TcpFlags::FIN));
+        (seg.end_seq() - fin).after(self.rcv_nxt)
+    }
 }
 
 impl Endpoint {
@@ -111,7 +119,7 @@ impl Endpoint {
             self.tune.update_rate(cx, &self.loss, &self.rtt, &self.snd);
         }
         self.snd.lsndtime = cx.jiffies32();
-        self.initialize_rcv_mss();
+        self.ack.initialize_rcv_mss(&self.rcv, &self.snd);
         self.rcv.pred = true;
         if self.shutdown.intersects(Shutdown::SEND) {
             // Shut down before it was open: the FIN leaves now. The error of a closed state cannot come here.
@@ -126,7 +134,7 @@ impl Endpoint {
         if !self.orphan {
             return Step::On;
         }
-        let data_after_close = seg.end_seq() != seg.seq && self.brings_new_data(seg);
+        let data_after_close = seg.end_seq() != seg.seq && self.rcv.brings_new_data(seg);
         if self.options.linger2 >= 0 && data_after_close && seg.flags.has(TcpFlags::FIN) {
             self.fin_out_of_order(cx);
         }
@@ -145,15 +153,9 @@ impl Endpoint {
         }
     }
 
-    /// Payload behind `rcv_nxt`, a FIN not counted.
-    fn brings_new_data(&self, seg: &Segment) -> bool {
-        let fin = u32::from(seg.flags.has(TcpFlags::FIN));
-        (seg.end_seq() - fin).after(self.rcv.rcv_nxt)
-    }
-
     /// Urgent pointer, payload, and what to send; true: answer with a reset.
     fn rest_of_segment(&mut self, cx: &mut Cx<'_>, seg: &Segment) -> bool {
-        self.urgent(cx, seg);
+        self.rcv.urgent(cx, &mut self.rcvq, seg);
         let takes_data = match self.state {
             State::CloseWait | State::Closing | State::LastAck => seg.seq.before(self.rcv.rcv_nxt),
             State::FinWait1 | State::FinWait2 | State::Established => true,
@@ -164,7 +166,7 @@ impl Endpoint {
             if self.state != State::Established
                 && self.shutdown.intersects(Shutdown::RECEIVE)
                 && seg.end_seq() != seg.seq
-                && self.brings_new_data(seg)
+                && self.rcv.brings_new_data(seg)
             {
                 cx.count(Counter::AbortOnData);
                 self.reset(cx);

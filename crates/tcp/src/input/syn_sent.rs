@@ -124,7 +124,7 @@ impl Endpoint {
         }
         let pmtu = self.snd.pmtu;
         self.sync_mss(cx, pmtu);
-        self.initialize_rcv_mss();
+        self.ack.initialize_rcv_mss(&self.rcv, &self.snd);
         self.rcv.copied_seq = self.rcv.rcv_nxt;
         self.finish_connect(cx);
         let used = FastOpenState::OPTION | FastOpenState::SYN_DATA;
@@ -132,10 +132,10 @@ impl Endpoint {
             self.data_snd_check(cx);
             return;
         }
-        if self.fast_open_is(FastOpenState::WRITER) || self.in_pingpong(cx) {
+        if self.fast_open_is(FastOpenState::WRITER) || self.ack.in_pingpong(cx) {
             // The first data will carry the ACK.
             self.ack.pending |= crate::endpoint::AckPending::SCHED;
-            self.enter_quickack_mode(cx, MAX_QUICKACKS);
+            self.ack.enter_quickack_mode(cx, &self.rcv, MAX_QUICKACKS);
             let delay = cx.host.clock.hz / 5;
             let at = cx.jiffies() + u64::from(delay);
             self.ack.pending |= crate::endpoint::AckPending::TIMER;
@@ -169,7 +169,7 @@ impl Endpoint {
         self.mtup_init(cx);
         let pmtu = self.snd.pmtu;
         self.sync_mss(cx, pmtu);
-        self.initialize_rcv_mss();
+        self.ack.initialize_rcv_mss(&self.rcv, &self.snd);
         // tcp_send_synack(): the queued SYN goes out again, with an ACK.
         if let Some(id) = self.queue.first_sent() {
             self.transmit_syn(cx, id);

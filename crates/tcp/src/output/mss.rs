@@ -53,7 +53,7 @@ impl Endpoint {
     #[inline]
     pub(crate) fn current_mss(&mut self) -> u32 {
         let mss = self.snd.mss_cache;
-        match self.sack_blocks_out() {
+        match self.rcvq.sack_blocks_out(&self.neg) {
             0 => mss,
             blocks => mss.saturating_sub(4 + 8 * blocks).max(1),
         }

@@ -136,7 +136,7 @@ impl Endpoint {
         if m.probe_size > 0
             || self.loss.ca_state != CaState::Open
             || self.snd.snd_cwnd < LEAST_WINDOW
-            || self.sack_blocks_out() > 0
+            || self.rcvq.sack_blocks_out(&self.neg) > 0
         {
             return Probe::No;
         }

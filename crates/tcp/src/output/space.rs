@@ -88,7 +88,7 @@ impl Endpoint {
     #[inline]
     pub(crate) fn wmem_add(&mut self, truesize: u32) {
         self.snd.wmem_queued += truesize;
-        self.forced_mem_schedule(truesize);
+        self.rcv.forced_mem_schedule(truesize);
         self.rcv.fwd_alloc -= truesize as i32;
     }
 
@@ -96,6 +96,6 @@ impl Endpoint {
     #[inline]
     pub(crate) fn wmem_free(&mut self, truesize: u32) {
         self.snd.wmem_queued = self.snd.wmem_queued.saturating_sub(truesize);
-        self.mem_uncharge(truesize);
+        self.rcv.mem_uncharge(truesize);
     }
 }

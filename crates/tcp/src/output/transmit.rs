@@ -6,7 +6,7 @@ use tcplab_wire::{TcpFlags, TcpOptions};
 
 use crate::cc::{CaEvent, CongestionControl};
 use crate::cx::Cx;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, RcvQueue};
 use crate::host::DeviceQueue;
 use crate::mib::Counter;
 use crate::options::{Ecn, Negotiated};
@@ -49,40 +49,38 @@ impl Negotiated {
     }
 }
 
-impl Endpoint {
+impl RcvQueue {
     /// How many SACK blocks a segment would carry now: a DSACK first, three beside time stamps, else four.
     #[inline]
-    pub(crate) fn sack_blocks_out(&self) -> u32 {
-        let have = u32::from(self.rcvq.num_sacks) + u32::from(self.rcvq.dsack.is_some());
-        have.min(if self.neg.tstamp_ok { 3 } else { 4 })
+    pub(crate) fn sack_blocks_out(&self, neg: &Negotiated) -> u32 {
+        let have = u32::from(self.num_sacks) + u32::from(self.dsack.is_some());
+        have.min(if neg.tstamp_ok { 3 } else { 4 })
     }
 
-    fn established_options(&mut self, stamp_ns: u64) -> TcpOptions {
+    fn established_options(&mut self, neg: &Negotiated, stamp_ns: u64) -> TcpOptions {
         let mut options = TcpOptions::default();
-        if self.neg.tstamp_ok {
-            options.timestamps = Some((self.neg.tsval(stamp_ns), self.neg.ts_recent));
+        if neg.tstamp_ok {
+            options.timestamps = Some((neg.tsval(stamp_ns), neg.ts_recent));
         }
-        if self.rcvq.num_sacks > 0 || self.rcvq.dsack.is_some() {
-            self.put_sacks(&mut options);
+        if self.num_sacks > 0 || self.dsack.is_some() {
+            self.put_sacks(neg, &mut options);
         }
         options
     }
 
     #[cold]
-    fn put_sacks(&mut self, options: &mut TcpOptions) {
-        let blocks = self.sack_blocks_out() as usize;
-        let own = self
-            .rcvq
-            .sacks
-            .iter()
-            .take(usize::from(self.rcvq.num_sacks));
+    fn put_sacks(&mut self, neg: &Negotiated, options: &mut TcpOptions) {
+        let blocks = self.sack_blocks_out(neg) as usize;
+        let own = self.sacks.iter().take(usize::from(self.num_sacks));
         // RFC 2883 4: the DSACK stands first, and is told once.
-        for &(left, right) in self.rcvq.dsack.iter().chain(own).take(blocks) {
+        for &(left, right) in self.dsack.iter().chain(own).take(blocks) {
             options.sack.push(left, right);
         }
-        self.rcvq.dsack = None;
+        self.dsack = None;
     }
+}
 
+impl Endpoint {
     /// `tcp_ecn_send()`: ECT on new data, CWR once after a reduction, ECE while the peer was not told.
     fn ecn_send(&mut self, b: &Build, flags: &mut u16) -> u8 {
         let ecn = match self.cc.needs_ecn() {
@@ -114,7 +112,7 @@ impl Endpoint {
     /// Header, window, events and counters of one segment.
     fn build_and_send(&mut self, cx: &mut Cx<'_>, b: Build) -> bool {
         let mut flags = b.flags;
-        let options = self.established_options(b.stamp_ns);
+        let options = self.rcvq.established_options(&self.neg, b.stamp_ns);
         let urgent = match self.snd.in_urg_mode() {
             true => self.urgent_pointer(b.seq, &mut flags),
             false => 0,
@@ -123,7 +121,7 @@ impl Endpoint {
         let ecn = self.ecn_send(&b, &mut flags);
         // An ACK that is older than rcv_nxt (DCTCP) pays for nothing.
         if b.ack == self.rcv.rcv_nxt {
-            self.event_ack_sent(cx, b.pcount);
+            self.ack.sent(cx, &mut self.timers, b.pcount);
         }
         if b.len > 0 {
             self.event_data_sent(cx);
@@ -187,7 +185,7 @@ impl Endpoint {
             self.tx_starts(cx);
         }
         self.snd.lsndtime = cx.jiffies32();
-        self.ack_event_data_sent(cx);
+        self.ack.data_sent(cx, &self.snd);
     }
 
     /// A SYN leaves with so many bytes of data.

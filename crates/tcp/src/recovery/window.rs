@@ -45,7 +45,7 @@ impl Endpoint {
     fn new_window(&mut self, cx: &mut Cx<'_>, window: u32) {
         self.snd.snd_wnd = window;
         self.rcv.pred = false;
-        self.fast_path_check();
+        self.rcv.fast_path_check(&self.rcvq);
         if self.queue.has_unsent() {
             self.slow_start_after_idle_check(cx);
         }

@@ -44,7 +44,7 @@ pub(crate) fn make(cx: &mut Cx<'_>, req: &Request, listener: &Listener, seg: &Se
     let path = Path::of(cx, listener.mtu);
     ep.sync_mss(cx, path.mtu);
     ep.rcv.advmss = ep.clamp_advmss(path.advmss);
-    ep.initialize_rcv_mss();
+    ep.ack.initialize_rcv_mss(&ep.rcv, &ep.snd);
     cx.count(Counter::PassiveOpens);
     if let (true, Some((tsval, _))) = (req.tstamp_ok, seg.options.timestamps)
         && !seg.seq.after(req.rcv_isn + 1)
