@@ -245,7 +245,7 @@ impl Endpoint {
         s.snd_up = s.write_seq;
         s.snd_nxt = s.write_seq;
         self.rtt.rto = cx.host.clock.from_millis(TIMEOUT_INIT_MS);
-        self.clear_retrans();
+        self.loss.clear_retrans();
     }
 
     /// `tcp_connect()`: queues the SYN, sends it, and arms its timer.
@@ -268,7 +268,7 @@ impl Endpoint {
         let skb = Skb::new(self.snd.write_seq, 0, flags, EMPTY_TRUESIZE);
         self.snd.write_seq = self.snd.write_seq + 1;
         self.loss.retrans_stamp = cx.host.clock.millis(cx.now);
-        self.wmem_add(EMPTY_TRUESIZE);
+        self.snd.wmem_add(&mut self.rcv, EMPTY_TRUESIZE);
         self.loss.packets_out += 1;
         self.queue.push(skb);
         self.queue.advance_send_head();

@@ -101,7 +101,7 @@ impl Endpoint {
             self.rcv.fixup_rcvbuf(cx);
         }
         if !self.snd.sndbuf_locked {
-            self.sndbuf_expand(cx);
+            self.snd.sndbuf_expand(cx, &self.cc, &self.loss);
         }
         self.rcv.space_time_us = cx.now_us();
         self.rcv.space_seq = self.rcv.copied_seq;

@@ -21,13 +21,12 @@ const MAX_QUICKACKS: u32 = 16;
 impl Negotiated {
     /// A SYN whose time stamp is older than that of the port's last connection.
     fn old_by_paws(&self, cx: &Cx<'_>) -> bool {
-        let n = self;
-        n.ts_recent_stamp != 0
-            && n.saw_tstamp
+        self.ts_recent_stamp != 0
+            && self.saw_tstamp
             && paws_reject(
-                n.ts_recent,
-                n.ts_recent_stamp,
-                n.rcv_tsval,
+                self.ts_recent,
+                self.ts_recent_stamp,
+                self.rcv_tsval,
                 false,
                 cx.seconds(),
             )

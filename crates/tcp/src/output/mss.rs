@@ -1,19 +1,22 @@
 //! The size of a full segment (RFC 9293 3.7.1, RFC 6691; Linux `tcp_sync_mss()`, `tcp_current_mss()`).
 
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, Path};
+use crate::endpoint::{Endpoint, Path, Snd};
+use crate::options::Negotiated;
 
-impl Endpoint {
+impl Snd {
     /// `tcp_bound_to_half_wnd()`: a peer with a tiny window gets segments of half of it.
-    pub(crate) fn bound_to_half_wnd(&self, size: u32) -> u32 {
-        let max = self.snd.max_window;
+    pub(crate) fn bound_to_half_wnd(&self, neg: &Negotiated, size: u32) -> u32 {
+        let max = self.max_window;
         let cutoff = if max > 536 { max >> 1 } else { max };
         match cutoff != 0 && size > cutoff {
-            true => cutoff.max(68 - self.neg.header_len()),
+            true => cutoff.max(68 - neg.header_len()),
             false => size,
         }
     }
+}
 
+impl Endpoint {
     /// `tcp_mtu_to_mss()`: what fits into a path's MTU, time stamps taken off.
     pub(crate) fn mtu_to_mss(&self, cx: &Cx<'_>, pmtu: u32) -> u32 {
         pmtu.saturating_sub(cx.host.ip_header + 20 + self.caqm_room(cx))
@@ -24,7 +27,10 @@ impl Endpoint {
 
     /// `tcp_sync_mss()`: MSS and what follows from a path MTU.
     pub(crate) fn sync_mss(&mut self, cx: &mut Cx<'_>, pmtu: u32) -> u32 {
-        let mut mss = self.bound_to_half_wnd(self.mtu_to_mss(cx, pmtu)).max(1);
+        let mut mss = self
+            .snd
+            .bound_to_half_wnd(&self.neg, self.mtu_to_mss(cx, pmtu))
+            .max(1);
         if self.mtup.is_some() {
             mss = self.mtup_bound(cx, pmtu, mss);
         }

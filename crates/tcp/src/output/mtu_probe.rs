@@ -5,7 +5,7 @@
 use tcplab_base::Seq;
 
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, State};
+use crate::endpoint::{Endpoint, Snd, State};
 use crate::mib::Counter;
 use crate::options::Negotiated;
 use crate::queue::{Id, Skb};
@@ -46,6 +46,13 @@ impl Negotiated {
     }
 }
 
+impl Snd {
+    /// What the peer's MSS option allows, as an MTU.
+    fn largest_mtu(&self, cx: &Cx<'_>) -> u32 {
+        u32::from(self.mss_clamp) + cx.host.ip_header + 20
+    }
+}
+
 impl Endpoint {
     /// `tcp_mtup_init()`: at the begin of a connection, and when it stands.
     pub(crate) fn mtup_init(&mut self, cx: &Cx<'_>) {
@@ -64,17 +71,12 @@ impl Endpoint {
             search_low += 12;
         }
         self.mtup = Some(Box::new(MtuProbing {
-            search_high: self.largest_mtu(cx),
+            search_high: self.snd.largest_mtu(cx),
             search_low,
             probe_size: 0,
             began: cx.jiffies32(),
             probe: (self.snd.snd_nxt, self.snd.snd_nxt),
         }));
-    }
-
-    /// What the peer's MSS option allows, as an MTU.
-    fn largest_mtu(&self, cx: &Cx<'_>) -> u32 {
-        u32::from(self.snd.mss_clamp) + cx.host.ip_header + 20
     }
 
     /// The part of `tcp_sync_mss()` that is about probing: no more than what was probed.
@@ -216,14 +218,14 @@ impl Endpoint {
                 eor = next.eor;
                 let freed = next.truesize;
                 self.queue.remove_unsent(id.behind());
-                self.wmem_free(freed);
+                self.snd.wmem_free(&mut self.rcv, freed);
             } else {
                 flags &= !(Skb::FIN | Skb::PSH);
                 next.seq = next.seq + copy;
                 next.len -= copy;
                 next.set_segs(mss);
             }
-            self.wmem_add(copy);
+            self.snd.wmem_add(&mut self.rcv, copy);
             if let Some(skb) = self.queue.get_mut(id) {
                 skb.len += copy;
                 skb.truesize += copy;
@@ -251,7 +253,7 @@ impl Endpoint {
             skb.set_segs(mss);
             more = skb.truesize;
         }
-        self.wmem_add(more);
+        self.snd.wmem_add(&mut self.rcv, more);
         if let Some(skb) = self.queue.get_mut(id) {
             skb.flags &= !(Skb::FIN | Skb::PSH);
             skb.eor = false;
@@ -267,7 +269,7 @@ impl Endpoint {
             .saturating_mul(cx.host.clock.hz);
         let (now, high, low) = (
             cx.jiffies32(),
-            self.largest_mtu(cx),
+            self.snd.largest_mtu(cx),
             self.neg.mss_to_mtu(cx, mss),
         );
         if let Some(m) = &mut self.mtup
@@ -288,7 +290,7 @@ impl Endpoint {
         if m.probe_size == 0 || m.probe.1.after(self.snd.snd_una) {
             return;
         }
-        self.loss.prior_ssthresh = self.current_ssthresh();
+        self.loss.prior_ssthresh = self.snd.current_ssthresh(&self.loss);
         // As many bytes in larger segments.
         let bytes =
             u64::from(self.snd.snd_cwnd) * u64::from(self.neg.mss_to_mtu(cx, self.snd.mss_cache));
@@ -296,7 +298,7 @@ impl Endpoint {
         self.snd.set_cwnd(cwnd);
         self.snd.snd_cwnd_cnt = 0;
         self.snd.snd_cwnd_stamp = cx.jiffies32();
-        let ssthresh = self.current_ssthresh();
+        let ssthresh = self.snd.current_ssthresh(&self.loss);
         self.snd.set_ssthresh(ssthresh);
         if let Some(m) = &mut self.mtup {
             m.search_low = m.probe_size;

@@ -6,7 +6,7 @@ use tcplab_wire::{TcpFlags, TcpOptions};
 
 use crate::cc::{CaEvent, CongestionControl};
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, RcvQueue};
+use crate::endpoint::{Endpoint, RcvQueue, Snd};
 use crate::host::DeviceQueue;
 use crate::mib::Counter;
 use crate::options::{Ecn, Negotiated};
@@ -47,6 +47,22 @@ impl Negotiated {
     pub(crate) fn tsval(&self, stamp_ns: u64) -> u32 {
         ((stamp_ns / 1_000_000) as u32).wrapping_add(self.tsoffset)
     }
+
+    #[inline(never)]
+    fn ecn_marks(&mut self, snd: &Snd, b: &Build, flags: &mut u16, mut ecn: u8) -> u8 {
+        // RFC 3168 6.1.5: retransmissions are not ECN-capable.
+        if b.len > 0 && b.seq.at_or_after(snd.snd_nxt) {
+            ecn = Segment::ECT_0;
+            if self.ecn_flags.intersects(Ecn::QUEUE_CWR) {
+                self.ecn_flags &= !Ecn::QUEUE_CWR;
+                *flags |= TcpFlags::CWR;
+            }
+        }
+        if self.ecn_flags.intersects(Ecn::DEMAND_CWR) {
+            *flags |= TcpFlags::ECE;
+        }
+        ecn
+    }
 }
 
 impl RcvQueue {
@@ -80,6 +96,26 @@ impl RcvQueue {
     }
 }
 
+impl Snd {
+    /// The urgent pointer of a segment before `snd_up` (RFC 9293 3.8.5, RFC 6093).
+    #[cold]
+    fn urgent_pointer(&self, seq: Seq, flags: &mut u16) -> u16 {
+        if !seq.before(self.snd_up) {
+            return 0;
+        }
+        let ahead = self.snd_up - seq;
+        if ahead < 0x1_0000 {
+            *flags |= TcpFlags::URG;
+            return ahead as u16;
+        }
+        if (seq + 0xffff).after(self.snd_nxt) {
+            *flags |= TcpFlags::URG;
+            return 0xffff;
+        }
+        0
+    }
+}
+
 impl Endpoint {
     /// `tcp_ecn_send()`: ECT on new data, CWR once after a reduction, ECE while the peer was not told.
     fn ecn_send(&mut self, b: &Build, flags: &mut u16) -> u8 {
@@ -88,25 +124,9 @@ impl Endpoint {
             false => Segment::NOT_ECT,
         };
         match self.neg.ecn_flags.intersects(Ecn::OK) {
-            true => self.ecn_marks(b, flags, ecn),
+            true => self.neg.ecn_marks(&self.snd, b, flags, ecn),
             false => ecn,
         }
-    }
-
-    #[inline(never)]
-    fn ecn_marks(&mut self, b: &Build, flags: &mut u16, mut ecn: u8) -> u8 {
-        // RFC 3168 6.1.5: retransmissions are not ECN-capable.
-        if b.len > 0 && b.seq.at_or_after(self.snd.snd_nxt) {
-            ecn = Segment::ECT_0;
-            if self.neg.ecn_flags.intersects(Ecn::QUEUE_CWR) {
-                self.neg.ecn_flags &= !Ecn::QUEUE_CWR;
-                *flags |= TcpFlags::CWR;
-            }
-        }
-        if self.neg.ecn_flags.intersects(Ecn::DEMAND_CWR) {
-            *flags |= TcpFlags::ECE;
-        }
-        ecn
     }
 
     /// Header, window, events and counters of one segment.
@@ -114,7 +134,7 @@ impl Endpoint {
         let mut flags = b.flags;
         let options = self.rcvq.established_options(&self.neg, b.stamp_ns);
         let urgent = match self.snd.in_urg_mode() {
-            true => self.urgent_pointer(b.seq, &mut flags),
+            true => self.snd.urgent_pointer(b.seq, &mut flags),
             false => 0,
         };
         let window = self.select_window(cx);
@@ -158,24 +178,6 @@ impl Endpoint {
     pub(crate) fn dropped(&mut self, cx: &mut Cx<'_>) -> bool {
         self.enter_cwr(cx);
         false
-    }
-
-    /// The urgent pointer of a segment before `snd_up` (RFC 9293 3.8.5, RFC 6093).
-    #[cold]
-    fn urgent_pointer(&self, seq: Seq, flags: &mut u16) -> u16 {
-        if !seq.before(self.snd.snd_up) {
-            return 0;
-        }
-        let ahead = self.snd.snd_up - seq;
-        if ahead < 0x1_0000 {
-            *flags |= TcpFlags::URG;
-            return ahead as u16;
-        }
-        if (seq + 0xffff).after(self.snd.snd_nxt) {
-            *flags |= TcpFlags::URG;
-            return 0xffff;
-        }
-        0
     }
 
     /// `tcp_event_data_sent()`.

@@ -9,9 +9,10 @@ use tcplab_wire::TcpFlags;
 use super::{AckWork, Acked, CaState, Flag, Rexmit};
 use crate::cc::CongestionControl;
 use crate::cx::Cx;
-use crate::endpoint::{AckState, Endpoint, State};
+use crate::endpoint::{AckState, Endpoint, State, Stats};
 use crate::mib::Counter;
 use crate::options::{Ecn, Negotiated, SocketState};
+use crate::recovery::Loss;
 use crate::segment::Segment;
 
 /// What stood before an ACK was handled.
@@ -40,6 +41,28 @@ impl Negotiated {
         if seg.seq != seg.end_seq() {
             ack.pending |= crate::endpoint::AckPending::NOW;
         }
+    }
+}
+
+impl Loss {
+    /// `tcp_ack_is_dubious()`.
+    #[inline]
+    fn is_dubious(&self, flag: Flag) -> bool {
+        !flag.intersects(Flag::NOT_DUP)
+            || flag.intersects(Flag::CA_ALERT)
+            || self.ca_state != CaState::Open
+    }
+}
+
+impl Stats {
+    /// `tcp_newly_delivered()`.
+    fn newly_delivered(&mut self, cx: &mut Cx<'_>, prior: u32, flag: Flag) -> u32 {
+        let delivered = self.delivered.wrapping_sub(prior);
+        cx.mib.add(Counter::Delivered, u64::from(delivered));
+        if flag.intersects(Flag::ECE) {
+            cx.mib.add(Counter::DeliveredCE, u64::from(delivered));
+        }
+        delivered
     }
 }
 
@@ -90,7 +113,7 @@ impl Endpoint {
         }
         prior.fack = match self.neg.is_reno() {
             true => self.snd.snd_una,
-            false => self.highest_sack_seq(),
+            false => self.loss.highest_sack_seq(&self.queue, &self.snd),
         };
         let mut work = AckWork::default();
         work.rs.prior_in_flight = self.loss.in_flight();
@@ -135,7 +158,7 @@ impl Endpoint {
         if flag.intersects(Flag::SND_UNA_ADVANCED) && !flag.intersects(Flag::SLOWPATH) {
             // The window is the same, and nothing else is in the header: a pure step forward.
             self.snd.snd_wl1 = seg.seq;
-            self.snd_una_update(seg.ack);
+            self.snd.una_update(&mut self.stats, seg.ack);
             cx.count(Counter::HPAcks);
             return flag | Flag::WIN_UPDATE;
         }
@@ -163,7 +186,8 @@ impl Endpoint {
     ) -> Flag {
         flag |= self.sacktag_write_queue(cx, seg, prior.snd_una, work);
         if work.sack_delivered > 0 {
-            self.count_delivered(work.sack_delivered, flag.intersects(Flag::ECE));
+            self.stats
+                .count_delivered(work.sack_delivered, flag.intersects(Flag::ECE));
         }
         flag
     }
@@ -183,12 +207,13 @@ impl Endpoint {
         }
         let ece = flag.intersects(Flag::ECE);
         flag |= self.clean_rtx_queue(cx, prior.fack, prior.snd_una, work, ece);
-        self.rack_update_reo_wnd(cx, work.rs.prior_delivered);
+        self.rack
+            .update_reo_wnd(cx, &self.stats, work.rs.prior_delivered);
         self.cc.in_ack_event(&self.snd, &self.stats);
         if self.loss.tlp_high_seq.is_some() {
             self.process_tlp_ack(cx, ack, flag);
         }
-        if self.ack_is_dubious(flag) {
+        if self.loss.is_dubious(flag) {
             let duplicate = Flag::SND_UNA_ADVANCED | Flag::NOT_DUP | Flag::DSACKING_ACK;
             let dupacks = u32::from(!flag.intersects(duplicate));
             self.fastretrans_alert(cx, prior.snd_una, dupacks, &mut flag, &mut rexmit);
@@ -196,7 +221,7 @@ impl Endpoint {
         if flag.intersects(Flag::SET_XMIT_TIMER) {
             self.set_xmit_timer(cx);
         }
-        let delivered = self.newly_delivered(cx, prior.delivered, flag);
+        let delivered = self.stats.newly_delivered(cx, prior.delivered, flag);
         let lost = self.loss.lost.wrapping_sub(prior.lost);
         work.rs.is_ack_delayed = flag.intersects(Flag::ACK_MAYBE_DELAYED);
         self.rate_gen(cx, delivered, lost, prior.is_sack_reneg, &mut work.rs);
@@ -223,7 +248,7 @@ impl Endpoint {
         if flag.intersects(Flag::DSACKING_ACK) {
             let mut rexmit = Rexmit::None;
             self.fastretrans_alert(cx, prior.snd_una, 0, &mut flag, &mut rexmit);
-            self.newly_delivered(cx, prior.delivered, flag);
+            self.stats.newly_delivered(cx, prior.delivered, flag);
         }
         self.window_opens(cx, flag, ack);
     }
@@ -249,28 +274,10 @@ impl Endpoint {
             let mut rexmit = Rexmit::None;
             flag |= self.sacktag_write_queue(cx, seg, prior.snd_una, &mut work);
             self.fastretrans_alert(cx, prior.snd_una, 0, &mut flag, &mut rexmit);
-            self.newly_delivered(cx, prior.delivered, flag);
+            self.stats.newly_delivered(cx, prior.delivered, flag);
             self.xmit_recovery(cx, rexmit);
         }
         Acked::Old
-    }
-
-    /// `tcp_ack_is_dubious()`.
-    #[inline]
-    fn ack_is_dubious(&self, flag: Flag) -> bool {
-        !flag.intersects(Flag::NOT_DUP)
-            || flag.intersects(Flag::CA_ALERT)
-            || self.loss.ca_state != CaState::Open
-    }
-
-    /// `tcp_newly_delivered()`.
-    fn newly_delivered(&mut self, cx: &mut Cx<'_>, prior: u32, flag: Flag) -> u32 {
-        let delivered = self.stats.delivered.wrapping_sub(prior);
-        cx.mib.add(Counter::Delivered, u64::from(delivered));
-        if flag.intersects(Flag::ECE) {
-            cx.mib.add(Counter::DeliveredCE, u64::from(delivered));
-        }
-        delivered
     }
 
     /// `tcp_xmit_recovery()`: new data for F-RTO, or what is marked lost.

@@ -93,7 +93,7 @@ impl Endpoint {
             let Some(skb) = self.queue.pop_first() else {
                 break;
             };
-            self.wmem_free(skb.truesize);
+            self.snd.wmem_free(&mut self.rcv, skb.truesize);
             self.account_acked(cx, &skb, u32::from(skb.pcount), work, done, ece);
         }
     }
@@ -149,9 +149,9 @@ impl Endpoint {
         if skb.is(Sacked::ACKED) {
             self.loss.sacked_out -= packets.min(self.loss.sacked_out);
         } else if self.neg.sack_ok {
-            self.count_delivered(packets, ece);
+            self.stats.count_delivered(packets, ece);
             if !self.neg.is_spurious_retrans(skb) {
-                self.rack_advance(cx, skb.sacked, end, sent);
+                self.rack.advance(cx, &self.rtt, skb.sacked, end, sent);
             }
         }
         if skb.is(Sacked::LOST) {
@@ -159,7 +159,7 @@ impl Endpoint {
         }
         self.loss.packets_out -= packets.min(self.loss.packets_out);
         done.pkts_acked += packets;
-        self.rate_skb_delivered(skb, &mut work.rs);
+        self.tune.rate_skb_delivered(skb, &mut work.rs);
         if skb.flags & Skb::SYN == 0 {
             done.flag |= Flag::DATA_ACKED;
         } else {
@@ -188,7 +188,7 @@ impl Endpoint {
             skb.pcount = skb.len.div_ceil(mss) as u16;
         }
         let packets = before.saturating_sub(skb.pcount);
-        self.wmem_free(freed);
+        self.snd.wmem_free(&mut self.rcv, freed);
         u32::from(packets)
     }
 
@@ -228,7 +228,8 @@ impl Endpoint {
     #[cold]
     #[inline(never)]
     fn after_acked_without_sack(&mut self, cx: &mut Cx<'_>, done: &mut Cleaned, ece: bool) {
-        self.remove_reno_sacks(cx, done.pkts_acked, ece);
+        self.loss
+            .remove_reno_sacks(cx, &mut self.stats, done.pkts_acked, ece);
         // Without SACK nobody can tell the original from the retransmission.
         if done.flag.intersects(Flag::RETRANS_DATA_ACKED) {
             done.flag &= !Flag::ORIG_SACK_ACKED;
@@ -250,7 +251,7 @@ impl Endpoint {
         if done.reord.before(prior_fack) {
             self.check_sack_reordering(cx, done.reord, false);
         }
-        let fewer = match self.is_fack(cx) {
+        let fewer = match self.loss.is_fack(cx, &self.neg) {
             true => done.pkts_acked,
             false => prior_sacked.saturating_sub(self.loss.sacked_out),
         };

@@ -5,8 +5,9 @@ use super::{CaState, Flag};
 use crate::cc::INFINITE_SSTHRESH;
 use crate::cc::{CaEvent, CongestionControl};
 use crate::cx::Cx;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, Snd};
 use crate::options::{Ecn, Negotiated};
+use crate::recovery::Loss;
 
 impl Negotiated {
     /// `tcp_ecn_queue_cwr()`: the next new data carries CWR (RFC 3168 6.1.2).
@@ -14,6 +15,42 @@ impl Negotiated {
         if self.ecn_flags.intersects(Ecn::OK) {
             self.ecn_flags |= Ecn::QUEUE_CWR;
         }
+    }
+}
+
+impl Loss {
+    /// `tcp_cwnd_reduction()`: RFC 6937 3.1, with the conservative bound while more is lost.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn cwnd_reduction(
+        &mut self,
+        snd: &mut Snd,
+        newly_delivered: u32,
+        newly_lost: u32,
+        flag: Flag,
+    ) {
+        if newly_delivered == 0 || snd.prior_cwnd == 0 {
+            return;
+        }
+        let in_flight = self.in_flight();
+        let ssthresh = snd.snd_ssthresh;
+        self.prr_delivered = self.prr_delivered.wrapping_add(newly_delivered);
+        let (delivered, out) = (i64::from(self.prr_delivered), i64::from(self.prr_out));
+        let delta = i64::from(ssthresh) - i64::from(in_flight);
+        let mut count = if delta < 0 {
+            let prior = i64::from(snd.prior_cwnd);
+            (i64::from(ssthresh) * delivered + prior - 1) / prior - out
+        } else {
+            let mut count = (delivered - out).max(i64::from(newly_delivered));
+            if flag.intersects(Flag::SND_UNA_ADVANCED) && newly_lost == 0 {
+                count += 1;
+            }
+            count.min(delta)
+        };
+        // The first retransmission leaves in any case.
+        count = count.max(i64::from(out == 0));
+        let cwnd = (i64::from(in_flight) + count).clamp(0, i64::from(u32::MAX)) as u32;
+        snd.set_cwnd(cwnd);
     }
 }
 
@@ -29,35 +66,6 @@ impl Endpoint {
         let ssthresh = self.cc.ssthresh(&self.snd);
         self.snd.set_ssthresh(ssthresh);
         self.neg.ecn_queue_cwr();
-    }
-
-    /// `tcp_cwnd_reduction()`: RFC 6937 3.1, with the conservative bound while more is lost.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn cwnd_reduction(&mut self, newly_delivered: u32, newly_lost: u32, flag: Flag) {
-        if newly_delivered == 0 || self.snd.prior_cwnd == 0 {
-            return;
-        }
-        let in_flight = self.loss.in_flight();
-        let ssthresh = self.snd.snd_ssthresh;
-        let l = &mut self.loss;
-        l.prr_delivered = l.prr_delivered.wrapping_add(newly_delivered);
-        let (delivered, out) = (i64::from(l.prr_delivered), i64::from(l.prr_out));
-        let delta = i64::from(ssthresh) - i64::from(in_flight);
-        let mut count = if delta < 0 {
-            let prior = i64::from(self.snd.prior_cwnd);
-            (i64::from(ssthresh) * delivered + prior - 1) / prior - out
-        } else {
-            let mut count = (delivered - out).max(i64::from(newly_delivered));
-            if flag.intersects(Flag::SND_UNA_ADVANCED) && newly_lost == 0 {
-                count += 1;
-            }
-            count.min(delta)
-        };
-        // The first retransmission leaves in any case.
-        count = count.max(i64::from(out == 0));
-        let cwnd = (i64::from(in_flight) + count).clamp(0, i64::from(u32::MAX)) as u32;
-        self.snd.set_cwnd(cwnd);
     }
 
     /// `tcp_end_cwnd_reduction()`: the window is the threshold, unless the reduction was undone.

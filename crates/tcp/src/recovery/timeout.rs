@@ -6,16 +6,24 @@ use tcplab_base::Seq;
 use super::CaState;
 use crate::cc::INFINITE_SSTHRESH;
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, SocketError, State};
+use crate::endpoint::{Endpoint, Snd, SocketError, State};
 use crate::host::DeviceQueue;
 use crate::mib::Counter;
 use crate::output::resource_probe_interval;
 use crate::queue::{Id, Skb};
+use crate::recovery::Loss;
 use crate::rtt::{rto_max, timeout_init};
 use crate::timers::Pending;
 
 /// Retries with a linear timeout for thin streams (`TCP_THIN_LINEAR_RETRIES`).
 const THIN_LINEAR_RETRIES: u8 = 6;
+
+impl Loss {
+    /// `tcp_stream_is_thin()`.
+    fn is_thin(&self, snd: &Snd) -> bool {
+        self.packets_out < 4 && snd.snd_ssthresh < INFINITE_SSTHRESH
+    }
+}
 
 impl Endpoint {
     /// `tcp_retransmit_timer()`; the SYN's too.
@@ -108,7 +116,7 @@ impl Endpoint {
         let thin = self.options.thin_lto || cx.host.sysctl.tcp_thin_linear_timeouts;
         if self.state == State::Established
             && thin
-            && self.is_thin()
+            && self.loss.is_thin(&self.snd)
             && self.loss.retransmits <= THIN_LINEAR_RETRIES
         {
             self.rtt.backoff = 0;
@@ -127,11 +135,6 @@ impl Endpoint {
     fn is_syn_linear(&self, cx: &Cx<'_>) -> bool {
         self.state == State::SynSent
             && self.loss.retransmits <= cx.host.sysctl.tcp_syn_linear_timeouts
-    }
-
-    /// `tcp_stream_is_thin()`.
-    fn is_thin(&self) -> bool {
-        self.loss.packets_out < 4 && self.snd.snd_ssthresh < INFINITE_SSTHRESH
     }
 
     /// `tcp_write_err()`: gives up.

@@ -101,7 +101,7 @@ impl Endpoint {
         let mss = self.current_mss();
         self.loss.tlp_retrans = false;
         let head = self.queue.send_head().and_then(|id| self.queue.get(id));
-        if head.is_some_and(|skb| self.snd_wnd_test(skb, mss)) {
+        if head.is_some_and(|skb| self.snd.wnd_test(skb, mss)) {
             let before = self.loss.packets_out;
             self.write_xmit(cx, mss, SocketState::NAGLE_OFF, 2);
             return self.loss.packets_out > before;

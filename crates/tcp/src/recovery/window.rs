@@ -5,18 +5,20 @@ use tcplab_wire::TcpFlags;
 
 use super::Flag;
 use crate::cx::Cx;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, Snd, Stats};
 use crate::segment::Segment;
 use crate::timers::Pending;
 
-impl Endpoint {
+impl Snd {
     /// `tcp_snd_una_update()`.
     #[inline]
-    pub(super) fn snd_una_update(&mut self, ack: Seq) {
-        self.stats.bytes_acked += u64::from(ack - self.snd.snd_una);
-        self.snd.snd_una = ack;
+    pub(super) fn una_update(&mut self, stats: &mut Stats, ack: Seq) {
+        stats.bytes_acked += u64::from(ack - self.snd_una);
+        self.snd_una = ack;
     }
+}
 
+impl Endpoint {
     /// `tcp_ack_update_window()`: takes the window when the segment is newer than the last that set it.
     pub(super) fn ack_update_window(&mut self, cx: &mut Cx<'_>, seg: &Segment) -> Flag {
         let scale = match seg.flags.has(TcpFlags::SYN) {
@@ -36,7 +38,7 @@ impl Endpoint {
                 self.new_window(cx, window);
             }
         }
-        self.snd_una_update(seg.ack);
+        self.snd.una_update(&mut self.stats, seg.ack);
         flag
     }
 
