@@ -22,7 +22,7 @@ impl Endpoint {
 
     fn explain_ack(&self, cx: &Cx<'_>, words: &mut Vec<String>) {
         let a = &self.ack;
-        if self.ack_scheduled() {
+        if self.ack.is_scheduled() {
             let timer = match self.timers.delack_at {
                 NEVER => "no timer".to_owned(),
                 at => format!("delayed-ACK timer at {}", later(cx.now, at)),

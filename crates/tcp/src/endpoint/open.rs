@@ -12,8 +12,9 @@ use crate::fastopen::{FastOpenState, put_option};
 use crate::host::DeviceQueue;
 use crate::input::window_share;
 use crate::mib::Counter;
-use crate::options::{Ecn, OpenOptions, SocketState};
+use crate::options::{Ecn, Negotiated, OpenOptions, SocketState};
 use crate::queue::{Id, Skb};
+use crate::recovery::Loss;
 use crate::rtt::Rtt;
 use crate::segment::{Addr, Segment};
 use crate::timers::Pending;
@@ -102,6 +103,17 @@ pub(crate) fn socket_options(cx: &Cx<'_>, open: &OpenOptions) -> SocketState {
     // __ip_sock_set_tos(): of a stream socket ECN's bits stay.
     o.tos = open.tos.unwrap_or(0) & !3;
     o
+}
+
+impl Loss {
+    /// `tcp_try_undo_spurious_syn()`: the answer was to the first SYN, so its timeout was spurious.
+    pub(crate) fn try_undo_spurious_syn(&mut self, neg: &Negotiated) {
+        let stamp = self.retrans_stamp;
+        let echoes = neg.saw_tstamp && stamp == neg.rcv_tsecr;
+        if self.undo_marker.is_some() && stamp != 0 && echoes {
+            self.undo_marker = None;
+        }
+    }
 }
 
 impl Endpoint {
@@ -206,8 +218,8 @@ impl Endpoint {
             self.snd.mss_cache = mss.saturating_sub(u32::from(TSTAMP_ALIGNED)).max(1);
         }
         self.rcv.advmss = self.clamp_advmss(path.advmss);
-        self.initialize_rcv_mss();
-        let full = self.full_space(cx);
+        self.ack.initialize_rcv_mss(&self.rcv, &self.snd);
+        let full = self.rcv.full_space(cx);
         if self.rcv.rcvbuf_locked && (self.rcv.window_clamp > full || self.rcv.window_clamp == 0) {
             self.rcv.window_clamp = full;
         }
@@ -233,7 +245,7 @@ impl Endpoint {
         s.snd_up = s.write_seq;
         s.snd_nxt = s.write_seq;
         self.rtt.rto = cx.host.clock.from_millis(TIMEOUT_INIT_MS);
-        self.clear_retrans();
+        self.loss.clear_retrans();
     }
 
     /// `tcp_connect()`: queues the SYN, sends it, and arms its timer.
@@ -256,7 +268,7 @@ impl Endpoint {
         let skb = Skb::new(self.snd.write_seq, 0, flags, EMPTY_TRUESIZE);
         self.snd.write_seq = self.snd.write_seq + 1;
         self.loss.retrans_stamp = cx.host.clock.millis(cx.now);
-        self.wmem_add(EMPTY_TRUESIZE);
+        self.snd.wmem_add(&mut self.rcv, EMPTY_TRUESIZE);
         self.loss.packets_out += 1;
         self.queue.push(skb);
         self.queue.advance_send_head();
@@ -328,7 +340,7 @@ impl Endpoint {
         };
         self.stats.segs_out += 1;
         if crossed {
-            self.event_ack_sent(cx, 1);
+            self.ack.sent(cx, &mut self.timers, 1);
         }
         if cx.host.queue == DeviceQueue::Drops {
             return self.dropped(cx);
@@ -393,15 +405,6 @@ impl Endpoint {
         self.snd.snd_cwnd_stamp = cx.jiffies32();
         self.cc_start(cx);
         self.init_buffer_space(cx);
-    }
-
-    /// `tcp_try_undo_spurious_syn()`: the answer was to the first SYN, so its timeout was spurious.
-    pub(crate) fn try_undo_spurious_syn(&mut self) {
-        let stamp = self.loss.retrans_stamp;
-        let echoes = self.neg.saw_tstamp && stamp == self.neg.rcv_tsecr;
-        if self.loss.undo_marker.is_some() && stamp != 0 && echoes {
-            self.loss.undo_marker = None;
-        }
     }
 
     /// Reads the options of a SYN or SYN-ACK (`tcp_parse_options()` with `estab` 0).

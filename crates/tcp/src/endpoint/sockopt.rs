@@ -223,7 +223,7 @@ impl Endpoint {
 
     /// `rcv_nxt`, and how many bytes from there on it takes (`tcp_receive_window()`).
     pub fn receive_space(&self) -> (Seq, u32) {
-        (self.rcv.rcv_nxt, self.receive_window())
+        (self.rcv.rcv_nxt, self.rcv.receive_window())
     }
 
     /// `sk_shutdown`.
@@ -238,7 +238,7 @@ impl Endpoint {
 
     /// Whether poll(2) says POLLIN by what is queued alone (`tcp_stream_is_readable()`).
     pub fn has_enough(&self) -> bool {
-        self.epollin_ready()
+        self.rcv.is_enough(&self.ack, &self.options)
     }
 
     /// Whether poll(2) says POLLPRI: an urgent byte is there.

@@ -173,7 +173,7 @@ impl Endpoint {
         if let Some(data) = self.queue.last_sent() {
             self.queue.list_last(data);
         }
-        self.wmem_add(truesize);
+        self.snd.wmem_add(&mut self.rcv, truesize);
         self.loss.packets_out += 1;
         self.snd.write_seq = self.snd.write_seq + len;
         self.set_fast_open_bit(FastOpenState::SYN_DATA, len > 0);
@@ -243,7 +243,7 @@ impl Endpoint {
         let mut at = self.queue.first_sent();
         while let Some(id) = at {
             at = self.queue.next_sent(id);
-            self.mark_skb_lost(cx, id);
+            self.loss.mark_lost(cx, &mut self.queue, id);
         }
         self.loss_without_congestion(cx);
         cx.count(Counter::FastOpenActiveFail);

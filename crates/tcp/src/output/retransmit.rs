@@ -115,7 +115,8 @@ impl Endpoint {
             return None;
         }
         let acked = una - skb.seq;
-        self.trim_head(id, acked);
+        self.queue
+            .trim_head(&mut self.snd, &mut self.rcv, id, acked);
         Some(())
     }
 
@@ -167,7 +168,8 @@ impl Endpoint {
         let Some(next) = self.queue.remove_behind(id) else {
             return;
         };
-        self.wmem_free(next.truesize.saturating_sub(next.len));
+        self.snd
+            .wmem_free(&mut self.rcv, next.truesize.saturating_sub(next.len));
         if let Some(skb) = self.queue.get_mut(id) {
             skb.len += next.len;
             skb.truesize += next.len;

@@ -2,9 +2,9 @@
 
 use super::chrono::BUSY;
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, Shutdown, SocketError, State};
+use crate::endpoint::{Endpoint, Shutdown, Snd, SocketError, State};
 use crate::options::SocketState;
-use crate::queue::{Id, Skb};
+use crate::queue::{Id, SendQueue, Skb};
 
 /// Flags of a write.
 #[derive(Clone, Copy)]
@@ -15,6 +15,49 @@ struct How {
     urgent: bool,
     /// MSG_EOR.
     eor: bool,
+}
+
+impl Snd {
+    /// `forced_push()`: half of the largest window that the peer has offered was written without PSH.
+    #[inline]
+    fn forced_push(&self) -> bool {
+        self.write_seq
+            .after(self.pushed_seq + (self.max_window >> 1))
+    }
+}
+
+impl SendQueue {
+    /// Bytes that the last unsent segment still takes; 0: a new one is needed.
+    #[inline]
+    fn room_in_tail(&mut self, goal: u32) -> u32 {
+        match self.unsent_tail() {
+            Some(skb) if !skb.eor => goal.saturating_sub(skb.len),
+            _ => 0,
+        }
+    }
+
+    #[inline]
+    fn tail_len(&mut self) -> u32 {
+        self.unsent_tail().map_or(0, |skb| skb.len)
+    }
+
+    /// `tcp_mark_push()`.
+    #[inline]
+    fn mark_push(&mut self, snd: &mut Snd) {
+        if let Some(skb) = self.unsent_tail() {
+            skb.flags |= Skb::PSH;
+        }
+        snd.pushed_seq = snd.write_seq;
+    }
+
+    /// The last queued segment, for [`Endpoint::send_fin`].
+    #[inline]
+    pub(super) fn unsent_last(&self) -> Option<Id> {
+        match self.has_unsent() {
+            true => self.last(),
+            false => None,
+        }
+    }
 }
 
 impl Endpoint {
@@ -35,7 +78,7 @@ impl Endpoint {
         self.rate_check_app_limited();
         self.may_write()?;
         let mss = self.current_mss();
-        let goal = self.size_goal(cx, mss);
+        let goal = self.snd.size_goal(cx, &self.neg, mss);
         let how = How {
             more,
             urgent: false,
@@ -70,8 +113,10 @@ impl Endpoint {
     ) -> Result<u64, SocketError> {
         let mut copied = 0;
         while copied < bytes {
-            let room = match self.room_in_tail(goal) {
-                0 if !self.memory_free(cx) => return self.full(cx, copied, mss, how),
+            let room = match self.queue.room_in_tail(goal) {
+                0 if !self.snd.memory_free(cx, &self.options) => {
+                    return self.full(cx, copied, mss, how);
+                }
                 0 => {
                     self.entail(cx);
                     goal
@@ -81,7 +126,7 @@ impl Endpoint {
             let len = u64::from(room).min(bytes - copied) as u32;
             self.append(len, copied == 0);
             copied += u64::from(len);
-            if copied < bytes && self.tail_len() >= goal && !how.urgent {
+            if copied < bytes && self.queue.tail_len() >= goal && !how.urgent {
                 self.push_full(cx, mss);
             }
         }
@@ -118,20 +163,6 @@ impl Endpoint {
         }
     }
 
-    /// Bytes that the last unsent segment still takes; 0: a new one is needed.
-    #[inline]
-    fn room_in_tail(&mut self, goal: u32) -> u32 {
-        match self.queue.unsent_tail() {
-            Some(skb) if !skb.eor => goal.saturating_sub(skb.len),
-            _ => 0,
-        }
-    }
-
-    #[inline]
-    fn tail_len(&mut self) -> u32 {
-        self.queue.unsent_tail().map_or(0, |skb| skb.len)
-    }
-
     /// `tcp_skb_entail()`: an empty segment at the queue's end.
     fn entail(&mut self, cx: &mut Cx<'_>) {
         let truesize = cx.host.profile.tx_truesize;
@@ -142,7 +173,7 @@ impl Endpoint {
 
     /// `tcp_add_write_queue_tail()`: appends a segment and counts its memory.
     pub(crate) fn queue_skb(&mut self, cx: &Cx<'_>, skb: Skb) {
-        self.wmem_add(skb.truesize);
+        self.snd.wmem_add(&mut self.rcv, skb.truesize);
         let first = !self.queue.has_unsent();
         self.queue.push(skb);
         if first {
@@ -162,35 +193,18 @@ impl Endpoint {
         skb.truesize += len;
         skb.pcount = 0;
         self.snd.write_seq = self.snd.write_seq + len;
-        self.wmem_add(len);
+        self.snd.wmem_add(&mut self.rcv, len);
     }
 
     /// The segment is full and the write goes on: it may leave already.
     fn push_full(&mut self, cx: &mut Cx<'_>, mss: u32) {
-        if self.forced_push() {
-            self.mark_push();
+        if self.snd.forced_push() {
+            self.queue.mark_push(&mut self.snd);
             self.push_frames(cx, mss, SocketState::NAGLE_PUSH);
         } else if self.queue.send_head() == self.queue.last() {
             // `tcp_push_one()`
             self.write_xmit(cx, mss, SocketState::NAGLE_PUSH, 1);
         }
-    }
-
-    /// `forced_push()`: half of the largest window that the peer has offered was written without PSH.
-    #[inline]
-    fn forced_push(&self) -> bool {
-        self.snd
-            .write_seq
-            .after(self.snd.pushed_seq + (self.snd.max_window >> 1))
-    }
-
-    /// `tcp_mark_push()`.
-    #[inline]
-    fn mark_push(&mut self) {
-        if let Some(skb) = self.queue.unsent_tail() {
-            skb.flags |= Skb::PSH;
-        }
-        self.snd.pushed_seq = self.snd.write_seq;
     }
 
     /// `tcp_push()` at a write's end.
@@ -199,8 +213,8 @@ impl Endpoint {
         if !self.queue.has_unsent() {
             return;
         }
-        if !how.more || self.forced_push() {
-            self.mark_push();
+        if !how.more || self.snd.forced_push() {
+            self.queue.mark_push(&mut self.snd);
         }
         if how.urgent {
             self.snd.snd_up = self.snd.write_seq;
@@ -257,15 +271,6 @@ impl Endpoint {
             self.push_pending_frames(cx);
         } else {
             *o &= !SocketState::NAGLE_OFF;
-        }
-    }
-
-    /// The last queued segment, for [`Endpoint::send_fin`].
-    #[inline]
-    pub(super) fn unsent_last(&self) -> Option<Id> {
-        match self.queue.has_unsent() {
-            true => self.queue.last(),
-            false => None,
         }
     }
 }

@@ -5,10 +5,11 @@ use super::chrono::RWND_LIMITED;
 use super::mtu_probe::Probe;
 use super::tso::Limited;
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, State};
+use crate::endpoint::{Endpoint, Snd, State};
 use crate::mib::Counter;
 use crate::options::SocketState;
 use crate::queue::{Id, Skb};
+use crate::recovery::Loss;
 use crate::timers::Pending;
 
 /// What the loop of [`Endpoint::write_xmit`] was asked for.
@@ -18,6 +19,29 @@ struct Ask {
     nonagle: u8,
     push_one: u8,
     max_segs: u32,
+}
+
+impl Snd {
+    /// `tcp_snd_wnd_test()`: whether the first `mss` bytes of a segment fit into the peer's window.
+    #[inline]
+    pub(crate) fn wnd_test(&self, skb: &Skb, mss: u32) -> bool {
+        !(skb.seq + skb_window(skb, mss)).after(self.wnd_end())
+    }
+}
+
+impl Loss {
+    /// `tcp_cwnd_test()`: segments that the congestion window lets out; a last FIN always goes.
+    #[inline]
+    fn cwnd_test(&self, snd: &Snd, skb: &Skb) -> u32 {
+        if skb.flags & Skb::FIN != 0 && skb.pcount == 1 {
+            return 1;
+        }
+        let (in_flight, cwnd) = (self.in_flight(), snd.snd_cwnd);
+        if in_flight >= cwnd {
+            return 0;
+        }
+        (cwnd >> 1).max(1).min(cwnd - in_flight)
+    }
 }
 
 impl Endpoint {
@@ -42,7 +66,7 @@ impl Endpoint {
             mss,
             nonagle,
             push_one,
-            max_segs: self.tso_segs(cx, mss),
+            max_segs: self.tune.tso_segs(cx, &self.cc, &self.rtt, mss),
         };
         let mut limited = Limited::default();
         while let Some(id) = self.queue.send_head() {
@@ -68,7 +92,7 @@ impl Endpoint {
         if sent == 0 {
             return self.loss.packets_out == 0 && self.queue.has_unsent();
         }
-        if self.in_cwnd_reduction() {
+        if self.loss.in_cwnd_reduction() {
             self.loss.prr_out += sent;
         }
         if push_one != 2 {
@@ -80,7 +104,7 @@ impl Endpoint {
     /// Whether the first unsent segment may leave now; cuts off what may not.
     #[inline]
     fn may_send(&mut self, cx: &mut Cx<'_>, id: Id, ask: Ask, limited: &mut Limited) -> bool {
-        if self.pacing_check(cx) {
+        if self.tune.pacing_check(cx, &mut self.timers) {
             return false;
         }
         let Some(skb) = self.queue.get_mut(id) else {
@@ -91,12 +115,12 @@ impl Endpoint {
             skb.set_segs(ask.mss);
         }
         let skb = *skb;
-        let quota = match self.cwnd_test(&skb) {
+        let quota = match self.loss.cwnd_test(&self.snd, &skb) {
             0 if ask.push_one == 2 => 1,
             0 => return false,
             quota => quota,
         };
-        if !self.snd_wnd_test(&skb, ask.mss) {
+        if !self.snd.wnd_test(&skb, ask.mss) {
             limited.rwnd = true;
             return false;
         }
@@ -108,7 +132,7 @@ impl Endpoint {
             true => ask.nonagle,
             false => SocketState::NAGLE_PUSH,
         };
-        if !self.nagle_test(&skb, ask.mss, nonagle) {
+        if !self.snd.nagle_test(&self.loss, &skb, ask.mss, nonagle) {
             return false;
         }
         if skb.len > ask.mss && self.fragment(cx, id, ask.mss, ask.mss).is_none() {
@@ -143,19 +167,6 @@ impl Endpoint {
         skb.end_seq() != skb.seq
     }
 
-    /// `tcp_cwnd_test()`: segments that the congestion window lets out; a last FIN always goes.
-    #[inline]
-    fn cwnd_test(&self, skb: &Skb) -> u32 {
-        if skb.flags & Skb::FIN != 0 && skb.pcount == 1 {
-            return 1;
-        }
-        let (in_flight, cwnd) = (self.loss.in_flight(), self.snd.snd_cwnd);
-        if in_flight >= cwnd {
-            return 0;
-        }
-        (cwnd >> 1).max(1).min(cwnd - in_flight)
-    }
-
     /// `tcp_may_send_now()`: new data could leave.
     #[cold]
     pub(crate) fn may_send_now(&mut self) -> bool {
@@ -174,15 +185,9 @@ impl Endpoint {
             true => self.options.nonagle,
             false => SocketState::NAGLE_PUSH,
         };
-        self.nagle_test(&skb, mss, nonagle)
-            && self.cwnd_test(&skb) > 0
-            && self.snd_wnd_test(&skb, mss)
-    }
-
-    /// `tcp_snd_wnd_test()`: whether the first `mss` bytes of a segment fit into the peer's window.
-    #[inline]
-    pub(crate) fn snd_wnd_test(&self, skb: &Skb, mss: u32) -> bool {
-        !(skb.seq + skb_window(skb, mss)).after(self.snd.wnd_end())
+        self.snd.nagle_test(&self.loss, &skb, mss, nonagle)
+            && self.loss.cwnd_test(&self.snd, &skb) > 0
+            && self.snd.wnd_test(&skb, mss)
     }
 
     /// `tcp_event_new_data_sent()` and `tcp_minshall_update()`: the first unsent segment has left; its packets.

@@ -57,7 +57,9 @@ impl Endpoint {
             self.snd.snd_up = self.snd.snd_una;
         }
         let samples = self.ack_samples(cx, work, &mut done, prior_sacked, prior_snd_una);
-        let (cc_rtt, updated) = self.ack_update_rtt(cx, done.flag, samples);
+        let (cc_rtt, updated) = self
+            .rtt
+            .ack_update(cx, &self.neg, &self.snd, done.flag, samples);
         work.rs.rtt_us = cc_rtt.map_or(-1, i64::from);
         if done.flag.intersects(Flag::ACKED) {
             done.flag |= Flag::SET_XMIT_TIMER;
@@ -91,7 +93,7 @@ impl Endpoint {
             let Some(skb) = self.queue.pop_first() else {
                 break;
             };
-            self.wmem_free(skb.truesize);
+            self.snd.wmem_free(&mut self.rcv, skb.truesize);
             self.account_acked(cx, &skb, u32::from(skb.pcount), work, done, ece);
         }
     }
@@ -147,9 +149,9 @@ impl Endpoint {
         if skb.is(Sacked::ACKED) {
             self.loss.sacked_out -= packets.min(self.loss.sacked_out);
         } else if self.neg.sack_ok {
-            self.count_delivered(packets, ece);
-            if !self.is_spurious_retrans(skb) {
-                self.rack_advance(cx, skb.sacked, end, sent);
+            self.stats.count_delivered(packets, ece);
+            if !self.neg.is_spurious_retrans(skb) {
+                self.rack.advance(cx, &self.rtt, skb.sacked, end, sent);
             }
         }
         if skb.is(Sacked::LOST) {
@@ -157,7 +159,7 @@ impl Endpoint {
         }
         self.loss.packets_out -= packets.min(self.loss.packets_out);
         done.pkts_acked += packets;
-        self.rate_skb_delivered(skb, &mut work.rs);
+        self.tune.rate_skb_delivered(skb, &mut work.rs);
         if skb.flags & Skb::SYN == 0 {
             done.flag |= Flag::DATA_ACKED;
         } else {
@@ -186,7 +188,7 @@ impl Endpoint {
             skb.pcount = skb.len.div_ceil(mss) as u16;
         }
         let packets = before.saturating_sub(skb.pcount);
-        self.wmem_free(freed);
+        self.snd.wmem_free(&mut self.rcv, freed);
         u32::from(packets)
     }
 
@@ -226,7 +228,8 @@ impl Endpoint {
     #[cold]
     #[inline(never)]
     fn after_acked_without_sack(&mut self, cx: &mut Cx<'_>, done: &mut Cleaned, ece: bool) {
-        self.remove_reno_sacks(cx, done.pkts_acked, ece);
+        self.loss
+            .remove_reno_sacks(cx, &mut self.stats, done.pkts_acked, ece);
         // Without SACK nobody can tell the original from the retransmission.
         if done.flag.intersects(Flag::RETRANS_DATA_ACKED) {
             done.flag &= !Flag::ORIG_SACK_ACKED;
@@ -242,13 +245,13 @@ impl Endpoint {
         prior_sacked: u32,
         ece: bool,
     ) {
-        if self.is_reno() {
+        if self.neg.is_reno() {
             return self.after_acked_without_sack(cx, done, ece);
         }
         if done.reord.before(prior_fack) {
             self.check_sack_reordering(cx, done.reord, false);
         }
-        let fewer = match self.is_fack(cx) {
+        let fewer = match self.loss.is_fack(cx, &self.neg) {
             true => done.pkts_acked,
             false => prior_sacked.saturating_sub(self.loss.sacked_out),
         };
