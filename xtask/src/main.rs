@@ -40,7 +40,7 @@ fn main() -> ExitCode {
         return code;
     }
     // Without this their folders stay until the next command.
-    if let Err(error) = tcplab_kernel::Scratch::remove_on_signals() {
+    if let Err(error) = tcplab_os::Scratch::remove_on_signals() {
         eprintln!("xtask: signals: {error}");
     }
     let result = match Cli::parse().command {

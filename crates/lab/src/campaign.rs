@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use tcplab_kernel::Scratch;
+use tcplab_os::Scratch;
 use tcplab_plan::Point;
 use tcplab_plan::endless::endless;
 use tcplab_plan::measure::Described;
@@ -121,7 +121,7 @@ pub fn run(
 
 /// A processor for each job: a guest that moves between them takes three times as long.
 fn processors(jobs: usize) -> Vec<Option<usize>> {
-    let allowed = tcplab_kernel::cpu::allowed();
+    let allowed = tcplab_os::cpu::allowed();
     (0..jobs)
         .map(|n| match allowed.len() {
             0 => None,

@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use tcplab_kernel::Stop;
-use tcplab_kernel::cpu::Meter;
 use tcplab_kernel::stack::HZ_CHOICES;
+use tcplab_os::Stop;
+use tcplab_os::cpu::Meter;
 use tcplab_plan::network::{capture_file, interfaces};
 use tcplab_plan::profile::{self, KNOWN, Profile};
 use tcplab_plan::result::Cost;

@@ -1,7 +1,7 @@
 //! What a stack's name stands for on this machine.
 
-use tcplab_kernel::Stop;
 use tcplab_kernel::stack::StackName;
+use tcplab_os::Stop;
 
 use crate::check;
 use crate::error::LabError;

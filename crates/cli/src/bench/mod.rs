@@ -13,10 +13,10 @@ use std::process::ExitCode;
 
 use tcplab_base::Duration;
 use tcplab_compare::{COMPARE_SCHEMA, METRICS_SCHEMA, Metrics, Options, RemarkKind, compare};
-use tcplab_kernel::Stop;
 use tcplab_kernel::bench::{Place, Workload};
-use tcplab_kernel::say;
 use tcplab_lab::bench::{self, Arm, Count, Pinning, Plan, SELF_TEST_SCHEMA, Setting};
+use tcplab_os::Stop;
+use tcplab_os::say;
 
 use self::args::{BenchArgs, Cpus};
 use self::out::Out;

@@ -1,8 +1,8 @@
 //! The suite on two stacks.
 
 use tcplab_compare::{Arm, Metrics};
-use tcplab_kernel::say;
 use tcplab_lab::bench::network::{self, SUITE};
+use tcplab_os::say;
 
 use super::args::BenchArgs;
 use crate::failure::Failure;

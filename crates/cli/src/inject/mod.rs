@@ -5,12 +5,12 @@ mod text;
 
 use std::process::ExitCode;
 use std::time::Instant;
-use tcplab_kernel::say;
 
 use serde::Serialize;
-use tcplab_kernel::Stop;
 use tcplab_lab::Lab;
 use tcplab_lab::inject::{self, INJECT_SCHEMA, TargetName, Wanted};
+use tcplab_os::Stop;
+use tcplab_os::say;
 use tcplab_wire::malformed::groups;
 
 use self::args::{InjectArgs, Into};

@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal};
 use indicatif::{ProgressBar, ProgressStyle};
 use tcplab_base::safe;
 use tcplab_kernel::build::Step;
-use tcplab_kernel::say;
+use tcplab_os::say;
 
 /// Steps between two plain lines.
 const EVERY: u64 = 100;

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use tcplab_kernel::link::private_socket;
-use tcplab_kernel::say;
+use tcplab_os::say;
 
 use super::orders::{Desk, WAYS, line_of, settings};
 use crate::failure::Failure;

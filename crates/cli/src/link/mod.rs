@@ -12,10 +12,10 @@ use std::thread;
 use std::time::Duration;
 
 use tcplab_base::Duration as Nanoseconds;
-use tcplab_kernel::Stop;
 use tcplab_kernel::link::{Change, Ends, Event, Link, Program, Running, Settings, Snapshot};
-use tcplab_kernel::run::RunError;
-use tcplab_kernel::say;
+use tcplab_os::OsError;
+use tcplab_os::Stop;
+use tcplab_os::say;
 
 use args::LinkArgs;
 use json::{EndLine, Line};
@@ -101,10 +101,10 @@ fn open(args: &LinkArgs) -> Result<Link, Failure> {
 }
 
 /// An end that is not there is a wrong command line; what the system refuses, this machine cannot do.
-fn failure(e: RunError) -> Failure {
+fn failure(e: OsError) -> Failure {
     match e {
-        RunError::Cannot(_) => Failure::input(e.to_string()),
-        RunError::Os { .. } => Failure::cannot_run(e.to_string()),
+        OsError::Cannot(_) => Failure::input(e.to_string()),
+        OsError::Os { .. } => Failure::cannot_run(e.to_string()),
     }
 }
 

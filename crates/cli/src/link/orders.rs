@@ -5,9 +5,9 @@ use std::sync::mpsc::{SyncSender, channel};
 use std::thread;
 use std::time::Duration;
 
-use tcplab_kernel::Stop;
 use tcplab_kernel::link::{Order, in_foreground, never_stop_for_input};
-use tcplab_kernel::say;
+use tcplab_os::Stop;
+use tcplab_os::say;
 use tcplab_plan::point::Direction;
 
 /// Names of the ways, as orders and options call them.

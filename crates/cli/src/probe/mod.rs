@@ -12,13 +12,13 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use tcplab_kernel::Stop;
 use tcplab_kernel::probe::echo::{self, EchoClient, EchoServer};
 use tcplab_kernel::probe::stream::{self, StreamClient, StreamServer};
 use tcplab_kernel::probe::via::{self as endpoint, Via};
 use tcplab_kernel::probe::{
     Ended, Error, Listen, Probe, Report, Service, Settings, driver, quickack_default,
 };
+use tcplab_os::Stop;
 use tcplab_plan::AppKind;
 use tcplab_plan::point::{QuickAck, SocketOptions};
 

@@ -10,11 +10,13 @@ use std::time::Duration;
 
 use nix::ifaddrs::getifaddrs;
 use tcplab_base::Duration as Span;
+use tcplab_os::captures::CaptureFile;
+use tcplab_os::live::Live;
+use tcplab_os::netlink::interface_to;
 use tcplab_wire::LinkType;
 
 use super::{BenchError, Tried};
-use crate::live::Live;
-use crate::run::{CaptureFile, interface_to, is_ours};
+use crate::run::is_ours;
 
 /// Bytes kept of a frame: its headers.
 const SNAP: u32 = 128;

@@ -12,12 +12,12 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use tcplab_base::Duration as Span;
+use tcplab_os::Stop;
+use tcplab_os::sys;
 
 use super::clock::now;
 use super::measure::{Begun, Machine};
 use super::{BenchError, Tried};
-use crate::Stop;
-use crate::sys;
 
 /// How often the wish to stop is looked at.
 const LOOK: Duration = Duration::from_millis(50);

@@ -15,6 +15,8 @@ use nix::sys::socket::{MsgFlags, recv, send};
 use nix::sys::time::TimeValLike;
 use serde::{Deserialize, Serialize};
 use tcplab_base::Instant;
+use tcplab_os::cpu;
+use tcplab_os::tcp_info::tcp_info;
 
 use super::clock::now;
 use super::drag::Drag;
@@ -22,8 +24,6 @@ use super::measure::EndReport;
 use super::phase::Phase;
 use super::workload::{Over, Work};
 use super::{Spec, connect, request, stream, udp};
-use crate::cpu;
-use crate::tcp_info::tcp_info;
 
 /// The first argument of an end; the second is its task as JSON.
 pub(super) const WORD: &str = "__bench-end";
@@ -48,7 +48,7 @@ pub fn end() -> Option<ExitCode> {
     Some(match work(&words.next().unwrap_or_default()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
-            crate::say(&e.to_string());
+            tcplab_os::say(&e.to_string());
             ExitCode::FAILURE
         }
     })

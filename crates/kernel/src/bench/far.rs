@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use tcplab_base::Duration as Span;
+use tcplab_os::Stop;
+use tcplab_os::cpu;
 
 use super::capture::Capture;
 use super::measure::{Side, side};
 use super::wire::{self, Fds, both};
 use super::workload::{Over, Work};
 use super::{BenchError, Spec, Tried};
-use crate::Stop;
-use crate::cpu;
 
 /// The longest that one end waits for the other to come.
 const PATIENCE: Duration = Duration::from_secs(10);

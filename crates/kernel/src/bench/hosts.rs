@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
+use tcplab_os::Stop;
+
 use super::measure::Side;
 use super::{BenchError, Measured, Spec};
-use crate::Stop;
 use crate::ssh::{Host, Message, Reply, Request, Say, Session, SshError, SshOptions, open_all};
 
 /// How often answers are looked for.

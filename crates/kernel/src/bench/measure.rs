@@ -13,6 +13,8 @@ use std::time::Duration;
 use nix::sys::signal::Signal;
 use serde::{Deserialize, Serialize};
 use tcplab_base::Duration as Span;
+use tcplab_os::counters::{self, Counters};
+use tcplab_os::{Scratch, Stop};
 
 use super::clock::now;
 use super::end::{Task, WORD};
@@ -20,8 +22,6 @@ use super::noise::{Noise, Watch};
 use super::place::Place;
 use super::wire::{self, Fds, Wire};
 use super::{BenchError, Spec, Tried};
-use crate::counters::{self, Counters};
-use crate::{Scratch, Stop};
 
 /// Beyond its time a run may take so long before its ends are ended.
 const GRACE: Duration = Duration::from_secs(5);

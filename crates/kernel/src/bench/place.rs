@@ -7,10 +7,10 @@ use std::thread;
 
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::unistd::geteuid;
+use tcplab_os::namespaces::new_user;
+use tcplab_os::netlink::Netlink;
 
 use super::{BenchError, Hosts, Tried};
-use crate::guest::new_user;
-use crate::run::netlink::Netlink;
 
 /// The network namespace of this thread.
 const OWN: &str = "/proc/thread-self/ns/net";

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use nix::sys::resource::{UsageWho, getrusage};
+use tcplab_os::output::write_own;
 
 use super::command::{self, Log};
 use super::make::{self, Make};
 use super::source::{self, Tree};
 use super::{BuildError, Built, Origin, Request, Step, folder_name, hash, overlay, package, tools};
 use crate::edit::Edits;
-use crate::output::write_own;
 use crate::stack::{Lock, Manifest, Store, UmlKernel, UmlName};
 
 /// Room that unpacking a source and building it takes.

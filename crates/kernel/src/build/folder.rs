@@ -10,10 +10,11 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
+use tcplab_os::output::write_own;
+
 use super::source::is_needed;
 use super::{BuildError, hash};
 use crate::edit::Edits;
-use crate::output::write_own;
 
 /// One file as it was when it was copied.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,10 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use tcplab_os::output::write_own;
+
 use super::command::Log;
 use super::source::Tree;
 use super::{BuildError, Step, hash};
-use crate::output::write_own;
 
 /// Our configuration, on top of tinyconfig.
 pub(crate) const FRAGMENT: &str = include_str!("uml.config");

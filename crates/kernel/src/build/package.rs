@@ -5,9 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use tcplab_os::output::write_own;
+
 use super::command::{Log, output};
 use super::{BuildError, hash};
-use crate::output::write_own;
 use crate::stack::Store;
 
 /// A package's tar file.

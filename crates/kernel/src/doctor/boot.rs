@@ -13,9 +13,10 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use tcplab_os::scratch;
+
 use super::{Check, MEMORY};
 use crate::build::prebuilt;
-use crate::scratch;
 use crate::stack::Store;
 
 /// Longest time to boot in.

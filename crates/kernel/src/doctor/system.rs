@@ -7,9 +7,9 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use nix::unistd::geteuid;
+use tcplab_os::live::Live;
 
 use super::{Check, MEMORY};
-use crate::Live;
 use crate::build::{find_program, free_bytes, missing_tools, prebuilt};
 use crate::stack::Store;
 

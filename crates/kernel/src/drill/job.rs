@@ -13,10 +13,10 @@ use serde::{Deserialize, Serialize};
 use tcplab_base::Duration;
 use tcplab_drill::run::{Failure, Report, Verdict};
 use tcplab_drill::{Defines, ScriptError, Settings, options};
+use tcplab_os::clock::Pace;
 
 use super::case::{Case, Written};
 use super::target::KernelTarget;
-use crate::run::Pace;
 
 const JOB: &str = "drill.json";
 const REPORTS: &str = "reports.jsonl";

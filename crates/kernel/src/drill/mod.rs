@@ -7,7 +7,6 @@ mod device;
 mod fds;
 pub(crate) mod job;
 mod message;
-mod netlink;
 mod network;
 mod parallel;
 mod settings;

@@ -8,9 +8,9 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 use serde::Deserialize;
+use tcplab_os::text::{TextError, read_text};
 
 use self::anchor::Lost;
-use crate::text::{TextError, read_text};
 
 /// The longest edit.
 const MOST_BYTES: u64 = 1 << 20;

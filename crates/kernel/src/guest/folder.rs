@@ -3,12 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use tcplab_os::OsError;
+use tcplab_os::clock::Pace;
 use tcplab_plan::{Outcome, Point};
 
 use super::error::{GuestError, os};
 use crate::drill::job;
 use crate::replay;
-use crate::run::{Pace, RunError, run};
+use crate::run::run;
 
 /// The point's file.
 const POINT: &str = "point.json";
@@ -61,7 +63,7 @@ pub(super) fn answer(folder: &Path, pace: Pace) -> Result<(), GuestError> {
     let refused = |wrong| GuestError::Run(format!("cannot understand a point: {wrong}"));
     let point = Point::from_json(&text).map_err(refused)?;
     let done = run(&point, folder, pace).and_then(|outcome| {
-        serde_json::to_string(&outcome).map_err(|e| RunError::Cannot(e.to_string()))
+        serde_json::to_string(&outcome).map_err(|e| OsError::Cannot(e.to_string()))
     });
     let (name, text) = match done {
         Ok(json) => (OUTCOME, json),

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use tcplab_os::{Scratch, Stop};
 use tcplab_plan::{Outcome, Point};
 
 use super::cost::Cost;
@@ -13,7 +14,6 @@ use super::error::{GuestError, os};
 use super::folder;
 use super::process::{self, Ended, words};
 use super::stage::{Task, WORD};
-use crate::{Scratch, Stop};
 
 /// Real time that a run may take beyond the point's own limit: set-up and the end.
 const SPARE: Duration = Duration::from_secs(20);

@@ -10,11 +10,11 @@ use nix::mount::{MsFlags, mount};
 use nix::sys::reboot::{RebootMode, reboot};
 use nix::sys::stat::{Mode, SFlag, makedev, mknod};
 use nix::unistd::{dup2_stderr, sync};
+use tcplab_os::clock::Pace;
 
 use super::errand::{self, Errand};
 use super::{folder, init_qemu};
 use crate::drill::job;
-use crate::run::Pace;
 
 /// The kernel hands words of its command line that it does not know to init's environment.
 pub(super) const SHARE: &str = "TCPLAB_SHARE";
@@ -42,12 +42,12 @@ pub(super) fn init(errands: &[Errand]) -> Option<ExitCode> {
     };
     if let Err(e) = done {
         // The console is all there is.
-        crate::say(&format!("tcplab init: {e}"));
+        tcplab_os::say(&format!("tcplab init: {e}"));
     }
     sync();
     match power_off() {
         Ok(never) => match never {},
-        Err(e) => crate::say(&format!("tcplab init: cannot power off: {e}")),
+        Err(e) => tcplab_os::say(&format!("tcplab init: cannot power off: {e}")),
     }
     Some(ExitCode::FAILURE)
 }

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use nix::errno::Errno;
 use nix::kmod::{ModuleInitFlags, finit_module};
 use nix::sys::termios::{self, SetArg};
+use tcplab_os::clock::Pace;
 
 use super::{folder, init, parcel};
-use crate::run::Pace;
 
 /// Modules of the initramfs, to be loaded in order of their names.
 pub(super) const MODULES: &str = "/modules";

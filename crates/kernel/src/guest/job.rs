@@ -5,6 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use tcplab_os::{Scratch, Stop};
+
 use super::cost::Cost;
 use super::error::{GuestError, os};
 use super::host;
@@ -12,7 +14,6 @@ use super::initramfs::Initramfs;
 use super::process::{Ended, words};
 use super::stage::{Guest, Machine, Task};
 use super::uml::{MEMORY, of_this_process};
-use crate::{Scratch, Stop};
 
 /// What a job runs on.
 #[derive(Clone, Copy, Debug)]

@@ -34,6 +34,5 @@ pub use initramfs::Initramfs;
 pub(crate) use initramfs::{interpreter, loaded_part};
 pub use job::{Place, Talk, run as run_job};
 pub use qemu::Qemu;
-pub(crate) use stage::new_user;
 pub use stage::stage;
 pub use uml::{Limits, Uml};

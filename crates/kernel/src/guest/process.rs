@@ -27,7 +27,7 @@ pub(super) fn run(
     command: &mut Command,
     input: &[u8],
     limit: Duration,
-    stop: &crate::Stop,
+    stop: &tcplab_os::Stop,
     moved: &mut dyn FnMut() -> bool,
 ) -> Result<Ended, GuestError> {
     let child = command
@@ -61,7 +61,7 @@ fn wait(
     child: &mut Child,
     ended: &mpsc::Receiver<()>,
     limit: Duration,
-    (stop, moved): (&crate::Stop, &mut dyn FnMut() -> bool),
+    (stop, moved): (&tcplab_os::Stop, &mut dyn FnMut() -> bool),
 ) -> Result<Option<ExitStatus>, GuestError> {
     /// How often the wish to stop is looked at.
     const LOOK: Duration = Duration::from_millis(100);
@@ -141,7 +141,7 @@ mod tests {
             command.args(["-c", text]),
             b"in",
             limit,
-            &crate::Stop::never(),
+            &tcplab_os::Stop::never(),
             &mut || false,
         )
         .unwrap()

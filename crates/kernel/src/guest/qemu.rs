@@ -9,6 +9,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use tcplab_os::{Scratch, Stop};
 use tcplab_plan::{Outcome, Point};
 
 use super::cost::Cost;
@@ -20,7 +21,6 @@ use super::stage::{Guest, Machine, Names, Task};
 use super::uml::{Limits, MEMORY, of_this_process};
 use super::{folder, host, init, parcel};
 use crate::image::{Image, ImageError, qemu};
-use crate::{Scratch, Stop};
 
 /// Memory of a guest, in MiB: Debian's kernel, the initramfs twice while it is unpacked, captures.
 const MEMORY_MB: u32 = 512;

@@ -19,14 +19,15 @@ use nix::sys::prctl::set_pdeathsig;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::signal::Signal;
 use nix::sys::time::TimeValLike;
-use nix::unistd::{getegid, geteuid};
+use nix::unistd::geteuid;
 use serde::{Deserialize, Serialize};
+use tcplab_os::clock::Pace;
+use tcplab_os::namespaces::new_user;
+use tcplab_os::{cpu, sys};
 
 use super::cost::Cost;
 use super::errand::Errand;
 use super::{confine, folder, init, qemu, uml};
-use crate::run::Pace;
-use crate::{cpu, sys};
 
 /// The first argument of a stage.
 pub(super) const WORD: &str = "__stage";
@@ -98,7 +99,7 @@ pub fn stage(errands: &[Errand]) -> Option<ExitCode> {
     Some(match work() {
         Ok(code) => code,
         Err(e) => {
-            crate::say(&e.to_string());
+            tcplab_os::say(&e.to_string());
             ExitCode::FAILURE
         }
     })
@@ -141,15 +142,6 @@ fn own_namespaces() -> Result<(), String> {
         return unshare(CloneFlags::CLONE_NEWNET).map_err(|e| format!("no network namespace: {e}"));
     }
     new_user(CloneFlags::CLONE_NEWNET).map_err(|e| format!("needs root or user namespaces: {e}"))
-}
-
-/// A user namespace in which this user is root, and other namespaces in it.
-pub(crate) fn new_user(more: CloneFlags) -> io::Result<()> {
-    let (user, group) = (geteuid(), getegid());
-    unshare(CloneFlags::CLONE_NEWUSER | more)?;
-    fs::write("/proc/self/setgroups", "deny")?;
-    fs::write("/proc/self/uid_map", format!("0 {user} 1"))?;
-    fs::write("/proc/self/gid_map", format!("0 {group} 1"))
 }
 
 fn start(guest: &Guest, share: &Path) -> Result<ExitCode, String> {

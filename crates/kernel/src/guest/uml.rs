@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use tcplab_os::{Scratch, Stop};
 use tcplab_plan::{Outcome, Point};
 
 use super::cost::Cost;
@@ -15,7 +16,6 @@ use super::initramfs::Initramfs;
 use super::process::words;
 use super::stage::{Guest, Machine, Names, Task};
 use super::{folder, host, init};
-use crate::{Scratch, Stop};
 
 /// Where a guest's folders live: UML wants a file system in memory.
 pub(super) const MEMORY: &str = "/dev/shm";

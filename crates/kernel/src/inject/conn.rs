@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use socket2::SockRef;
 use tcplab_base::Seq;
+use tcplab_os::tcp_info::{TcpInfo, tcp_info};
 use tcplab_wire::Endpoint;
 use tcplab_wire::malformed::{Family, question};
 
 use super::inspect::is_of_link;
 use super::sniff::endpoint;
 use super::{Arena, PATIENCE, Service, inside};
-use crate::tcp_info::{TcpInfo, tcp_info};
 
 /// What a check of a connection carries, bytes each way.
 const LOAD: usize = 3_000;

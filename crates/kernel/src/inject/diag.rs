@@ -7,7 +7,7 @@ use netlink_sys::protocols::NETLINK_SOCK_DIAG;
 use netlink_sys::{Socket, SocketAddr};
 use tcplab_wire::Endpoint;
 
-use crate::tcp_info::TcpInfo;
+use tcplab_os::tcp_info::TcpInfo;
 
 /// linux/netlink.h, linux/sock_diag.h.
 const NLM_F_REQUEST: u16 = 1;
@@ -107,9 +107,10 @@ fn info(answer: &[u8], port: u16) -> Option<TcpInfo> {
 mod tests {
     use std::net::{TcpListener, TcpStream};
 
+    use tcplab_os::tcp_info::tcp_info;
+
     use super::super::sniff::endpoint;
     use super::*;
-    use crate::tcp_info::tcp_info;
 
     #[test]
     fn it_says_what_the_socket_itself_says() {

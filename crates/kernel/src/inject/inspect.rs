@@ -11,7 +11,7 @@ use netlink_packet_route::address::AddressMessage;
 use netlink_packet_route::link::LinkMessage;
 use netlink_packet_route::nsid::{NsidAttribute, NsidMessage};
 
-use crate::run::netlink::Netlink;
+use tcplab_os::netlink::Netlink;
 
 /// `struct ifinfomsg`, `struct ifaddrmsg`, `struct rtgenmsg` before the attributes.
 const LINK_HEAD: usize = 16;

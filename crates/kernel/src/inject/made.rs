@@ -6,12 +6,13 @@ use std::os::fd::AsRawFd;
 use std::thread;
 
 use nix::sched::{CloneFlags, unshare};
+use tcplab_os::netlink::Netlink;
+use tcplab_os::sysctl;
+use tcplab_os::{Context, OsError};
 use tcplab_wire::malformed::Family;
 
 use super::inside;
 use crate::link::port::Port;
-use crate::run::netlink::Netlink;
-use crate::run::{Context, RunError, sysctl_path};
 
 const HOST_MAC: [u8; 6] = [2, 0x77, 0x82, 0, 0, 1];
 const PEER_MAC: [u8; 6] = [2, 0x77, 0x82, 0, 0, 2];
@@ -52,21 +53,21 @@ pub(super) fn listener(family: Family) -> SocketAddr {
 }
 
 /// Makes a namespace, on a thread of its own.
-fn new_namespace() -> Result<File, RunError> {
+fn new_namespace() -> Result<File, OsError> {
     let make = || {
         unshare(CloneFlags::CLONE_NEWNET).context(|| "cannot make a network namespace".into())?;
         for (key, value) in QUIET {
             // A kernel without IPv6 lacks some.
-            let _ = fs::write(sysctl_path(key), value);
+            let _ = fs::write(sysctl::path(key), value);
         }
         File::open("/proc/thread-self/ns/net").context(|| "/proc/thread-self/ns/net".into())
     };
     let made = thread::scope(|scope| scope.spawn(make).join());
-    made.unwrap_or_else(|_| Err(RunError::Cannot("no thread for a namespace".into())))
+    made.unwrap_or_else(|_| Err(OsError::Cannot("no thread for a namespace".into())))
 }
 
 /// Gives an end of the veth pair its addresses.
-fn set_up(side: usize) -> Result<(), RunError> {
+fn set_up(side: usize) -> Result<(), OsError> {
     let (name, mac) = (DEVICES[side], [HOST_MAC, PEER_MAC][side]);
     let other = [PEER_MAC, HOST_MAC][side];
     let ask = Netlink::open().context(|| "cannot open a netlink socket".into())?;
@@ -90,9 +91,9 @@ fn set_up(side: usize) -> Result<(), RunError> {
 }
 
 impl Made {
-    pub(super) fn new() -> Result<Self, RunError> {
+    pub(super) fn new() -> Result<Self, OsError> {
         let (host, peer) = (new_namespace()?, new_namespace()?);
-        let cannot = |e: String| RunError::Cannot(format!("cannot enter a namespace: {e}"));
+        let cannot = |e: String| OsError::Cannot(format!("cannot enter a namespace: {e}"));
         inside(&host, || {
             let ask = Netlink::open().context(|| "cannot open a netlink socket".into())?;
             ask.veth(DEVICES[0], DEVICES[1], peer.as_raw_fd())

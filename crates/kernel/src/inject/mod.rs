@@ -33,14 +33,15 @@ pub use self::kmsg::faults;
 pub use self::site::Site;
 pub use self::spot::Spot;
 
+use tcplab_os::counters::{self, Counters};
+use tcplab_os::namespaces::new_user;
+use tcplab_os::{Context, OsError};
+
 use self::diag::Diag;
 use self::kmsg::Kmsg;
 use self::made::{DEVICES, Made, listener};
 use self::sniff::Sniffed;
-use crate::counters::{self, Counters};
-use crate::guest::new_user;
 use crate::link::port::{HEADER, LONGEST, Port};
-use crate::run::{Context, RunError};
 
 /// The longest that a healthy host lets anybody wait.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -56,8 +57,8 @@ pub enum IntoError {
     Cannot(String),
 }
 
-impl From<RunError> for IntoError {
-    fn from(e: RunError) -> Self {
+impl From<OsError> for IntoError {
+    fn from(e: OsError) -> Self {
         Self::Cannot(e.to_string())
     }
 }
@@ -99,7 +100,7 @@ pub struct Arena {
 ///
 /// # Errors
 /// The system does not allow it.
-pub fn prepare() -> Result<(), RunError> {
+pub fn prepare() -> Result<(), OsError> {
     if nix::unistd::geteuid().is_root() {
         return Ok(());
     }
@@ -124,7 +125,7 @@ impl Arena {
     ///
     /// # Errors
     /// The system does not allow it, or lacks veth devices.
-    pub fn new() -> Result<Self, RunError> {
+    pub fn new() -> Result<Self, OsError> {
         let made = Made::new()?;
         let [device, from] = DEVICES.map(str::to_owned);
         let mut arena = Self {

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::net::{IpAddr, SocketAddr, SocketAddrV6, TcpListener};
 
 use tcplab_base::quoted;
+use tcplab_os::counters::Counters;
 use tcplab_wire::malformed::Family;
 
 use super::diag::Diag;
@@ -12,7 +13,6 @@ use super::into::{Destination, Wire};
 use super::kmsg::Kmsg;
 use super::sniff::Sniffed;
 use super::{Arena, IntoError, Service, Standing};
-use crate::counters::Counters;
 use crate::link::port::{LONGEST, Port};
 
 /// Ports of programs that are tried.

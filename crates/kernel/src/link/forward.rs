@@ -10,14 +10,14 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::{TimeSpec, TimeValLike};
 use nix::time::{ClockId, clock_gettime};
 use tcplab_base::{Duration, Instant};
+use tcplab_os::Stop;
+use tcplab_os::{Context, OsError};
 
 use super::count::Snapshot;
 use super::lane::Lane;
 use super::place::Opened;
 use super::port::{HEADER, LONGEST, Port};
 use super::{Change, Event, Order, Settings};
-use crate::Stop;
-use crate::run::{Context, RunError};
 
 /// Frames that are read from one device before the other one has its turn.
 const BURST: usize = 64;
@@ -73,7 +73,7 @@ impl Forwarder {
         let _ = tell.send(last);
     }
 
-    fn turn(&mut self, orders: &Receiver<Order>, tell: &Sender<Event>) -> Result<(), RunError> {
+    fn turn(&mut self, orders: &Receiver<Order>, tell: &Sender<Event>) -> Result<(), OsError> {
         // Without it waits are 50 us longer; the thread works all the same.
         let _ = set_timerslack(SLACK_NS);
         self.start = now();
@@ -118,7 +118,7 @@ impl Forwarder {
         &mut self,
         at: Instant,
         latest: Instant,
-    ) -> Result<([bool; 2], Option<Instant>), RunError> {
+    ) -> Result<([bool; 2], Option<Instant>), OsError> {
         if self.has_more {
             return Ok(([true; 2], None));
         }
@@ -144,7 +144,7 @@ impl Forwarder {
         }
     }
 
-    fn sleep(&mut self, at: Instant, until: Instant) -> Result<(), RunError> {
+    fn sleep(&mut self, at: Instant, until: Instant) -> Result<(), OsError> {
         self.woken = until;
         match ppoll(&mut [], Some(time_to(at, until)), None) {
             Ok(_) | Err(Errno::EINTR) => Ok(()),
@@ -153,7 +153,7 @@ impl Forwarder {
     }
 
     /// Takes what came in at a side.
-    fn take(&mut self, side: usize, came: Option<Instant>) -> Result<(), RunError> {
+    fn take(&mut self, side: usize, came: Option<Instant>) -> Result<(), OsError> {
         let (from, to) = (&self.opened[side], &self.opened[1 - side].port);
         for _ in 0..BURST {
             let mut header = [0; HEADER];
@@ -168,7 +168,7 @@ impl Forwarder {
     }
 
     /// Gives out what is due.
-    fn give(&mut self) -> Result<(), RunError> {
+    fn give(&mut self) -> Result<(), OsError> {
         for side in 0..2 {
             let to: &Port = &self.opened[1 - side].port;
             self.lanes[side].leave(now(), to)?;

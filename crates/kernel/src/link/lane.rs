@@ -9,7 +9,7 @@ use super::count::WaySnapshot;
 use super::frame::LiveFrame;
 use super::out::Out;
 use super::port::{Header, LONGEST, Port};
-use crate::run::RunError;
+use tcplab_os::OsError;
 
 /// Buffers that are kept.
 const SPARE: usize = 4096;
@@ -63,7 +63,7 @@ impl Lane {
         header: &Header,
         (buffer, length): (&mut Vec<u8>, usize),
         to: &Port,
-    ) -> Result<(), RunError> {
+    ) -> Result<(), OsError> {
         if length == 0 {
             self.count.invalid += 1;
             return Ok(());
@@ -139,7 +139,7 @@ impl Lane {
     }
 
     /// What is due goes out.
-    pub(super) fn leave(&mut self, now: Instant, to: &Port) -> Result<(), RunError> {
+    pub(super) fn leave(&mut self, now: Instant, to: &Port) -> Result<(), OsError> {
         while let Some(mut out) = self.line.as_mut().and_then(|line| line.poll(now)) {
             let late = now.since(out.at).as_nanos().max(0) as u64;
             let delay = now.since(out.frame.came).as_nanos().max(0) as u64;

@@ -31,8 +31,9 @@ pub use count::{Snapshot, WaySnapshot};
 pub use end::{End, Give, Place};
 pub use program::Program;
 
-use crate::Stop;
-use crate::run::{Context, RunError};
+use tcplab_os::Stop;
+use tcplab_os::{Context, OsError};
+
 use forward::Forwarder;
 pub(crate) use place::{Opened, open};
 
@@ -115,7 +116,7 @@ impl Ends {
     ///
     /// # Errors
     /// What the system refuses.
-    pub fn program(&self, side: usize, command: &str) -> Result<Program, RunError> {
+    pub fn program(&self, side: usize, command: &str) -> Result<Program, OsError> {
         Program::start(command, &self.0[side & 1])
     }
 }
@@ -141,7 +142,7 @@ pub fn in_foreground(terminal: impl AsFd) -> bool {
 /// # Errors
 /// Those of sigaction(2).
 pub fn never_stop_for_input() -> std::io::Result<()> {
-    crate::sys::ignore_terminal_input()
+    tcplab_os::sys::ignore_terminal_input()
 }
 
 /// A Unix socket that listens for this user alone.
@@ -161,7 +162,7 @@ impl Link {
     ///
     /// # Errors
     /// What the system refuses; an end that is not there.
-    pub fn open(settings: Settings) -> Result<Self, RunError> {
+    pub fn open(settings: Settings) -> Result<Self, OsError> {
         let all_new = settings
             .ends
             .iter()
@@ -170,10 +171,10 @@ impl Link {
             place::own_user()?;
         }
         let ends = [settings.ends[0].resolve(), settings.ends[1].resolve()];
-        let [a, b] = ends.map(|end| end.map_err(RunError::Cannot));
+        let [a, b] = ends.map(|end| end.map_err(OsError::Cannot));
         let (a, b) = (a?, b?);
         if (&a.place, &a.device) == (&b.place, &b.device) {
-            return Err(RunError::Cannot(format!("both ends are {a}")));
+            return Err(OsError::Cannot(format!("both ends are {a}")));
         }
         let opened = [open(a, 0, settings.mtu)?, open(b, 1, settings.mtu)?];
         Ok(Self { opened, settings })
@@ -208,7 +209,7 @@ impl Link {
     ///
     /// # Errors
     /// What the system refuses.
-    pub fn ends(&self) -> Result<Ends, RunError> {
+    pub fn ends(&self) -> Result<Ends, OsError> {
         let copy = |side: usize| {
             let namespace = &self.opened[side].namespace;
             namespace.try_clone().context(|| "a namespace".into())
@@ -220,14 +221,14 @@ impl Link {
     ///
     /// # Errors
     /// What the system refuses.
-    pub fn start(self, stop: Stop) -> Result<Running, RunError> {
+    pub fn start(self, stop: Stop) -> Result<Running, OsError> {
         let (orders, to_do) = sync_channel(ORDERS);
         let (tell, events) = channel();
         let forwarder = Forwarder::new(self.opened, self.settings, stop.clone());
         let thread = thread::Builder::new()
             .name("link".into())
             .spawn(move || forwarder.run(&to_do, &tell))
-            .map_err(|source| RunError::Os {
+            .map_err(|source| OsError::Os {
                 what: "cannot start a thread".into(),
                 source,
             })?;

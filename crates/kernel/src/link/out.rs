@@ -2,10 +2,10 @@
 //! the host, as a card's driver does (GRO).
 
 use tcplab_base::{Duration, Instant};
+use tcplab_os::{Context, OsError};
 use tcplab_wire::{Joiner, SuperFrame, VnetHeader};
 
 use super::port::{Header, LONGEST, Port};
-use crate::run::{Context, RunError};
 
 /// Frames that are due within this time of each other are joined: those of a wire of 600 Mbit/s and more.
 const TOGETHER: Duration = Duration::from_micros(20);
@@ -48,7 +48,7 @@ impl Out {
         at: Instant,
         frame: Vec<u8>,
         to: &Port,
-    ) -> Result<Option<Vec<u8>>, RunError> {
+    ) -> Result<Option<Vec<u8>>, OsError> {
         let frame = SuperFrame::plain(frame);
         if self.joins(at, &frame) {
             return Ok(Some(frame.into_bytes()));
@@ -91,7 +91,7 @@ impl Out {
     }
 
     /// What waits goes out. Gives a buffer back.
-    pub(super) fn flush(&mut self, to: &Port) -> Result<Option<Vec<u8>>, RunError> {
+    pub(super) fn flush(&mut self, to: &Port) -> Result<Option<Vec<u8>>, OsError> {
         let Some(held) = self.held.take() else {
             return Ok(None);
         };
@@ -110,12 +110,7 @@ impl Out {
     }
 
     /// A frame or super-segment as it came in.
-    pub(super) fn pass(
-        &mut self,
-        header: &Header,
-        frame: &[u8],
-        to: &Port,
-    ) -> Result<(), RunError> {
+    pub(super) fn pass(&mut self, header: &Header, frame: &[u8], to: &Port) -> Result<(), OsError> {
         let written = to.write(header, frame);
         let is_written = written.context(|| "cannot write to a device of the link".into())?;
         self.count(1, frame.len() as u64, is_written);

@@ -7,12 +7,12 @@ use std::path::Path;
 use std::thread;
 
 use nix::sched::{CloneFlags, setns, unshare};
+use tcplab_os::namespaces::new_user;
+use tcplab_os::netlink::Netlink;
+use tcplab_os::{Context, OsError};
 
 use super::end::{End, Give, Place, namespace_file};
 use super::port::Port;
-use crate::guest::new_user;
-use crate::run::netlink::Netlink;
-use crate::run::{Context, RunError};
 
 /// The namespaces of this thread.
 const OWN: &str = "/proc/thread-self/ns/net";
@@ -68,7 +68,7 @@ fn dropped(text: &str, device: &str) -> Option<u64> {
 }
 
 /// Moves this process into a user namespace in which this user is root.
-pub(super) fn own_user() -> Result<(), RunError> {
+pub(super) fn own_user() -> Result<(), OsError> {
     new_user(CloneFlags::empty()).context(|| {
         "needs root, or user namespaces (sysctl kernel.unprivileged_userns_clone=1)".into()
     })
@@ -80,13 +80,13 @@ pub(super) fn is_own_user() -> bool {
 }
 
 /// Makes or opens the end of this side (0 or 1). The calling thread stays where it is.
-pub(crate) fn open(end: End, side: usize, mtu: u32) -> Result<Opened, RunError> {
+pub(crate) fn open(end: End, side: usize, mtu: u32) -> Result<Opened, OsError> {
     // A thread of its own: whoever enters a namespace stays there.
     let opened = thread::scope(|scope| scope.spawn(|| in_place(end, side, mtu)).join());
-    opened.unwrap_or_else(|_| Err(RunError::Cannot("cannot open an end of the link".into())))
+    opened.unwrap_or_else(|_| Err(OsError::Cannot("cannot open an end of the link".into())))
 }
 
-fn in_place(end: End, side: usize, mtu: u32) -> Result<Opened, RunError> {
+fn in_place(end: End, side: usize, mtu: u32) -> Result<Opened, OsError> {
     match &end.place {
         Place::New(name) => {
             unshare(CloneFlags::CLONE_NEWNET)
@@ -99,7 +99,7 @@ fn in_place(end: End, side: usize, mtu: u32) -> Result<Opened, RunError> {
     let devices = File::open(DEVICES).context(|| DEVICES.into())?;
     if end.place == Place::Interface {
         if let Give::Address(..) = end.address {
-            return Err(RunError::Cannot(format!(
+            return Err(OsError::Cannot(format!(
                 "{end} is an existing interface: a link does not change its address"
             )));
         }
@@ -130,13 +130,13 @@ fn in_place(end: End, side: usize, mtu: u32) -> Result<Opened, RunError> {
     })
 }
 
-fn enter(file: &Path, name: &str) -> Result<(), RunError> {
+fn enter(file: &Path, name: &str) -> Result<(), OsError> {
     File::open(file)
         .and_then(|namespace| setns(namespace, CloneFlags::CLONE_NEWNET).map_err(Into::into))
         .context(|| format!("cannot enter the network namespace {name} (needs root)"))
 }
 
-fn set_up(end: &End, mtu: u32, address: Option<(IpAddr, u8)>) -> Result<(), RunError> {
+fn set_up(end: &End, mtu: u32, address: Option<(IpAddr, u8)>) -> Result<(), OsError> {
     let device = &end.device;
     let netlink = Netlink::open().context(|| "cannot open a netlink socket".into())?;
     if let Place::New(_) = end.place {

@@ -9,9 +9,10 @@ use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socket, sockopt};
 use nix::sys::uio::{readv, writev};
 
-use crate::live::address_of;
-use crate::run::{Context, RunError, open_tun};
-use crate::sys::{self, SockOpt};
+use tcplab_os::live::address_of;
+use tcplab_os::sys::{self, SockOpt};
+use tcplab_os::tap::open_tun;
+use tcplab_os::{Context, OsError};
 
 /// Bytes of `struct virtio_net_hdr` (linux/virtio_net.h).
 pub(crate) const HEADER: usize = 10;
@@ -51,7 +52,7 @@ pub(crate) enum Port {
 
 impl Port {
     /// Makes a TAP device in the current network namespace.
-    pub(crate) fn tap(name: &str) -> Result<Self, RunError> {
+    pub(crate) fn tap(name: &str) -> Result<Self, OsError> {
         let file = open_tun("live links")?;
         sys::attach_tap_with_offload(&file, name)
             .context(|| format!("cannot make the TAP device {name}"))?;
@@ -59,19 +60,19 @@ impl Port {
     }
 
     /// Opens an interface that there is, in promiscuous mode.
-    pub(crate) fn interface(name: &str) -> Result<Self, RunError> {
+    pub(crate) fn interface(name: &str) -> Result<Self, OsError> {
         Self::packets(name, &[ARPHRD_ETHER])
     }
 
     /// The same, or a loopback interface: what is sent through it comes back as if received.
-    pub(crate) fn interface_or_loopback(name: &str) -> Result<Self, RunError> {
+    pub(crate) fn interface_or_loopback(name: &str) -> Result<Self, OsError> {
         Self::packets(name, &[ARPHRD_ETHER, ARPHRD_LOOPBACK])
     }
 
-    fn packets(name: &str, kinds: &[u16]) -> Result<Self, RunError> {
-        let address = address_of(name).map_err(|e| RunError::Cannot(e.to_string()))?;
+    fn packets(name: &str, kinds: &[u16]) -> Result<Self, OsError> {
+        let address = address_of(name).map_err(|e| OsError::Cannot(e.to_string()))?;
         if !kinds.contains(&address.hatype()) {
-            return Err(RunError::Cannot(format!(
+            return Err(OsError::Cannot(format!(
                 "{name} carries no Ethernet frames: a link needs an interface that does"
             )));
         }

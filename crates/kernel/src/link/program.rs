@@ -15,8 +15,8 @@ use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 
-use crate::run::{Context, RunError};
-use crate::sys;
+use tcplab_os::sys;
+use tcplab_os::{Context, OsError};
 
 /// Time that a program has to end after SIGTERM.
 const GRACE: Duration = Duration::from_millis(500);
@@ -34,7 +34,7 @@ pub struct Program {
 impl Program {
     /// Starts `sh -c COMMAND` in a network namespace; what it leaves in the background runs until the link ends. What it prints goes to standard error: standard output is the
     /// link's.
-    pub(super) fn start(command: &str, namespace: &File) -> Result<Self, RunError> {
+    pub(super) fn start(command: &str, namespace: &File) -> Result<Self, OsError> {
         let (say, begun) = channel();
         let (tell, ended) = channel();
         let (gone, all_gone) = channel();

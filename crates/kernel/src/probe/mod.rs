@@ -4,7 +4,7 @@
 //! [`echo`] and [`stream`] are the two pairs of programs with which delayed ACKs were first shown;
 //! they speak to those programs and to nc(1). [`driver`] hosts every application of the crate
 //! `apps`. Before and after each read the log has what getsockopt(TCP_QUICKACK) says and what the
-//! kernel knows ([`crate::proc_tcp`]).
+//! kernel knows ([`tcplab_os::proc_tcp`]).
 //!
 //! Sockets do not block; all waiting is in poll(2), in slices, so that Ctrl-C, times and samples
 //! are seen. A read is tried when poll(2) has something for it: on the wire that is the same as blocking calls.
@@ -31,8 +31,8 @@ pub use report::{
 pub use run::{Probe, Settings};
 pub use serve::Service;
 
-use crate::cpu;
-use crate::sys::{self, SockOpt};
+use tcplab_os::cpu;
+use tcplab_os::sys::{self, SockOpt};
 
 /// Pins the calling thread to a CPU.
 ///

@@ -4,12 +4,12 @@ use std::io;
 use std::sync::Arc;
 
 use tcplab_base::Duration as Span;
+use tcplab_os::{Scratch, Stop};
 
 use super::frame::{News, What};
 use super::remote::Out;
 use super::{Reply, Request, clock, half, reach};
 use crate::bench::{self, BenchError, Beside, Side};
-use crate::{Scratch, Stop};
 
 /// The way back for a request that is being worked on.
 pub(crate) struct Way {

@@ -8,6 +8,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tcplab_base::Duration as Span;
+use tcplab_os::OsError;
+use tcplab_os::Scratch;
+use tcplab_os::sysctl;
 use tcplab_plan::network::HOST_SYSCTLS;
 use tcplab_plan::point::Host;
 use tcplab_plan::{Outcome, Point};
@@ -15,8 +18,7 @@ use tcplab_plan::{Outcome, Point};
 use super::Reply;
 use super::answer::Way;
 use super::frame::MOST_BYTES;
-use crate::Scratch;
-use crate::run::{RunError, Site, Sysctls, run_half, sysctl_path};
+use crate::run::{Site, Sysctls, run_half};
 
 /// How often the word to go is looked for.
 const LOOK: Duration = Duration::from_millis(1);
@@ -67,10 +69,10 @@ pub(super) fn run(half: &Half, way: &Way) -> Result<Reply, String> {
         over: &over,
     };
     let go = || {
-        way.note(Reply::Ready, &[]).map_err(RunError::Cannot)?;
+        way.note(Reply::Ready, &[]).map_err(OsError::Cannot)?;
         while !way.go.wanted() {
             if way.stop.wanted() {
-                return Err(RunError::Cannot("ended before it began".into()));
+                return Err(OsError::Cannot("ended before it began".into()));
             }
             thread::sleep(LOOK);
         }
@@ -131,7 +133,7 @@ impl Changed {
                 }
                 Ok(now) if is_same(&now, value) => {}
                 Ok(now) if sets => {
-                    let wrote = fs::write(sysctl_path(key), value);
+                    let wrote = fs::write(sysctl::path(key), value);
                     wrote.map_err(|e| format!("cannot set the sysctl {key} to {value}: {e}"))?;
                     warnings.push(format!(
                         "{host}: sysctl {key} was {now}; it was set to {value} for the run"
@@ -165,15 +167,15 @@ impl Changed {
 impl Drop for Changed {
     fn drop(&mut self) {
         for (key, value) in self.0.drain(..).rev() {
-            if let Err(e) = fs::write(sysctl_path(&key), &value) {
-                crate::say(&format!("cannot put back the sysctl {key} to {value}: {e}"));
+            if let Err(e) = fs::write(sysctl::path(&key), &value) {
+                tcplab_os::say(&format!("cannot put back the sysctl {key} to {value}: {e}"));
             }
         }
     }
 }
 
 fn read(key: &str) -> std::io::Result<String> {
-    let text = fs::read_to_string(sysctl_path(key))?;
+    let text = fs::read_to_string(sysctl::path(key))?;
     Ok(text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 

@@ -11,11 +11,11 @@ use std::thread::{self, JoinHandle};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::{dup2_stdin, dup2_stdout};
 use serde::Serialize;
+use tcplab_os::Stop;
 
 use super::answer::{Way, answer};
 use super::frame::{self, News, Order, What};
 use super::{Reply, Request, clock, facts};
-use crate::Stop;
 
 /// The first argument of a far side.
 pub(super) const WORD: &str = "__remote";
@@ -35,7 +35,7 @@ pub fn remote() -> Option<ExitCode> {
     Some(match serve() {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
-            crate::say(&format!("tcplab: {e}"));
+            tcplab_os::say(&format!("tcplab: {e}"));
             ExitCode::FAILURE
         }
     })

@@ -10,6 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use tcplab_os::Stop;
+
 use super::clock::{self, Offset};
 use super::frame::{self, News, Order};
 use super::open::{self, Opened};
@@ -17,7 +19,6 @@ use super::pending::{Heard, Pending};
 use super::program::Program;
 use super::words::Words;
 use super::{Facts, Host, Reply, Request, SshError, SshOptions};
-use crate::Stop;
 
 /// Where a line of progress goes.
 pub type Say<'a> = &'a (dyn Fn(&str) + Sync);

@@ -9,8 +9,9 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use tcplab_os::output::write_own;
+
 use super::{Manifest, UmlName, manifest::SCHEMA, nearest};
-use crate::output::write_own;
 
 /// The folder of kernels.
 #[derive(Clone, Debug)]

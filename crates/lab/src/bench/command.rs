@@ -11,8 +11,8 @@ use tcplab_compare::{
     Arm as ArmMetrics, Better, Combine, Metric, Metrics, Noise, RemarkKind, Role, Run as Value,
     Source,
 };
-use tcplab_kernel::Stop;
 use tcplab_kernel::bench::{Machine, Shell, Took, command};
+use tcplab_os::Stop;
 
 use super::folder::now_s;
 use super::{Arm, Folder, Setting, system};

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 use tcplab_kernel::bench::Measured;
-use tcplab_kernel::output::write_own;
+use tcplab_os::output::write_own;
 
 use super::{Plan, Turn};
 

@@ -16,8 +16,8 @@ mod self_test;
 use std::io;
 use std::path::PathBuf;
 
-use tcplab_kernel::Stop;
 use tcplab_kernel::bench::{self, Place, Spec};
+use tcplab_os::Stop;
 
 pub use arm::{Arm, Setting, places};
 pub use command::Commands;
@@ -48,7 +48,7 @@ pub fn system() -> String {
         let text = std::fs::read_to_string(format!("/proc/sys/kernel/{name}"));
         text.unwrap_or_default().trim().to_owned()
     };
-    let processors = tcplab_kernel::cpu::allowed().len();
+    let processors = tcplab_os::cpu::allowed().len();
     format!(
         "{} {}, {processors} processors",
         read("ostype"),

@@ -3,7 +3,7 @@
 use tcplab_base::Duration;
 use tcplab_compare::Options;
 use tcplab_kernel::bench::{Over, Workload};
-use tcplab_kernel::cpu;
+use tcplab_os::cpu;
 
 use super::Arm;
 

@@ -6,8 +6,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use tcplab_compare::{Comparison, Metric, Options, Verdict, compare};
-use tcplab_kernel::Stop;
 use tcplab_kernel::bench::Place;
+use tcplab_os::Stop;
 
 use super::{Arm, Plan, Run, Setting, Turn, enough, metrics, one, system};
 use crate::LabError;

@@ -15,7 +15,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tcplab_drill::Defines;
-use tcplab_kernel::text::{TextError, read_bytes};
+use tcplab_os::text::{TextError, read_bytes};
 
 pub use document::{CaseResult, DRILL_SCHEMA, DrillDocument, Expected, Verdict};
 pub use find::{Case, MODES, cases, scripts, word};

@@ -1,6 +1,6 @@
 //! What of a kernel's connection a frame may not change, by `struct tcp_info`.
 
-use tcplab_kernel::tcp_info::TcpInfo;
+use tcplab_os::tcp_info::TcpInfo;
 use tcplab_wire::malformed::{Aim, Fate};
 
 /// How long something was ago: it grows by itself.
@@ -42,7 +42,7 @@ mod tests {
     use std::io::{Read, Write};
     use std::net::{TcpListener, TcpStream};
 
-    use tcplab_kernel::tcp_info::tcp_info;
+    use tcplab_os::tcp_info::tcp_info;
 
     use super::*;
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tcplab_kernel::inject::{Arena, Conn, Destination, IntoError, Standing};
-use tcplab_kernel::tcp_info::TcpInfo;
+use tcplab_os::tcp_info::TcpInfo;
 use tcplab_wire::malformed::{Aim, Case, Family, Fate, Flow, Group};
 
 use super::document::{KernelCounter, SiteRecord};

@@ -2,7 +2,7 @@
 //! machine's kernel.
 
 use serde::Deserialize;
-use tcplab_kernel::Stop;
+use tcplab_os::Stop;
 
 use crate::error::LabError;
 use crate::inject::{self, InjectDocument, TargetName, Wanted};

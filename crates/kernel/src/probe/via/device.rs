@@ -2,12 +2,12 @@
 
 use std::net::{Ipv4Addr, UdpSocket};
 
-use crate::link::{Give, Opened, Place};
-use crate::live::address_of;
-use crate::probe::error::Error;
-use crate::sys;
+use tcplab_os::live::address_of;
+use tcplab_os::sys;
 
 use super::{Via, cannot};
+use crate::link::{Give, Opened, Place};
+use crate::probe::error::Error;
 
 /// Of a new TAP device.
 const USUAL_MTU: u32 = 1_500;

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use tcplab_kernel::guest::{Errand, GuestError, Initramfs, Place, Talk, run_job};
 use tcplab_kernel::inject::faults;
-use tcplab_kernel::{Stop, cpu};
+use tcplab_os::{Stop, cpu};
 
 use self::record::{Heard, LINES, Pick, QUESTION, Question, STEP, Step};
 use super::one::{Done, Label, Part};

@@ -16,31 +16,33 @@ pub enum Pace {
 /// Reads CLOCK_MONOTONIC, shifted to begin at the wall clock's time: captures need a date, timers
 /// must not jump.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Clock {
+pub struct Clock {
     shift: Duration,
-    pub(crate) pace: Pace,
+    /// Whose time it is.
+    pub pace: Pace,
 }
 
 impl Clock {
-    pub(crate) fn new(pace: Pace) -> nix::Result<Self> {
+    /// Takes the wall clock's time once.
+    pub fn new(pace: Pace) -> nix::Result<Self> {
         let wall = read(ClockId::CLOCK_REALTIME)?;
         let shift = wall.since(read(ClockId::CLOCK_MONOTONIC)?);
         Ok(Self { shift, pace })
     }
 
     /// Now, in nanoseconds since the epoch.
-    pub(crate) fn now(&self) -> Instant {
+    pub fn now(&self) -> Instant {
         // CLOCK_MONOTONIC cannot fail once it has been read.
         read(ClockId::CLOCK_MONOTONIC).unwrap_or_default() + self.shift
     }
 
     /// A time of CLOCK_MONOTONIC, in nanoseconds since the epoch.
-    pub(crate) fn of_monotonic(&self, at: Instant) -> Instant {
+    pub fn of_monotonic(&self, at: Instant) -> Instant {
         at + self.shift
     }
 
     /// The same time on CLOCK_MONOTONIC, as timers take it.
-    pub(crate) fn monotonic(&self, at: Instant) -> Instant {
+    pub fn monotonic(&self, at: Instant) -> Instant {
         at - self.shift
     }
 }

@@ -9,19 +9,19 @@ use tcplab_capture::{Interface, PcapngWriter};
 use tcplab_wire::LinkType;
 
 /// A file of packets, or nothing when the point wants none. Times are absolute, frames are cut at the point's `snap_bytes`.
-pub(crate) struct CaptureFile {
+pub struct CaptureFile {
     out: Option<PcapngWriter<BufWriter<File>>>,
     snap: usize,
 }
 
 impl CaptureFile {
     /// Creates the file. `interface` goes into it as the interface's name.
-    pub(crate) fn create(path: &Path, interface: &str, snap_bytes: u32) -> io::Result<Self> {
+    pub fn create(path: &Path, interface: &str, snap_bytes: u32) -> io::Result<Self> {
         Self::create_of(LinkType::Ethernet, path, interface, snap_bytes)
     }
 
     /// The same of frames that begin with another header.
-    pub(crate) fn create_of(
+    pub fn create_of(
         link: LinkType,
         path: &Path,
         interface: &str,
@@ -45,11 +45,12 @@ impl CaptureFile {
     }
 
     /// Takes frames and keeps none.
-    pub(crate) fn none() -> Self {
+    pub fn none() -> Self {
         Self { out: None, snap: 0 }
     }
 
-    pub(crate) fn frame(&mut self, at: Instant, frame: &[u8], whole: u32) -> io::Result<()> {
+    /// Adds a frame that was `whole` bytes long on the wire.
+    pub fn frame(&mut self, at: Instant, frame: &[u8], whole: u32) -> io::Result<()> {
         let Some(out) = &mut self.out else {
             return Ok(());
         };
@@ -57,7 +58,8 @@ impl CaptureFile {
         out.packet(0, Some(at), kept, whole, &[])
     }
 
-    pub(crate) fn finish(self) -> io::Result<()> {
+    /// Writes the rest.
+    pub fn finish(self) -> io::Result<()> {
         self.out.map_or(Ok(()), |out| out.finish().map(drop))
     }
 }

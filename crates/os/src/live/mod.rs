@@ -4,6 +4,8 @@
 //! (SO_RXQ_OVFL, socket(7)). Only the first [`SNAP`] bytes of a frame are copied: headers are all
 //! that the analysis reads. The interface is not set to promiscuous mode.
 
+mod error;
+
 use std::io::{self, IoSliceMut};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
@@ -19,7 +21,7 @@ use nix::sys::time::{TimeSpec, TimeVal};
 use tcplab_base::Instant;
 use tcplab_wire::LinkType;
 
-use crate::Error;
+pub use self::error::Error;
 
 /// Bytes of packets that the kernel may hold for us.
 const BUFFER: usize = 32 << 20;
@@ -166,7 +168,7 @@ fn instant(t: TimeSpec) -> Instant {
 }
 
 /// The packet-level address of an interface: its index and hardware type.
-pub(crate) fn address_of(interface: &str) -> Result<LinkAddr, Error> {
+pub fn address_of(interface: &str) -> Result<LinkAddr, Error> {
     let mut known = Vec::new();
     for entry in getifaddrs().map_err(io::Error::from)? {
         let Some(address) = entry

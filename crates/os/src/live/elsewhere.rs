@@ -1,12 +1,14 @@
 //! Stands in for live capture where there is no AF_PACKET.
 
+mod error;
+
 use std::io;
 use std::time::Duration;
 
 use tcplab_base::Instant;
 use tcplab_wire::LinkType;
 
-use crate::Error;
+pub use self::error::Error;
 
 /// One frame.
 #[derive(Clone, Copy, Debug)]

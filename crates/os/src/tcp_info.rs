@@ -109,7 +109,7 @@ const FIELDS: &[(&str, usize, Form)] = &[
 ];
 
 /// The names of all fields.
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+pub fn names() -> impl Iterator<Item = &'static str> {
     FIELDS.iter().map(|(name, ..)| *name)
 }
 
@@ -128,10 +128,10 @@ pub fn tcp_info(fd: impl AsFd) -> io::Result<TcpInfo> {
 
 impl TcpInfo {
     /// Room for an answer.
-    pub(crate) const ROOM: usize = ROOM;
+    pub const ROOM: usize = ROOM;
 
     /// The answer of getsockopt(2), of which the kernel has filled `length` bytes.
-    pub(crate) fn of_bytes(bytes: [u8; ROOM], length: usize) -> Self {
+    pub fn of_bytes(bytes: [u8; ROOM], length: usize) -> Self {
         Self { bytes, length }
     }
 

@@ -24,7 +24,7 @@ pub struct Refused {
 ///
 /// # Errors
 /// The first one that the kernel refuses.
-pub(crate) fn set(fd: &impl AsFd, is_tcp: bool, wanted: &SocketOptions) -> Result<(), Refused> {
+pub fn set(fd: &impl AsFd, is_tcp: bool, wanted: &SocketOptions) -> Result<(), Refused> {
     let int = |option, name, value: Option<u32>| match value {
         None => Ok(()),
         Some(n) => sys::set_int(fd, option, i32::try_from(n).unwrap_or(i32::MAX))

@@ -119,7 +119,7 @@ impl Drop for Scratch {
 }
 
 /// A new folder with a name that nobody can guess, which only this user may enter. It goes with its value.
-pub(crate) fn private(prefix: &str, place: &Path) -> io::Result<TempDir> {
+pub fn private(prefix: &str, place: &Path) -> io::Result<TempDir> {
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));

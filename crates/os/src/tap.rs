@@ -7,14 +7,14 @@ use nix::errno::Errno;
 use nix::fcntl::OFlag;
 use nix::unistd;
 
-use super::error::{Context, RunError};
+use crate::error::{Context, OsError};
 use crate::sys;
 
 /// The device's file.
 const TUN: &str = "/dev/net/tun";
 
 /// Opens it for a new device, whose reads do not wait; `who` are those that need it.
-pub(crate) fn open_tun(who: &str) -> Result<File, RunError> {
+pub fn open_tun(who: &str) -> Result<File, OsError> {
     OpenOptions::new()
         .read(true)
         .write(true)
@@ -30,20 +30,21 @@ pub(crate) fn open_tun(who: &str) -> Result<File, RunError> {
 
 /// One TAP device; it vanishes with its last descriptor.
 #[derive(Debug)]
-pub(crate) struct Tap {
-    pub(crate) file: File,
+pub struct Tap {
+    /// Its descriptor, whose reads do not wait.
+    pub file: File,
 }
 
 impl Tap {
     /// Makes the device `name` in the current network namespace, without offloads.
-    pub(crate) fn new(name: &str) -> Result<Self, RunError> {
+    pub fn new(name: &str) -> Result<Self, OsError> {
         let file = open_tun("links of ours")?;
         sys::attach_tap(&file, name).context(|| format!("cannot make the TAP device {name}"))?;
         Ok(Self { file })
     }
 
     /// Reads one frame into `buffer`; none: there is no more.
-    pub(crate) fn read(&self, buffer: &mut [u8]) -> nix::Result<Option<usize>> {
+    pub fn read(&self, buffer: &mut [u8]) -> nix::Result<Option<usize>> {
         match unistd::read(&self.file, buffer) {
             Ok(n) => Ok(Some(n)),
             Err(Errno::EAGAIN) => Ok(None),
@@ -52,7 +53,7 @@ impl Tap {
     }
 
     /// Gives a frame to the host.
-    pub(crate) fn write(&self, frame: &[u8]) -> nix::Result<()> {
+    pub fn write(&self, frame: &[u8]) -> nix::Result<()> {
         match unistd::write(&self.file, frame) {
             // The device is down or has no room: a card would drop it too.
             Ok(_) | Err(Errno::EIO | Errno::EAGAIN | Errno::ENOBUFS) => Ok(()),

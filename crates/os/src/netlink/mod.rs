@@ -1,5 +1,8 @@
 //! rtnetlink(7) requests in the current network namespace: a guest has no ip(8).
 
+mod generic;
+mod ip;
+
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -21,8 +24,10 @@ use netlink_packet_route::route::{
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
-use nix::net::if_::if_nametoindex;
+use nix::net::if_::{if_nameindex, if_nametoindex};
 use tcplab_plan::point::Route;
+
+pub use self::generic::flush_tcp_metrics;
 
 /// linux/netlink.h.
 const NLMSG_ERROR: u16 = 2;
@@ -32,14 +37,14 @@ const NLMSG_DONE: u16 = 3;
 const TX_QUEUE: u32 = 10_000;
 
 /// RTAX_RTO_MIN's bit in RTAX_LOCK: without it the kernel ignores the metric.
-pub(crate) const LOCK_RTO_MIN: u32 = 1 << 13;
+pub const LOCK_RTO_MIN: u32 = 1 << 13;
 
 /// A socket to the kernel's routing.
-pub(crate) struct Netlink(Socket);
+pub struct Netlink(Socket);
 
 impl Netlink {
     /// Opens it in the current network namespace.
-    pub(crate) fn open() -> io::Result<Self> {
+    pub fn open() -> io::Result<Self> {
         let mut socket = Socket::new(NETLINK_ROUTE)?;
         socket.bind_auto()?;
         socket.connect(&SocketAddr::new(0, 0))?;
@@ -47,7 +52,7 @@ impl Netlink {
     }
 
     /// Sends one request and waits for the kernel's answer.
-    pub(crate) fn ask(&self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
+    pub fn ask(&self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
         let mut packet = NetlinkMessage::from(message);
         packet.header.flags = NLM_F_REQUEST | NLM_F_ACK | flags;
         packet.finalize();
@@ -66,7 +71,7 @@ impl Netlink {
     }
 
     /// Sends a request for a list and gives the payload of each answer, behind the netlink header.
-    pub(crate) fn dump(&self, message: RouteNetlinkMessage) -> io::Result<Vec<Vec<u8>>> {
+    pub fn dump(&self, message: RouteNetlinkMessage) -> io::Result<Vec<Vec<u8>>> {
         let mut packet = NetlinkMessage::from(message);
         packet.header.flags = NLM_F_REQUEST | NLM_F_DUMP;
         packet.finalize();
@@ -91,7 +96,7 @@ impl Netlink {
     }
 
     /// Sends a request for one thing and gives the payload of the answer, behind the netlink header.
-    pub(crate) fn get(&self, message: RouteNetlinkMessage) -> io::Result<Vec<u8>> {
+    pub fn get(&self, message: RouteNetlinkMessage) -> io::Result<Vec<u8>> {
         let mut packet = NetlinkMessage::from(message);
         packet.header.flags = NLM_F_REQUEST;
         packet.finalize();
@@ -107,7 +112,7 @@ impl Netlink {
     }
 
     /// The index of the interface by which an address is reached (RTM_GETROUTE).
-    pub(crate) fn interface_to(&self, address: Ipv4Addr) -> io::Result<u32> {
+    fn interface_to(&self, address: Ipv4Addr) -> io::Result<u32> {
         /// linux/rtnetlink.h: the attribute, and the length of `struct rtmsg`.
         const RTA_OIF: u16 = 4;
         const RTMSG: usize = 12;
@@ -132,7 +137,7 @@ impl Netlink {
     }
 
     /// Brings an interface up.
-    pub(crate) fn up(&self, name: &str) -> io::Result<()> {
+    pub fn up(&self, name: &str) -> io::Result<()> {
         let mut message = link(index(name)?);
         message.header.flags = LinkFlags::Up;
         message.header.change_mask = LinkFlags::Up;
@@ -140,7 +145,7 @@ impl Netlink {
     }
 
     /// Sets up one end of a link: Ethernet address and MTU; without offloads one segment a frame.
-    pub(crate) fn prepare(
+    pub fn prepare(
         &self,
         name: &str,
         ethernet: [u8; 6],
@@ -160,14 +165,14 @@ impl Netlink {
     }
 
     /// Gives a TAP device a queue longer than any under test.
-    pub(crate) fn long_queue(&self, name: &str) -> io::Result<()> {
+    pub fn long_queue(&self, name: &str) -> io::Result<()> {
         let mut message = link(index(name)?);
         message.attributes = vec![LinkAttribute::TxQueueLen(TX_QUEUE)];
         self.ask(RouteNetlinkMessage::SetLink(message), 0)
     }
 
     /// Makes a veth pair: `name` here, `peer_name` in the namespace of `peer`.
-    pub(crate) fn veth(&self, name: &str, peer_name: &str, peer: i32) -> io::Result<()> {
+    pub fn veth(&self, name: &str, peer_name: &str, peer: i32) -> io::Result<()> {
         let mut there = LinkMessage::default();
         there.attributes = vec![
             LinkAttribute::IfName(peer_name.into()),
@@ -185,7 +190,7 @@ impl Netlink {
     }
 
     /// Gives an interface a host's address, without a route of its own.
-    pub(crate) fn address(&self, name: &str, address: Ipv4Addr) -> io::Result<()> {
+    pub fn address(&self, name: &str, address: Ipv4Addr) -> io::Result<()> {
         let mut message = AddressMessage::default();
         message.header.family = AddressFamily::Inet;
         message.header.prefix_len = 32;
@@ -202,12 +207,7 @@ impl Netlink {
     }
 
     /// A neighbour that needs no ARP.
-    pub(crate) fn neighbour(
-        &self,
-        name: &str,
-        address: Ipv4Addr,
-        ethernet: [u8; 6],
-    ) -> io::Result<()> {
+    pub fn neighbour(&self, name: &str, address: Ipv4Addr, ethernet: [u8; 6]) -> io::Result<()> {
         let mut message = NeighbourMessage::default();
         message.header.family = AddressFamily::Inet;
         message.header.ifindex = index(name)?;
@@ -223,7 +223,7 @@ impl Netlink {
     }
 
     /// A route to one host, by way of a neighbour when it is not the neighbour itself.
-    pub(crate) fn route(
+    pub fn route(
         &self,
         name: &str,
         from: Ipv4Addr,
@@ -264,7 +264,7 @@ impl Netlink {
 
     /// The routing table's answers for an address of this host itself go over `lo`; metrics of
     /// that route, as `ip route change table local` sets them.
-    pub(crate) fn local_route(&self, address: Ipv4Addr, words: &Route) -> io::Result<()> {
+    pub fn local_route(&self, address: Ipv4Addr, words: &Route) -> io::Result<()> {
         let metrics = metrics(words);
         if metrics.is_empty() {
             return Ok(());
@@ -289,7 +289,7 @@ impl Netlink {
     }
 
     /// Makes or changes something, such as a qdisc.
-    pub(crate) fn add(&self, message: RouteNetlinkMessage) -> io::Result<()> {
+    pub fn add(&self, message: RouteNetlinkMessage) -> io::Result<()> {
         self.ask(message, NLM_F_CREATE | NLM_F_REPLACE)
     }
 }
@@ -331,13 +331,32 @@ impl Milliseconds for i64 {
 }
 
 /// A message about an interface.
-pub(crate) fn link(index: u32) -> LinkMessage {
+pub fn link(index: u32) -> LinkMessage {
     let mut message = LinkMessage::default();
     message.header.index = index;
     message
 }
 
 /// The index of an interface in the current network namespace.
-pub(crate) fn index(name: &str) -> io::Result<u32> {
+pub fn index(name: &str) -> io::Result<u32> {
     if_nametoindex(name).map_err(|e| io::Error::other(format!("interface {name}: {e}")))
+}
+
+/// The interface by which the kernel's routes reach an address.
+pub fn interface_to(peer: Ipv4Addr) -> io::Result<String> {
+    let index = Netlink::open()?.interface_to(peer)?;
+    let all = if_nameindex()?;
+    let found = all.iter().find(|interface| interface.index() == index);
+    let found = found.ok_or_else(|| io::Error::other("it has no name"))?;
+    Ok(found.name().to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_way_to_oneself_is_lo() {
+        assert_eq!(interface_to(Ipv4Addr::LOCALHOST).unwrap(), "lo");
+    }
 }

@@ -153,13 +153,13 @@ pub fn set_bytes(fd: impl AsFd, option: SockOpt, value: &[u8]) -> io::Result<()>
 }
 
 /// Takes a descriptor that a call of nix has just made and nobody else owns.
-pub(crate) fn owned(fd: std::os::fd::RawFd) -> std::os::fd::OwnedFd {
+pub fn owned(fd: std::os::fd::RawFd) -> std::os::fd::OwnedFd {
     // SAFETY: the callers hand over the result of accept4(2) at once: it is open and theirs.
     unsafe { std::os::fd::FromRawFd::from_raw_fd(fd) }
 }
 
 /// Makes the kernel end a command's process when the thread that started it has gone.
-pub(crate) fn die_with_parent(command: &mut std::process::Command) {
+pub fn die_with_parent(command: &mut std::process::Command) {
     use std::os::unix::process::CommandExt as _;
     // SAFETY: the closure runs between fork and exec and makes one system call, which allocates
     // nothing and takes no lock.
@@ -176,10 +176,7 @@ pub(crate) fn die_with_parent(command: &mut std::process::Command) {
 ///
 /// With `tell`, a pipe, the status goes there as wait(2) has it, and the process stays until all that the command has
 /// started has ended, or until it is killed, which ends them.
-pub(crate) fn behind_an_init(
-    command: &mut std::process::Command,
-    tell: Option<std::os::fd::RawFd>,
-) {
+pub fn behind_an_init(command: &mut std::process::Command, tell: Option<std::os::fd::RawFd>) {
     use std::os::unix::process::CommandExt as _;
     // SAFETY: the closure runs between fork and exec, in a process with one thread. It makes system calls only, which
     // allocate nothing and take no lock; of both processes that it leaves, one never returns from it.
@@ -223,7 +220,7 @@ pub(crate) fn behind_an_init(
 
 /// Gives a command that is to be in a process namespace the /proc of it, where that is allowed: pidof(1) and pkill(1) find
 /// there what they can signal. Mounts that others make are still seen.
-pub(crate) fn with_own_proc(command: &mut std::process::Command) {
+pub fn with_own_proc(command: &mut std::process::Command) {
     use nix::mount::{MsFlags, mount};
     use std::os::unix::process::CommandExt as _;
     let none = None::<&str>;
@@ -246,7 +243,7 @@ pub(crate) fn with_own_proc(command: &mut std::process::Command) {
 ///
 /// # Errors
 /// Those of TUNSETIFF; a name that is too long.
-pub fn attach_tap(tun: &std::fs::File, name: &str) -> io::Result<()> {
+pub(crate) fn attach_tap(tun: &std::fs::File, name: &str) -> io::Result<()> {
     attach(tun, name, libc::IFF_TAP | libc::IFF_NO_PI, 0)
 }
 
@@ -316,7 +313,7 @@ fn answer<T: TryInto<i64>>(result: T) -> io::Result<i64> {
 ///
 /// # Errors
 /// Those of the device; a name that is too long.
-pub(crate) fn ethtool_set(socket: impl AsFd, name: &str, what: u32, to: u32) -> io::Result<()> {
+pub fn ethtool_set(socket: impl AsFd, name: &str, what: u32, to: u32) -> io::Result<()> {
     // Larger than the argument of any command: `struct ethtool_value` is its first two words.
     let mut words = [0_u32; 1024];
     (words[0], words[1]) = (what, to);
@@ -337,7 +334,7 @@ pub(crate) fn ethtool_set(socket: impl AsFd, name: &str, what: u32, to: u32) -> 
 ///
 /// # Errors
 /// There is no such interface; a name that is too long.
-pub(crate) fn interface_mtu(socket: impl AsFd, name: &str) -> io::Result<u32> {
+pub fn interface_mtu(socket: impl AsFd, name: &str) -> io::Result<u32> {
     let mut request = interface(name)?;
     // SAFETY: the kernel reads and writes the `ifreq`, which outlives the call.
     let done = unsafe {
@@ -354,7 +351,7 @@ pub(crate) fn interface_mtu(socket: impl AsFd, name: &str) -> io::Result<u32> {
 }
 
 /// The number of this thread in the kernel.
-pub(crate) fn thread_id() -> libc::pid_t {
+pub fn thread_id() -> libc::pid_t {
     // SAFETY: takes nothing, cannot fail.
     unsafe { libc::gettid() }
 }
@@ -363,7 +360,7 @@ pub(crate) fn thread_id() -> libc::pid_t {
 ///
 /// # Errors
 /// Those of sigaction(2).
-pub(crate) fn prepare_wake() -> io::Result<()> {
+pub fn prepare_wake() -> io::Result<()> {
     use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
     extern "C" fn nothing(_: libc::c_int) {}
     // Without SA_RESTART.
@@ -381,7 +378,7 @@ pub(crate) fn prepare_wake() -> io::Result<()> {
 ///
 /// # Errors
 /// Those of sigaction(2).
-pub(crate) fn ignore_terminal_input() -> io::Result<()> {
+pub fn ignore_terminal_input() -> io::Result<()> {
     use nix::sys::signal::{SigHandler, Signal, signal};
     // SAFETY: no handler is run.
     unsafe { signal(Signal::SIGTTIN, SigHandler::SigIgn) }?;
@@ -389,7 +386,7 @@ pub(crate) fn ignore_terminal_input() -> io::Result<()> {
 }
 
 /// Sends a thread of this process the signal of [`prepare_wake`].
-pub(crate) fn wake(thread: libc::pid_t) {
+pub fn wake(thread: libc::pid_t) {
     let process = libc::pid_t::try_from(std::process::id()).unwrap_or_default();
     // SAFETY: three numbers; a thread that has gone is an error that does not matter.
     unsafe { libc::syscall(libc::SYS_tgkill, process, thread, libc::SIGUSR1) };
@@ -399,7 +396,7 @@ pub(crate) fn wake(thread: libc::pid_t) {
 ///
 /// A descriptor is a plain number: a script may use one that it has closed. No call here touches
 /// memory beyond what it is handed, whatever the number stands for.
-pub(crate) mod call {
+pub mod call {
     use std::io::{self, IoSlice, IoSliceMut};
     use std::os::fd::{IntoRawFd, RawFd};
     use std::ptr;
@@ -407,17 +404,21 @@ pub(crate) mod call {
     use super::answer;
 
     /// A buffer, or the null pointer with a length beside it.
-    pub(crate) enum Memory<B> {
+    pub enum Memory<B> {
+        /// Bytes of ours.
         Bytes(B),
+        /// No memory, with a length all the same: the kernel answers EFAULT.
         Null(usize),
     }
 
     /// What recvmsg(2) gave beside the data.
-    pub(crate) struct Received {
-        pub(crate) bytes: i64,
-        pub(crate) flags: i32,
+    pub struct Received {
+        /// How many came.
+        pub bytes: i64,
+        /// `msg_flags`.
+        pub flags: i32,
         /// Bytes of control messages.
-        pub(crate) control: usize,
+        pub control: usize,
     }
 
     /// Room for any socket address.
@@ -441,39 +442,44 @@ pub(crate) mod call {
         libc::socklen_t::try_from(n).unwrap_or(libc::socklen_t::MAX)
     }
 
-    pub(crate) fn socket(domain: i32, kind: i32, protocol: i32) -> io::Result<i64> {
+    /// socket(2).
+    pub fn socket(domain: i32, kind: i32, protocol: i32) -> io::Result<i64> {
         // SAFETY: three numbers.
         answer(unsafe { libc::socket(domain, kind, protocol) })
     }
 
-    pub(crate) fn bind(fd: RawFd, address: &[u8]) -> io::Result<i64> {
+    /// bind(2).
+    pub fn bind(fd: RawFd, address: &[u8]) -> io::Result<i64> {
         // SAFETY: the kernel reads `address` and no more.
         answer(unsafe { libc::bind(fd, address.as_ptr().cast(), socklen(address.len())) })
     }
 
-    pub(crate) fn connect(fd: RawFd, address: &[u8]) -> io::Result<i64> {
+    /// connect(2).
+    pub fn connect(fd: RawFd, address: &[u8]) -> io::Result<i64> {
         // SAFETY: the kernel reads `address` and no more.
         answer(unsafe { libc::connect(fd, address.as_ptr().cast(), socklen(address.len())) })
     }
 
-    pub(crate) fn listen(fd: RawFd, backlog: i32) -> io::Result<i64> {
+    /// listen(2).
+    pub fn listen(fd: RawFd, backlog: i32) -> io::Result<i64> {
         // SAFETY: two numbers.
         answer(unsafe { libc::listen(fd, backlog) })
     }
 
-    pub(crate) fn shutdown(fd: RawFd, how: i32) -> io::Result<i64> {
+    /// shutdown(2).
+    pub fn shutdown(fd: RawFd, how: i32) -> io::Result<i64> {
         // SAFETY: two numbers.
         answer(unsafe { libc::shutdown(fd, how) })
     }
 
     /// The caller owns the descriptor, or knows that the number is not open.
-    pub(crate) fn close(fd: RawFd) -> io::Result<i64> {
+    pub fn close(fd: RawFd) -> io::Result<i64> {
         // SAFETY: one number.
         answer(unsafe { libc::close(fd) })
     }
 
     /// Gives the peer's address too.
-    pub(crate) fn accept(fd: RawFd, flags: i32) -> io::Result<(i64, Vec<u8>)> {
+    pub fn accept(fd: RawFd, flags: i32) -> io::Result<(i64, Vec<u8>)> {
         let mut address = vec![0; ADDRESS_ROOM];
         let mut length = socklen(address.len());
         // SAFETY: the kernel writes at most `length` bytes of `address`, and `length`.
@@ -484,11 +490,7 @@ pub(crate) mod call {
     }
 
     /// recvfrom(2), with the sender's address.
-    pub(crate) fn recvfrom(
-        fd: RawFd,
-        into: Memory<&mut [u8]>,
-        flags: i32,
-    ) -> io::Result<(i64, Vec<u8>)> {
+    pub fn recvfrom(fd: RawFd, into: Memory<&mut [u8]>, flags: i32) -> io::Result<(i64, Vec<u8>)> {
         let (start, room) = writing(into);
         let mut address = vec![0; ADDRESS_ROOM];
         let mut length = socklen(address.len());
@@ -502,21 +504,21 @@ pub(crate) mod call {
     }
 
     /// read(2), for what is no socket.
-    pub(crate) fn read(fd: RawFd, into: Memory<&mut [u8]>) -> io::Result<i64> {
+    pub fn read(fd: RawFd, into: Memory<&mut [u8]>) -> io::Result<i64> {
         let (start, room) = writing(into);
         // SAFETY: `start` is null or valid for `room` bytes.
         answer(unsafe { libc::read(fd, start, room) })
     }
 
     /// write(2), for what is no socket.
-    pub(crate) fn write(fd: RawFd, from: &Memory<&[u8]>) -> io::Result<i64> {
+    pub fn write(fd: RawFd, from: &Memory<&[u8]>) -> io::Result<i64> {
         let (start, len) = reading(from);
         // SAFETY: `start` is null or valid for `len` bytes.
         answer(unsafe { libc::write(fd, start, len) })
     }
 
     /// sendto(2); without an address it is send(2).
-    pub(crate) fn sendto(
+    pub fn sendto(
         fd: RawFd,
         from: &Memory<&[u8]>,
         flags: i32,
@@ -529,20 +531,22 @@ pub(crate) mod call {
         answer(unsafe { libc::sendto(fd, start, len, flags, address.cast(), length) })
     }
 
-    pub(crate) fn readv(fd: RawFd, into: &mut [IoSliceMut<'_>]) -> io::Result<i64> {
+    /// readv(2).
+    pub fn readv(fd: RawFd, into: &mut [IoSliceMut<'_>]) -> io::Result<i64> {
         let count = libc::c_int::try_from(into.len()).unwrap_or(libc::c_int::MAX);
         // SAFETY: `IoSliceMut` has the layout of `struct iovec` by its documentation; each is valid.
         answer(unsafe { libc::readv(fd, into.as_mut_ptr().cast(), count) })
     }
 
-    pub(crate) fn writev(fd: RawFd, from: &[IoSlice<'_>]) -> io::Result<i64> {
+    /// writev(2).
+    pub fn writev(fd: RawFd, from: &[IoSlice<'_>]) -> io::Result<i64> {
         let count = libc::c_int::try_from(from.len()).unwrap_or(libc::c_int::MAX);
         // SAFETY: `IoSlice` has the layout of `struct iovec` by its documentation; each is valid.
         answer(unsafe { libc::writev(fd, from.as_ptr().cast(), count) })
     }
 
     /// recvmsg(2), without the address.
-    pub(crate) fn recvmsg(
+    pub fn recvmsg(
         fd: RawFd,
         into: &mut [IoSliceMut<'_>],
         control: &mut [u8],
@@ -563,7 +567,8 @@ pub(crate) mod call {
         })
     }
 
-    pub(crate) fn sendmsg(
+    /// sendmsg(2).
+    pub fn sendmsg(
         fd: RawFd,
         from: &[IoSlice<'_>],
         control: &[u8],
@@ -586,24 +591,15 @@ pub(crate) mod call {
         answer(unsafe { libc::sendmsg(fd, &raw const message, flags) })
     }
 
-    pub(crate) fn setsockopt(
-        fd: RawFd,
-        level: i32,
-        name: i32,
-        value: &Memory<&[u8]>,
-    ) -> io::Result<i64> {
+    /// setsockopt(2).
+    pub fn setsockopt(fd: RawFd, level: i32, name: i32, value: &Memory<&[u8]>) -> io::Result<i64> {
         let (start, len) = reading(value);
         // SAFETY: `start` is null or valid for `len` bytes, which the kernel reads.
         answer(unsafe { libc::setsockopt(fd, level, name, start, socklen(len)) })
     }
 
     /// Gives how much of `value` the kernel has filled. Some options read it first: zeros are sound.
-    pub(crate) fn getsockopt(
-        fd: RawFd,
-        level: i32,
-        name: i32,
-        value: &mut [u8],
-    ) -> io::Result<usize> {
+    pub fn getsockopt(fd: RawFd, level: i32, name: i32, value: &mut [u8]) -> io::Result<usize> {
         value.fill(0);
         let mut length = socklen(value.len());
         let start = value.as_mut_ptr().cast();
@@ -614,7 +610,7 @@ pub(crate) mod call {
     }
 
     /// fcntl(2) with a command that takes a number.
-    pub(crate) fn fcntl(fd: RawFd, command: i32, arg: i32) -> io::Result<i64> {
+    pub fn fcntl(fd: RawFd, command: i32, arg: i32) -> io::Result<i64> {
         let known = [libc::F_GETFD, libc::F_SETFD, libc::F_GETFL, libc::F_SETFL];
         if !known.contains(&command) {
             return Err(io::ErrorKind::Unsupported.into());
@@ -624,7 +620,7 @@ pub(crate) mod call {
     }
 
     /// ioctl(2) with a request that gives an `int`.
-    pub(crate) fn ioctl(fd: RawFd, request: u64) -> io::Result<(i64, i32)> {
+    pub fn ioctl(fd: RawFd, request: u64) -> io::Result<(i64, i32)> {
         /// linux/sockios.h.
         const SIOCOUTQNSD: u64 = 0x894b;
         const SIOCATMARK: u64 = 0x8905;
@@ -638,18 +634,21 @@ pub(crate) mod call {
         Ok((result, value))
     }
 
-    pub(crate) fn poll(fds: &mut [libc::pollfd], timeout_ms: i32) -> io::Result<i64> {
+    /// poll(2).
+    pub fn poll(fds: &mut [libc::pollfd], timeout_ms: i32) -> io::Result<i64> {
         let count = libc::nfds_t::try_from(fds.len()).unwrap_or(libc::nfds_t::MAX);
         // SAFETY: `fds` has `count` members.
         answer(unsafe { libc::poll(fds.as_mut_ptr(), count, timeout_ms) })
     }
 
-    pub(crate) fn epoll_create(size: i32) -> io::Result<i64> {
+    /// epoll_create(2).
+    pub fn epoll_create(size: i32) -> io::Result<i64> {
         // SAFETY: one number.
         answer(unsafe { libc::epoll_create(size) })
     }
 
-    pub(crate) fn epoll_ctl(
+    /// epoll_ctl(2).
+    pub fn epoll_ctl(
         epoll: RawFd,
         op: i32,
         fd: RawFd,
@@ -660,7 +659,7 @@ pub(crate) mod call {
     }
 
     /// `most` may be wrong: the kernel is told of it, and no more is written than `events` holds.
-    pub(crate) fn epoll_wait(
+    pub fn epoll_wait(
         epoll: RawFd,
         events: &mut [libc::epoll_event],
         most: i32,
@@ -671,20 +670,21 @@ pub(crate) mod call {
         answer(unsafe { libc::epoll_wait(epoll, events.as_mut_ptr(), most.min(room), timeout_ms) })
     }
 
-    pub(crate) fn pipe() -> io::Result<[RawFd; 2]> {
+    /// pipe(2).
+    pub fn pipe() -> io::Result<[RawFd; 2]> {
         let (from, to) = nix::unistd::pipe()?;
         Ok([from.into_raw_fd(), to.into_raw_fd()])
     }
 
     /// splice(2) without offsets.
-    pub(crate) fn splice(from: RawFd, to: RawFd, len: usize, flags: u32) -> io::Result<i64> {
+    pub fn splice(from: RawFd, to: RawFd, len: usize, flags: u32) -> io::Result<i64> {
         let none = ptr::null_mut();
         // SAFETY: numbers and null pointers.
         answer(unsafe { libc::splice(from, none, to, none, len, flags) })
     }
 
     /// Gives the new offset too.
-    pub(crate) fn sendfile(
+    pub fn sendfile(
         out: RawFd,
         from: RawFd,
         offset: Option<i64>,
