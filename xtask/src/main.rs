@@ -36,7 +36,7 @@ enum Command {
 
 fn main() -> ExitCode {
     // A guest of `fidelity` runs this executable.
-    if let Some(code) = tcplab_kernel::guest::stage(&[]) {
+    if let Some(code) = tcplab_kernel::stage(&[]) {
         return code;
     }
     // Without this their folders stay until the next command.

@@ -189,7 +189,7 @@ impl Command {
 fn main() -> ExitCode {
     #[cfg(target_os = "linux")]
     {
-        let other = tcplab_kernel::guest::stage(&[tcplab_lab::inject::ERRAND])
+        let other = tcplab_kernel::stage(&[tcplab_lab::inject::ERRAND])
             .or_else(tcplab_kernel::bench::end)
             .or_else(tcplab_kernel::ssh::remote);
         if let Some(code) = other {

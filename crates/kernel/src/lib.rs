@@ -34,3 +34,9 @@ pub mod run;
 #[cfg(target_os = "linux")]
 pub mod ssh;
 pub mod stack;
+
+#[cfg(target_os = "linux")]
+mod stage;
+
+#[cfg(target_os = "linux")]
+pub use stage::stage;

@@ -5,7 +5,7 @@ mod case;
 mod clock;
 mod device;
 mod fds;
-pub(crate) mod job;
+mod job;
 mod message;
 mod network;
 mod parallel;
@@ -16,5 +16,6 @@ mod tests;
 mod workers;
 
 pub use case::Case;
+pub(crate) use job::SCRIPTS;
 pub use parallel::{Done, Kernel, run_cases};
 pub use target::KernelTarget;

@@ -3,17 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tcplab_os::OsError;
-use tcplab_os::clock::Pace;
 use tcplab_plan::{Outcome, Point};
 
 use super::error::{GuestError, os};
-use crate::drill::job;
 use crate::replay;
-use crate::run::run;
 
-/// The point's file.
-const POINT: &str = "point.json";
+/// The file of a point, the question of a run.
+pub const POINT: &str = "point.json";
 const OUTCOME: &str = "outcome.json";
 const FAILED: &str = "failed.txt";
 
@@ -53,21 +49,23 @@ pub(super) fn answer_names(point: &Point) -> Vec<String> {
         .collect()
 }
 
-/// Reads the question, runs it here, writes the answer: a point, or packetdrill scripts.
-pub(super) fn answer(folder: &Path, pace: Pace) -> Result<(), GuestError> {
-    if job::is_there(folder) {
-        return job::answer(folder, pace).map_err(GuestError::Run);
-    }
+/// Reads the point, runs it here, writes the answer.
+///
+/// # Errors
+/// A folder without a point, or one that cannot be written to. What `run` says is an answer.
+pub fn answer(
+    folder: &Path,
+    run: impl FnOnce(&Point) -> Result<Outcome, String>,
+) -> Result<(), GuestError> {
     let path = folder.join(POINT);
     let text = fs::read(&path).map_err(os(format!("cannot read {}", path.display())))?;
     let refused = |wrong| GuestError::Run(format!("cannot understand a point: {wrong}"));
     let point = Point::from_json(&text).map_err(refused)?;
-    let done = run(&point, folder, pace).and_then(|outcome| {
-        serde_json::to_string(&outcome).map_err(|e| OsError::Cannot(e.to_string()))
-    });
+    let done =
+        run(&point).and_then(|outcome| serde_json::to_string(&outcome).map_err(|e| e.to_string()));
     let (name, text) = match done {
         Ok(json) => (OUTCOME, json),
-        Err(e) => (FAILED, e.to_string()),
+        Err(words) => (FAILED, words),
     };
     let path = folder.join(name);
     fs::write(&path, text).map_err(os(format!("cannot write {}", path.display())))

@@ -13,8 +13,7 @@ use nix::unistd::{dup2_stderr, sync};
 use tcplab_os::clock::Pace;
 
 use super::errand::{self, Errand};
-use super::{folder, init_qemu};
-use crate::drill::job;
+use super::init_qemu;
 
 /// The kernel hands words of its command line that it does not know to init's environment.
 pub(super) const SHARE: &str = "TCPLAB_SHARE";
@@ -38,7 +37,7 @@ pub(super) fn init(errands: &[Errand]) -> Option<ExitCode> {
     speak_through_the_kernel();
     let done = match share {
         Some(share) => on_uml(&share, errands),
-        None => init_qemu::run(),
+        None => init_qemu::run(errands),
     };
     if let Err(e) = done {
         // The console is all there is.
@@ -71,15 +70,12 @@ fn on_uml(share: &str, errands: &[Errand]) -> Result<(), String> {
     attach("none", SHARED, "hostfs", Some(share))?;
     prepare()?;
     let place = Path::new(SHARED);
-    if let Some(errand) = errand::asked(errands, place) {
-        return (errand.work)(place);
-    }
-    if job::is_there(place) {
-        // For parameters of modules.
+    let errand = errand::asked(errands, place)?;
+    if errand.needs_sysfs {
         let _ = fs::create_dir("/sys");
         attach("sysfs", "/sys", "sysfs", None)?;
     }
-    folder::answer(place, Pace::Virtual).map_err(|e| e.to_string())
+    (errand.work)(place, Pace::Virtual)
 }
 
 /// What every run needs of a kernel that has just started.

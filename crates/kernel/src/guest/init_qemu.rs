@@ -10,6 +10,7 @@ use nix::kmod::{ModuleInitFlags, finit_module};
 use nix::sys::termios::{self, SetArg};
 use tcplab_os::clock::Pace;
 
+use super::errand::{self, Errand};
 use super::{folder, init, parcel};
 
 /// Modules of the initramfs, to be loaded in order of their names.
@@ -18,13 +19,14 @@ pub(super) const MODULES: &str = "/modules";
 /// The line to the host: the first one is the console.
 const LINE: &str = "/dev/ttyS1";
 
-/// Runs the point that lies in the initramfs.
-pub(super) fn run() -> Result<(), String> {
+/// Answers the question that lies in the initramfs.
+pub(super) fn run(errands: &[Errand]) -> Result<(), String> {
     load()?;
     init::prepare()?;
     let place = Path::new(init::SHARED);
     // The guest's clock goes on while it works: what is done late has its real time.
-    folder::answer(place, Pace::Real).map_err(|e| e.to_string())?;
+    let errand = errand::asked(errands, place)?;
+    (errand.work)(place, Pace::Real)?;
     send(place).map_err(|e| format!("cannot send the result: {e}"))
 }
 

@@ -29,6 +29,7 @@ mod uml;
 pub use cost::Cost;
 pub use errand::Errand;
 pub use error::GuestError;
+pub use folder::{POINT, answer};
 pub use host::run_on_host;
 pub use initramfs::Initramfs;
 pub(crate) use initramfs::{interpreter, loaded_part};

@@ -26,8 +26,8 @@ use tcplab_os::namespaces::new_user;
 use tcplab_os::{cpu, sys};
 
 use super::cost::Cost;
-use super::errand::Errand;
-use super::{confine, folder, init, qemu, uml};
+use super::errand::{self, Errand};
+use super::{confine, init, qemu, uml};
 
 /// The first argument of a stage.
 pub(super) const WORD: &str = "__stage";
@@ -87,8 +87,8 @@ pub(super) struct Names {
     pub(super) private: String,
 }
 
-/// Acts as a stage or as a guest's init when this process was started as one; `errands` are what a guest can be asked for
-/// besides points and scripts. The first thing that `main` does: there must be no other thread.
+/// Acts as a stage or as a guest's init when this process was started as one; `errands` are what it can be asked for.
+/// The first thing that `main` does: there must be no other thread.
 pub fn stage(errands: &[Errand]) -> Option<ExitCode> {
     if let Some(code) = init::init(errands) {
         return Some(code);
@@ -96,7 +96,7 @@ pub fn stage(errands: &[Errand]) -> Option<ExitCode> {
     if std::env::args_os().nth(1)? != WORD {
         return None;
     }
-    Some(match work() {
+    Some(match work(errands) {
         Ok(code) => code,
         Err(e) => {
             tcplab_os::say(&e.to_string());
@@ -105,7 +105,7 @@ pub fn stage(errands: &[Errand]) -> Option<ExitCode> {
     })
 }
 
-fn work() -> Result<ExitCode, String> {
+fn work(errands: &[Errand]) -> Result<ExitCode, String> {
     set_pdeathsig(Signal::SIGKILL)
         .map_err(|e| format!("cannot tie this process to its parent: {e}"))?;
     let task: Task = serde_json::from_reader(io::stdin()).map_err(|e| format!("no task: {e}"))?;
@@ -119,7 +119,7 @@ fn work() -> Result<ExitCode, String> {
         Some(guest) => (start(guest, &task.folder)?, UsageWho::RUSAGE_CHILDREN),
         None => {
             own_namespaces()?;
-            folder::answer(&task.folder, Pace::Real).map_err(|e| e.to_string())?;
+            (errand::asked(errands, &task.folder)?.work)(&task.folder, Pace::Real)?;
             (ExitCode::SUCCESS, UsageWho::RUSAGE_SELF)
         }
     };

@@ -8,6 +8,7 @@
 //! Data flows one way: [`wire::build`] makes the hosts and links from the point, [`world`] turns
 //! the loop, and the [`Outcome`](tcplab_plan::Outcome) is collected at the end.
 
+mod errand;
 mod host;
 mod links;
 mod poll;
@@ -21,6 +22,7 @@ mod timers;
 mod wire;
 mod world;
 
+pub(crate) use errand::POINT;
 pub(crate) use host::Sysctls;
 pub(crate) use site::{Site, is_ours, run_half};
 pub(crate) use sock::{Datagrams, ECHO_REQUESTS};

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+use tcplab_os::clock::Pace;
 use tcplab_wire::malformed::Case;
 
 use super::super::kernel::Kernel;
@@ -76,7 +77,7 @@ impl Watch for Clerk {
 }
 
 /// Answers the question in the folder.
-pub(super) fn work(folder: &Path) -> Result<(), String> {
+pub(super) fn work(folder: &Path, _: Pace) -> Result<(), String> {
     let text = fs::read(folder.join(QUESTION)).map_err(|e| format!("{QUESTION}: {e}"))?;
     let question: Question =
         serde_json::from_slice(&text).map_err(|e| format!("{QUESTION}: {e}"))?;

@@ -25,6 +25,7 @@ use crate::stack::{Kind, Stack};
 /// What init of a guest can be asked for.
 pub const ERRAND: Errand = Errand {
     question: QUESTION,
+    needs_sysfs: false,
     work: inside::work,
 };
 
