@@ -6,7 +6,8 @@ use std::process::ExitCode;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use tcplab_kernel::stack::{NameError, StoreError};
+use tcplab_guest::stack::NameError;
+use tcplab_guest::store::StoreError;
 use tcplab_os::say;
 use tcplab_os::text::TextError;
 

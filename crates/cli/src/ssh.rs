@@ -6,7 +6,8 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueHint};
 use serde::Serialize;
-use tcplab_kernel::ssh::{Host, HostReport, SshError, SshOptions, WayReport, examine, open_all};
+use tcplab_guest::stack::Host;
+use tcplab_kernel::ssh::{HostReport, SshError, SshOptions, WayReport, examine, open_all};
 use tcplab_os::Stop;
 use tcplab_os::say;
 

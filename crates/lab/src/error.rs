@@ -3,7 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tcplab_kernel::stack::{NameError, StoreError};
+use tcplab_guest::stack::NameError;
+use tcplab_guest::store::StoreError;
 
 /// What went wrong.
 #[derive(Debug, thiserror::Error)]

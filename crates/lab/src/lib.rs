@@ -1,5 +1,5 @@
 //! Experiments on every stack: the matrix of points, each run and read by the analyser, one result
-//! folder. Level 5 of the map.
+//! folder. Level 8 of the map.
 //!
 //! [`Lab::stack`] finds what a name stands for, [`campaign::run`] runs all points on all stacks,
 //! [`bisect::first_bad`] searches an ordered list of stacks.

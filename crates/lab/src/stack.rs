@@ -1,6 +1,6 @@
 //! What a stack's name stands for on this machine.
 
-use tcplab_kernel::stack::StackName;
+use tcplab_guest::stack::StackName;
 use tcplab_os::Stop;
 
 use crate::check;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use tcplab_kernel::stack::cache_folder;
+use tcplab_guest::store::cache_folder;
 use tcplab_lab::drill::{CaseResult, DrillDocument};
 use tcplab_os::output::write_own;
 use tcplab_os::say;

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use tcplab_base::safe;
-use tcplab_kernel::build::Step;
+use tcplab_guest::build::Step;
 use tcplab_os::say;
 
 /// Steps between two plain lines.

@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
+use tcplab_guest::stack::Host;
 use tcplab_os::Stop;
 
 use super::measure::Side;
 use super::{BenchError, Measured, Spec};
-use crate::ssh::{Host, Message, Reply, Request, Say, Session, SshError, SshOptions, open_all};
+use crate::ssh::{Message, Reply, Request, Say, Session, SshError, SshOptions, open_all};
 
 /// How often answers are looked for.
 const LOOK: Duration = Duration::from_millis(2);

@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 use tcplab_base::Duration;
 use tcplab_drill::run::{Failure, Report, Verdict};
 use tcplab_drill::{Defines, ScriptError, Settings, options};
+use tcplab_guest::boot::Errand;
 use tcplab_os::clock::Pace;
 
 use super::case::{Case, Written};
 use super::target::KernelTarget;
-use crate::guest::Errand;
 
 const JOB: &str = "drill.json";
 const REPORTS: &str = "reports.jsonl";

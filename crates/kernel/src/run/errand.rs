@@ -2,19 +2,19 @@
 
 use std::path::Path;
 
+use tcplab_guest::boot::{self, Errand};
 use tcplab_os::clock::Pace;
 
 use super::run;
-use crate::guest::{self, Errand};
 
 /// Runs the point of the folder.
 pub(crate) const POINT: Errand = Errand {
-    question: guest::POINT,
+    question: boot::POINT,
     needs_sysfs: false,
     work,
 };
 
 fn work(folder: &Path, pace: Pace) -> Result<(), String> {
     let here = |point: &_| run(point, folder, pace).map_err(|e| e.to_string());
-    guest::answer(folder, here).map_err(|e| e.to_string())
+    boot::answer(folder, here).map_err(|e| e.to_string())
 }

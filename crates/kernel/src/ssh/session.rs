@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use tcplab_guest::stack::Host;
 use tcplab_os::Stop;
 
 use super::clock::{self, Offset};
@@ -18,7 +19,7 @@ use super::open::{self, Opened};
 use super::pending::{Heard, Pending};
 use super::program::Program;
 use super::words::Words;
-use super::{Facts, Host, Reply, Request, SshError, SshOptions};
+use super::{Facts, Reply, Request, SshError, SshOptions};
 
 /// Where a line of progress goes.
 pub type Say<'a> = &'a (dyn Fn(&str) + Sync);

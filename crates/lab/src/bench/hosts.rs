@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use tcplab_guest::stack::Host;
 use tcplab_kernel::bench::{Hosts, Place};
-use tcplab_kernel::ssh::{Host, Say, SshError, SshOptions};
+use tcplab_kernel::ssh::{Say, SshError, SshOptions};
 use tcplab_os::Stop;
 
 use super::{Arm, Setting};

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use tcplab_guest::replay::load_from;
 use tcplab_os::OsError;
 use tcplab_plan::network::{direct_link, interface_on};
 
 use super::Net;
-use crate::replay::load_from;
 use crate::run::replay::Replay;
 
 impl Net<'_> {

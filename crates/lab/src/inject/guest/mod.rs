@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use tcplab_kernel::guest::{Errand, GuestError, Initramfs, Place, Talk, run_job};
+use tcplab_guest::boot::{Errand, GuestError, Initramfs, Place, Talk, run_job};
 use tcplab_kernel::inject::faults;
 use tcplab_os::{Stop, cpu};
 
