@@ -23,6 +23,7 @@ pub mod measures;
 mod model;
 mod packets;
 mod point;
+mod pool;
 pub mod population;
 pub mod prove;
 #[cfg(target_os = "linux")]
