@@ -191,7 +191,7 @@ fn main() -> ExitCode {
     {
         let other = tcplab_kernel::stage(&[tcplab_lab::inject::ERRAND])
             .or_else(tcplab_kernel::bench::end)
-            .or_else(tcplab_kernel::ssh::remote);
+            .or_else(|| tcplab_kernel::ssh::remote(tcplab_kernel::bench::ERRANDS));
         if let Some(code) = other {
             return code;
         }

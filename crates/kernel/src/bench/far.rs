@@ -26,11 +26,11 @@ const HELLO: &[u8] = b"tcplab bench";
 
 /// What an end is asked to do beside its work.
 #[derive(Clone, Copy, Debug)]
-pub struct Beside<'a> {
+pub(super) struct Beside<'a> {
     /// Ends it early.
-    pub stop: &'a Stop,
+    pub(super) stop: &'a Stop,
     /// A file for a capture of the run, and what is added to its times.
-    pub capture: Option<(&'a Path, Span)>,
+    pub(super) capture: Option<(&'a Path, Span)>,
 }
 
 impl Beside<'_> {
@@ -61,7 +61,7 @@ impl Beside<'_> {
 ///
 /// # Errors
 /// What the system refuses; a workload that needs one machine; no client within ten seconds; what `told` says.
-pub fn serve(
+pub(super) fn serve(
     spec: &Spec,
     address: IpAddr,
     beside: Beside<'_>,
@@ -108,7 +108,11 @@ pub fn serve(
 ///
 /// # Errors
 /// What the system refuses; a workload that needs one machine; a server that is not to be reached.
-pub fn ask(spec: &Spec, to: SocketAddr, beside: Beside<'_>) -> Result<Option<Side>, BenchError> {
+pub(super) fn ask(
+    spec: &Spec,
+    to: SocketAddr,
+    beside: Beside<'_>,
+) -> Result<Option<Side>, BenchError> {
     let spec = &here(spec);
     let there = format!(
         "cannot reach the server at {to} (a firewall between the hosts? `ssh:A=ADDRESS,B=ADDRESS` chooses addresses)"

@@ -10,9 +10,10 @@ use std::time::Duration;
 use tcplab_guest::stack::Host;
 use tcplab_os::Stop;
 
+use super::errands::{Ask, Serve};
 use super::measure::Side;
 use super::{BenchError, Measured, Spec};
-use crate::ssh::{Message, Reply, Request, Say, Session, SshError, SshOptions, open_all};
+use crate::ssh::{Message, Reply, Say, Session, SshError, SshOptions, open_all};
 
 /// How often answers are looked for.
 const LOOK: Duration = Duration::from_millis(2);
@@ -101,20 +102,28 @@ impl Hosts {
             Some(_) => self.shifts(stop)?.map(Some),
             None => [None; 2],
         };
-        let mut server = self.server.start(&Request::BenchServe {
-            spec: spec.clone(),
-            address: self.address,
-            capture: shifts[1],
-        });
+        let mut server = self.server.start(&asked(
+            &self.server,
+            Serve {
+                spec: spec.clone(),
+                address: self.address,
+                capture: shifts[1],
+            }
+            .request(),
+        )?);
         let port = match server.next(stop)?.reply {
             Reply::Listening(port) => port,
             other => return Err(self.server.odd(&other)),
         };
-        let mut client = self.client.start(&Request::BenchAsk {
-            spec: spec.clone(),
-            to: SocketAddr::from((self.address, port)),
-            capture: shifts[0],
-        });
+        let mut client = self.client.start(&asked(
+            &self.client,
+            Ask {
+                spec: spec.clone(),
+                to: SocketAddr::from((self.address, port)),
+                capture: shifts[0],
+            }
+            .request(),
+        )?);
         let mut sides = [None, None];
         // Whichever fails first says why; the other one is told to stop when its request is dropped.
         while sides.iter().any(Option::is_none) {
@@ -127,7 +136,9 @@ impl Hosts {
                     && let Some(Message { reply, bytes, .. }) = end.poll()?
                 {
                     match (reply, captures) {
-                        (Reply::Bench(side), _) => sides[n] = Some(*side),
+                        (Reply::Found(side), _) => {
+                            sides[n] = Some(asked(session, serde_json::from_value(side))?);
+                        }
                         (Reply::File(_), Some(files)) => append(&files[n], &bytes)?,
                         (other, _) => return Err(session.odd(&other)),
                     }
@@ -146,6 +157,14 @@ impl Hosts {
         let [client, server] = [self.client.clock(stop)?, self.server.clock(stop)?];
         Ok([0, client.offset_ns - server.offset_ns])
     }
+}
+
+/// What does not go over the line is an error of the other machine.
+fn asked<T>(session: &Session, done: serde_json::Result<T>) -> Result<T, SshError> {
+    done.map_err(|e| SshError::Far {
+        host: session.host.word.clone(),
+        words: e.to_string(),
+    })
 }
 
 fn append(path: &Path, bytes: &[u8]) -> Result<(), SshError> {

@@ -11,6 +11,7 @@ mod command;
 mod connect;
 mod drag;
 mod end;
+mod errands;
 mod far;
 mod hosts;
 mod measure;
@@ -26,7 +27,7 @@ mod workload;
 
 pub use command::{Shell, Took, command};
 pub use end::end;
-pub use far::{Beside, ask, serve};
+pub use errands::ERRANDS;
 pub use hosts::Hosts;
 pub use measure::{EndReport, Machine, Measured, Side, run};
 pub use noise::{Noise, Watch};

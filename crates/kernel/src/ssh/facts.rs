@@ -13,7 +13,7 @@ use tcplab_os::live::{Error, Live};
 use super::program::{self, SELF};
 
 /// Changes when messages change their meaning.
-pub(super) const PROTOCOL: u32 = 1;
+pub(super) const PROTOCOL: u32 = 2;
 
 /// A machine and the program on it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

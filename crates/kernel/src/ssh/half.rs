@@ -1,7 +1,6 @@
 //! The far side's part of a run: one host of a point on this machine.
 
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
 use std::net::Ipv4Addr;
 use std::thread;
 use std::time::Duration;
@@ -17,7 +16,6 @@ use tcplab_plan::{Outcome, Point};
 
 use super::Reply;
 use super::answer::Way;
-use super::frame::MOST_BYTES;
 use crate::run::{Site, Sysctls, run_half};
 
 /// How often the word to go is looked for.
@@ -81,7 +79,7 @@ pub(super) fn run(half: &Half, way: &Way) -> Result<Reply, String> {
     let done = run_half(&half.point, folder.path(), site, go);
     drop(changed);
     let (mut outcome, start) = done.map_err(|e| e.to_string())?;
-    send_files(folder.path(), way)?;
+    way.files(folder.path())?;
     warnings.append(&mut outcome.warnings);
     outcome.warnings = warnings;
     outcome.tolerated.append(&mut sysctls.left_out);
@@ -89,25 +87,6 @@ pub(super) fn run(half: &Half, way: &Way) -> Result<Reply, String> {
         outcome,
         start_ns: start.as_nanos(),
     })))
-}
-
-pub(super) fn send_files(folder: &std::path::Path, way: &Way) -> Result<(), String> {
-    let wrong = |e: std::io::Error| format!("cannot read a capture: {e}");
-    for entry in fs::read_dir(folder).map_err(wrong)? {
-        let entry = entry.map_err(wrong)?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let mut file = File::open(entry.path()).map_err(wrong)?;
-        let mut piece = Vec::new();
-        loop {
-            piece.clear();
-            let mut part = (&mut file).take(MOST_BYTES as u64);
-            if part.read_to_end(&mut piece).map_err(wrong)? == 0 {
-                break;
-            }
-            way.note(Reply::File(name.clone()), &piece)?;
-        }
-    }
-    Ok(())
 }
 
 /// sysctls that were changed, with the values that they had. Dropped, it puts them back.

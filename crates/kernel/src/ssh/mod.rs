@@ -26,6 +26,7 @@ mod session;
 mod start;
 mod words;
 
+pub use answer::{Errand, Way};
 pub use clock::Offset;
 pub use error::SshError;
 pub use examine::{HostReport, WayReport, examine, way};
