@@ -5,10 +5,7 @@
 #![cfg(target_os = "linux")]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
-pub mod bench;
 pub mod drill;
-pub mod inject;
-pub mod link;
 pub mod probe;
 pub mod run;
 pub mod ssh;

@@ -1,7 +1,7 @@
 //! Commands as the things that are measured.
 
+use tcplab_bench::{Arm, Commands, Setting};
 use tcplab_compare::Metrics;
-use tcplab_lab::bench::{Arm, Commands, Setting};
 use tcplab_os::Stop;
 
 use super::args::BenchArgs;

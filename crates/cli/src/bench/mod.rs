@@ -12,9 +12,11 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use tcplab_base::Duration;
+use tcplab_bench::ends::{Place, Workload};
+use tcplab_bench::{
+    self as bench, Arm, BenchError, Count, Pinning, Plan, SELF_TEST_SCHEMA, Setting,
+};
 use tcplab_compare::{COMPARE_SCHEMA, METRICS_SCHEMA, Metrics, Options, RemarkKind, compare};
-use tcplab_kernel::bench::{Place, Workload};
-use tcplab_lab::bench::{self, Arm, Count, Pinning, Plan, SELF_TEST_SCHEMA, Setting};
 use tcplab_os::Stop;
 use tcplab_os::say;
 
@@ -255,4 +257,15 @@ fn one_arm(args: &BenchArgs, metrics: &Metrics, color: Color) -> Result<(), Fail
         screen::painted(&theme).write_all(text::one_arm(metrics, false, &theme).as_bytes())?;
     }
     Ok(())
+}
+
+impl From<BenchError> for Failure {
+    fn from(e: BenchError) -> Self {
+        match e {
+            BenchError::Wrong(text) => Self::usage(text),
+            BenchError::CannotRun(text) => Self::cannot_run(text),
+            BenchError::Interrupted => Self::interrupted(e.to_string()),
+            BenchError::Io { .. } => Self::input(e.to_string()),
+        }
+    }
 }

@@ -2,8 +2,8 @@
 
 use std::io;
 
+use tcplab_bench::Folder;
 use tcplab_compare::Metrics;
-use tcplab_lab::bench::Folder;
 use tcplab_os::Scratch;
 use tcplab_os::say;
 

@@ -3,8 +3,8 @@
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
+use tcplab_bench::{Plan, SelfTest, self_test};
 use tcplab_compare::Verdict;
-use tcplab_lab::bench::{Plan, SelfTest, self_test};
 use tcplab_os::Stop;
 use tcplab_os::say;
 

@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use serde::Serialize;
-use tcplab_lab::Lab;
-use tcplab_lab::inject::{self, INJECT_SCHEMA, TargetName, Wanted};
+use tcplab_inject::{self as inject, INJECT_SCHEMA, InjectError, TargetName, Wanted};
+use tcplab_lab::{Lab, LabError};
 use tcplab_os::Stop;
 use tcplab_os::say;
 use tcplab_wire::malformed::groups;
@@ -49,7 +49,7 @@ fn run(args: &InjectArgs, color: Color) -> Result<ExitCode, Failure> {
     };
     #[cfg(target_os = "linux")]
     if wanted.targets.contains(&TargetName::Kernel) {
-        let prepared = tcplab_kernel::inject::prepare();
+        let prepared = tcplab_inject::prepare();
         prepared.map_err(|e| Failure::cannot_run(e.to_string()))?;
     }
     let stop = Stop::on_signals().map_err(|e| Failure::cannot_run(e.to_string()))?;
@@ -115,7 +115,7 @@ fn name(target: &Into) -> Result<TargetName, Failure> {
         Into::Analyser => TargetName::Analyser,
         Into::Endpoint => TargetName::Endpoint,
         Into::Kernel => TargetName::Kernel,
-        Into::Stack(name) => TargetName::Guest(Lab::new(Stop::never()).stack(name)?),
+        Into::Stack(name) => Lab::new(Stop::never()).stack(name)?.as_target()?,
     })
 }
 
@@ -151,4 +151,10 @@ fn list(args: &InjectArgs, color: Color) -> Result<ExitCode, Failure> {
         text::list(chosen, &terminal::theme(color, false))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+impl From<InjectError> for Failure {
+    fn from(e: InjectError) -> Self {
+        LabError::from(e).into()
+    }
 }

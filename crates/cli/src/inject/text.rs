@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use tcplab_lab::inject::{GroupResult, InjectDocument};
+use tcplab_inject::{GroupResult, InjectDocument};
 use tcplab_report::terminal::Theme;
 use tcplab_report::terminal::style::{safe, wrap};
 use tcplab_report::terminal::table::{Align, Table};
@@ -101,7 +101,7 @@ fn counters(out: &mut impl Write, group: &GroupResult, theme: &Theme) -> Result<
     if group.kernel_counters.is_empty() {
         return Ok(());
     }
-    let one = |c: &tcplab_lab::inject::KernelCounter| format!("{} {:+}", c.name, c.by);
+    let one = |c: &tcplab_inject::KernelCounter| format!("{} {:+}", c.name, c.by);
     let moved: Vec<String> = group.kernel_counters.iter().map(one).collect();
     writeln!(out, "\n{}:", group.group)?;
     for line in wrap(&moved.join(", "), theme.width.saturating_sub(2)) {

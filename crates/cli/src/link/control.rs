@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use tcplab_kernel::link::private_socket;
+use tcplab_livelink::private_socket;
 use tcplab_os::say;
 
 use super::orders::{Desk, WAYS, line_of, settings};

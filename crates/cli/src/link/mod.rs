@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 use tcplab_base::Duration as Nanoseconds;
-use tcplab_kernel::link::{Change, Ends, Event, Link, Program, Running, Settings, Snapshot};
+use tcplab_livelink::{Change, Ends, Event, Link, Program, Running, Settings, Snapshot};
 use tcplab_os::OsError;
 use tcplab_os::Stop;
 use tcplab_os::say;

@@ -5,7 +5,7 @@ use std::sync::mpsc::{SyncSender, channel};
 use std::thread;
 use std::time::Duration;
 
-use tcplab_kernel::link::{Order, in_foreground, never_stop_for_input};
+use tcplab_livelink::{Order, in_foreground, never_stop_for_input};
 use tcplab_os::Stop;
 use tcplab_os::say;
 use tcplab_plan::point::Direction;

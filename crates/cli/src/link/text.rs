@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use tcplab_kernel::link::{Snapshot, WaySnapshot};
+use tcplab_livelink::{Snapshot, WaySnapshot};
 use tcplab_report::terminal::Theme;
 use tcplab_report::terminal::table::{Align, Table};
 

@@ -21,4 +21,4 @@ pub use error::BuildError;
 pub(crate) use hash::of_file as hash_of_file;
 pub(crate) use request::folder_name;
 pub use request::{Built, Origin, Request, Step, build, prebuilt, prebuilt_version};
-pub use tools::{find_program, free_bytes, missing_tools};
+pub(crate) use tools::{find_program, free_bytes, missing_tools};

@@ -23,13 +23,13 @@ const TOOLS: &[(&str, &str)] = &[
 ];
 
 /// What of the build's programs is missing, with the packages that have it.
-pub fn missing_tools() -> Vec<(&'static str, &'static str)> {
+pub(crate) fn missing_tools() -> Vec<(&'static str, &'static str)> {
     let is_missing = |program: &&(&str, &str)| find_program(program.0).is_none();
     TOOLS.iter().filter(is_missing).copied().collect()
 }
 
 /// A program in PATH, or in the folders of the system's administrator.
-pub fn find_program(name: &str) -> Option<std::path::PathBuf> {
+pub(crate) fn find_program(name: &str) -> Option<std::path::PathBuf> {
     use std::os::unix::fs::PermissionsExt;
     let path = std::env::var_os("PATH").unwrap_or_default();
     let system = ["/usr/sbin", "/sbin"].map(std::path::PathBuf::from);
@@ -83,7 +83,7 @@ pub(crate) fn install(log: &mut Log) -> Result<(), BuildError> {
 }
 
 /// Free bytes for this user where `path` is, or will be.
-pub fn free_bytes(path: &Path) -> Option<u64> {
+pub(crate) fn free_bytes(path: &Path) -> Option<u64> {
     let there = path.ancestors().find(|p| p.exists())?;
     let stat = statvfs(there).ok()?;
     // The types of these fields differ between systems.

@@ -18,4 +18,5 @@ mod workers;
 pub use case::Case;
 pub(crate) use job::SCRIPTS;
 pub use parallel::{Done, Kernel, run_cases};
-pub use target::KernelTarget;
+#[cfg(test)]
+use target::KernelTarget;

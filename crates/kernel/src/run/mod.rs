@@ -24,6 +24,7 @@ mod world;
 
 pub(crate) use errand::POINT;
 pub(crate) use host::Sysctls;
-pub(crate) use site::{Site, is_ours, run_half};
+pub use site::is_ours;
+pub(crate) use site::{Site, run_half};
 pub(crate) use sock::{Datagrams, ECHO_REQUESTS};
 pub use world::run;

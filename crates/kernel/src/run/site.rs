@@ -120,7 +120,7 @@ impl Net<'_> {
 }
 
 /// Whether a frame belongs to the experiment: to or from the other machine, at a port of a server.
-pub(crate) fn is_ours(frame: &[u8], is_ethernet: bool, peer: Ipv4Addr, ports: &[u16]) -> bool {
+pub fn is_ours(frame: &[u8], is_ethernet: bool, peer: Ipv4Addr, ports: &[u16]) -> bool {
     let Some(packet) = ip_packet(frame, is_ethernet) else {
         return false;
     };

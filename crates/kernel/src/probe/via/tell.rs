@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use tcplab_livelink::End;
 use tcplab_os::tcp_info;
 use tcplab_plan::outcome::{End as Outcome, LogLine as Step, TCP_INFO_SERIES};
 use tcplab_sim::{Live, LiveFlow};
@@ -10,7 +11,6 @@ use tcplab_tcp::Addr;
 use super::Via;
 use super::frames::Frames;
 use super::point::{HOST, Role};
-use crate::link::End;
 use crate::probe::report::{Connection, Ended, LogLine, Sample, Traffic, ViaReport, What};
 use crate::probe::run::Probe;
 
