@@ -17,6 +17,7 @@ mod hosts;
 mod metrics;
 mod schedule;
 mod self_test;
+pub mod text;
 
 use std::io;
 use std::path::PathBuf;

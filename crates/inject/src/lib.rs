@@ -25,6 +25,7 @@ mod parser;
 mod target;
 #[cfg(test)]
 mod tests;
+pub mod text;
 
 use std::path::PathBuf;
 use std::thread;

@@ -5,17 +5,20 @@
 #![cfg(target_os = "linux")]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+pub mod control;
 mod count;
 mod end;
 mod forward;
 mod frame;
 mod lane;
+pub mod orders;
 mod out;
 mod place;
 pub mod port;
 mod program;
 #[cfg(test)]
 mod tests;
+pub mod text;
 
 use std::fs::File;
 use std::net::IpAddr;

@@ -6,7 +6,6 @@ mod out;
 mod progress;
 mod self_test;
 mod stacks;
-mod text;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -250,11 +249,12 @@ fn one_arm(args: &BenchArgs, metrics: &Metrics, color: Color) -> Result<(), Fail
     let theme = terminal::theme(color, false);
     let is_told = output
         .markdown
-        .tell(|| text::one_arm(metrics, true, &theme))?;
+        .tell(|| tcplab_bench::text::one_arm(metrics, true, &theme))?;
     if output.json {
         json::print(metrics)?;
     } else if !is_told {
-        screen::painted(&theme).write_all(text::one_arm(metrics, false, &theme).as_bytes())?;
+        screen::painted(&theme)
+            .write_all(tcplab_bench::text::one_arm(metrics, false, &theme).as_bytes())?;
     }
     Ok(())
 }

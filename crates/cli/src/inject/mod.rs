@@ -1,13 +1,12 @@
 //! `tcplab inject`: malformed frames at the parser, the analyser, our endpoint and a kernel.
 
 pub mod args;
-mod text;
 
 use std::process::ExitCode;
 use std::time::Instant;
 
 use serde::Serialize;
-use tcplab_inject::{self as inject, INJECT_SCHEMA, InjectError, TargetName, Wanted};
+use tcplab_inject::{self as inject, INJECT_SCHEMA, InjectError, TargetName, Wanted, text};
 use tcplab_lab::{Lab, LabError};
 use tcplab_os::Stop;
 use tcplab_os::say;
@@ -16,7 +15,7 @@ use tcplab_wire::malformed::groups;
 use self::args::{InjectArgs, Into};
 use crate::args::Color;
 use crate::failure::{Failure, INTERRUPTED};
-use crate::{json, terminal};
+use crate::{json, screen, terminal};
 
 /// Runs `tcplab inject`.
 pub fn main(args: &InjectArgs, color: Color) -> ExitCode {
@@ -73,7 +72,10 @@ fn run(args: &InjectArgs, color: Color) -> Result<ExitCode, Failure> {
     }
     match args.json {
         true => json::print(&document)?,
-        false => text::result(&document, &terminal::theme(color, false))?,
+        false => {
+            let theme = terminal::theme(color, false);
+            text::result(&document, &theme, &mut screen::painted(&theme))?;
+        }
     }
     if document.harm > 0 {
         return Ok(ExitCode::from(1));
@@ -148,7 +150,8 @@ fn list(args: &InjectArgs, color: Color) -> Result<ExitCode, Failure> {
             groups: chosen.map(one).collect(),
         })?;
     } else {
-        text::list(chosen, &terminal::theme(color, false))?;
+        let theme = terminal::theme(color, false);
+        text::list(chosen, &theme, &mut screen::painted(&theme))?;
     }
     Ok(ExitCode::SUCCESS)
 }

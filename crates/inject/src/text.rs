@@ -1,18 +1,20 @@
 //! Tables for a person.
 
-use std::io::Write;
+use std::io::{self, Write};
 
-use tcplab_inject::{GroupResult, InjectDocument};
 use tcplab_report::terminal::Theme;
 use tcplab_report::terminal::style::{safe, wrap};
 use tcplab_report::terminal::table::{Align, Table};
 use tcplab_wire::malformed::Group;
 
-use crate::failure::Failure;
-use crate::screen;
+use crate::{GroupResult, InjectDocument, KernelCounter};
 
 /// The groups and how many frames they have.
-pub fn list(groups: impl Iterator<Item = &'static Group>, theme: &Theme) -> Result<(), Failure> {
+pub fn list(
+    groups: impl Iterator<Item = &'static Group>,
+    theme: &Theme,
+    out: &mut impl Write,
+) -> io::Result<()> {
     let mut table = Table::new(&[
         ("group", Align::Left),
         ("frames", Align::Right),
@@ -27,14 +29,13 @@ pub fn list(groups: impl Iterator<Item = &'static Group>, theme: &Theme) -> Resu
             group.about.into(),
         ]);
     }
-    let mut out = screen::painted(theme);
     write!(out, "{}", table.render(theme))?;
     writeln!(out, "\n{all} frames")?;
     Ok(())
 }
 
 /// The result: a row for each group, then what did harm.
-pub fn result(document: &InjectDocument, theme: &Theme) -> Result<(), Failure> {
+pub fn result(document: &InjectDocument, theme: &Theme, out: &mut impl Write) -> io::Result<()> {
     let mut table = Table::new(&[
         ("group", Align::Left),
         ("frames", Align::Right),
@@ -52,10 +53,9 @@ pub fn result(document: &InjectDocument, theme: &Theme) -> Result<(), Failure> {
     table.row(row("all", &sum(document)));
     // Columns of targets that were not wanted.
     table.drop_empty(&["-"]);
-    let mut out = screen::painted(theme);
     write!(out, "{}", table.render(theme))?;
     for group in &document.groups {
-        counters(&mut out, group, theme)?;
+        counters(out, group, theme)?;
     }
     if let Some(site) = &document.site {
         let listener = match site.own_listener {
@@ -97,11 +97,11 @@ pub fn result(document: &InjectDocument, theme: &Theme) -> Result<(), Failure> {
 }
 
 /// The kernel's counters that moved, in a line.
-fn counters(out: &mut impl Write, group: &GroupResult, theme: &Theme) -> Result<(), Failure> {
+fn counters(out: &mut impl Write, group: &GroupResult, theme: &Theme) -> io::Result<()> {
     if group.kernel_counters.is_empty() {
         return Ok(());
     }
-    let one = |c: &tcplab_inject::KernelCounter| format!("{} {:+}", c.name, c.by);
+    let one = |c: &KernelCounter| format!("{} {:+}", c.name, c.by);
     let moved: Vec<String> = group.kernel_counters.iter().map(one).collect();
     writeln!(out, "\n{}:", group.group)?;
     for line in wrap(&moved.join(", "), theme.width.saturating_sub(2)) {

@@ -5,10 +5,11 @@ use std::sync::mpsc::{SyncSender, channel};
 use std::thread;
 use std::time::Duration;
 
-use tcplab_livelink::{Order, in_foreground, never_stop_for_input};
 use tcplab_os::Stop;
 use tcplab_os::say;
 use tcplab_plan::point::Direction;
+
+use crate::{Order, in_foreground, never_stop_for_input};
 
 /// Names of the ways, as orders and options call them.
 pub const WAYS: [&str; 2] = ["a-to-b", "b-to-a"];
@@ -20,7 +21,7 @@ const LONGEST: u64 = 4096;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Where orders go.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Desk {
     /// To the link.
     pub orders: SyncSender<Order>,
@@ -30,6 +31,9 @@ pub struct Desk {
 
 impl Desk {
     /// Carries out one line, and says what became of it.
+    ///
+    /// # Errors
+    /// No order, or one that the link refuses.
     pub fn line(&self, line: &str) -> Result<String, String> {
         let line = line.trim();
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
@@ -90,6 +94,9 @@ impl Desk {
 }
 
 /// What an option or an order says of a way.
+///
+/// # Errors
+/// Words that say nothing.
 pub fn settings(name: &str, words: &str) -> Result<Direction, String> {
     match words.trim() {
         // As without the option.
@@ -99,7 +106,7 @@ pub fn settings(name: &str, words: &str) -> Result<Direction, String> {
 }
 
 /// The next line; none: there is no more. What is longer than [`LONGEST`] is an error.
-pub fn line_of(input: &mut impl BufRead) -> io::Result<Option<String>> {
+pub(crate) fn line_of(input: &mut impl BufRead) -> io::Result<Option<String>> {
     let mut line = Vec::new();
     let n = input.take(LONGEST).read_until(b'\n', &mut line)?;
     if n as u64 == LONGEST && line.last() != Some(&b'\n') {

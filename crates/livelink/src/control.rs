@@ -7,11 +7,10 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use tcplab_livelink::private_socket;
 use tcplab_os::say;
 
-use super::orders::{Desk, WAYS, line_of, settings};
-use crate::failure::Failure;
+use crate::orders::{Desk, WAYS, line_of, settings};
+use crate::private_socket;
 
 /// The answer to an order that was taken.
 const OK: &str = "ok";
@@ -19,17 +18,35 @@ const OK: &str = "ok";
 /// The longest silence of a caller.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// Why orders do not come through.
+#[derive(Debug, thiserror::Error)]
+pub enum ControlError {
+    /// Words that are wrong, or that the link refuses.
+    #[error("{0}")]
+    Words(String),
+    /// The socket cannot be listened at, or nobody listens there.
+    #[error("{0}")]
+    Socket(String),
+    /// The link ended meanwhile.
+    #[error("the link ended before it answered")]
+    Ended,
+}
+
 /// The socket; it vanishes with this.
+#[derive(Debug)]
 pub struct Socket(PathBuf);
 
 impl Socket {
     /// Listens at `path` for this user's orders. A socket that nobody listens at any more is replaced.
-    pub fn listen(path: &Path, desk: Desk) -> Result<Self, Failure> {
+    ///
+    /// # Errors
+    /// It cannot be made, or another link listens there.
+    pub fn listen(path: &Path, desk: Desk) -> Result<Self, ControlError> {
         let failed =
-            |e: io::Error| Failure::input(format!("{}: cannot listen: {e}", path.display()));
+            |e: io::Error| ControlError::Socket(format!("{}: cannot listen: {e}", path.display()));
         if UnixStream::connect(path).is_ok() {
             let why = format!("{}: another link listens there", path.display());
-            return Err(Failure::input(why));
+            return Err(ControlError::Socket(why));
         }
         let is_socket = fs::symlink_metadata(path)
             .is_ok_and(|meta| std::os::unix::fs::FileTypeExt::is_socket(&meta.file_type()));
@@ -80,30 +97,33 @@ fn serve(mut stream: &UnixStream, desk: &Desk) {
 }
 
 /// Gives the link at `path` new settings for these ways.
-pub fn change(path: &Path, ways: [Option<&str>; 2]) -> Result<(), Failure> {
+///
+/// # Errors
+/// Wrong words, no link.
+pub fn change(path: &Path, ways: [Option<&str>; 2]) -> Result<(), ControlError> {
     let failed = |e: io::Error| {
-        Failure::input(format!(
+        ControlError::Socket(format!(
             "{}: no link listens there: {e}; start one with --control",
             path.display()
         ))
     };
     // All of it is right, or nothing is changed.
     for (name, words) in WAYS.iter().zip(ways) {
-        settings(&format!("--{name}"), words.unwrap_or_default()).map_err(Failure::usage)?;
+        settings(&format!("--{name}"), words.unwrap_or_default()).map_err(ControlError::Words)?;
     }
     let stream = UnixStream::connect(path).map_err(failed)?;
     let mut input = BufReader::new(&stream);
     for (name, words) in WAYS.iter().zip(ways) {
         let Some(words) = words else { continue };
         if words.contains('\n') {
-            return Err(Failure::usage(format!("--{name}: write one line")));
+            return Err(ControlError::Words(format!("--{name}: write one line")));
         }
         writeln!(&stream, "{name} {words}").map_err(failed)?;
         let answer = line_of(&mut input).map_err(failed)?.unwrap_or_default();
         match (answer.trim_end(), answer.strip_prefix(OK)) {
-            ("", _) => return Err(Failure::inconclusive("the link ended before it answered")),
+            ("", _) => return Err(ControlError::Ended),
             (_, Some(how)) => say(&format!("tcplab: {name}:{}", how.trim_end())),
-            (why, None) => return Err(Failure::usage(why)),
+            (why, None) => return Err(ControlError::Words(why.to_owned())),
         }
     }
     Ok(())

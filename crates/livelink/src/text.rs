@@ -1,13 +1,11 @@
 //! What a live link does, for a person: two rows an interval, a summary at the end.
 
-use std::io::Write;
+use std::io::{self, Write};
 
-use tcplab_livelink::{Snapshot, WaySnapshot};
 use tcplab_report::terminal::Theme;
 use tcplab_report::terminal::table::{Align, Table};
 
-use crate::failure::Failure;
-use crate::screen;
+use crate::{Snapshot, WaySnapshot};
 
 /// Rows between two headings.
 const HEADING_EVERY: u32 = 20;
@@ -20,23 +18,16 @@ const LATE_MS: f64 = 5.0;
 /// The arrows of both ways.
 const ARROWS: [&str; 2] = ["a -> b", "b -> a"];
 
-/// Prints rows as looks come.
+/// Writes rows as looks come.
+#[derive(Debug, Default)]
 pub struct Rows {
     last: Snapshot,
     rows: u32,
 }
 
 impl Rows {
-    pub fn new() -> Self {
-        Self {
-            last: Snapshot::default(),
-            rows: 0,
-        }
-    }
-
     /// One look: what has changed since the one before.
-    pub fn look(&mut self, now: &Snapshot) -> Result<(), Failure> {
-        let mut out = screen::plain();
+    pub fn look(&mut self, now: &Snapshot, out: &mut impl Write) -> io::Result<()> {
         if self.rows.is_multiple_of(HEADING_EVERY) {
             writeln!(out, "{HEADING}")?;
         }
@@ -164,7 +155,12 @@ pub fn shown(words: &str) -> &str {
 }
 
 /// The whole run.
-pub fn end(end: &Snapshot, ways: &[String; 2], theme: &Theme) -> Result<(), Failure> {
+pub fn end(
+    end: &Snapshot,
+    ways: &[String; 2],
+    theme: &Theme,
+    out: &mut impl Write,
+) -> io::Result<()> {
     let columns = [
         ("way", Align::Left),
         ("frames in", Align::Right),
@@ -197,7 +193,6 @@ pub fn end(end: &Snapshot, ways: &[String; 2], theme: &Theme) -> Result<(), Fail
             way.invalid.to_string().into(),
         ]);
     }
-    let mut out = screen::painted(theme);
     writeln!(out, "\n{:.1} s", end.at_s)?;
     for (arrow, words) in ARROWS.iter().zip(ways) {
         writeln!(out, "{arrow}  {}", shown(words))?;
@@ -213,7 +208,7 @@ pub fn end(end: &Snapshot, ways: &[String; 2], theme: &Theme) -> Result<(), Fail
 }
 
 /// How late frames were.
-pub fn late(ns: u64) -> Result<(), Failure> {
+pub fn late(ns: u64, out: &mut impl Write) -> io::Result<()> {
     let ms = ns as f64 / 1e6;
     let why = match ms > LATE_MS {
         true => {
@@ -222,10 +217,9 @@ pub fn late(ns: u64) -> Result<(), Failure> {
         false => "",
     };
     writeln!(
-        screen::plain(),
+        out,
         "the latest frame went out {ms:.2} ms after its time{why}"
-    )?;
-    Ok(())
+    )
 }
 
 fn of_cpu(end: &Snapshot) -> String {
