@@ -26,7 +26,7 @@ const CLOSE_WAIT: i64 = 8;
 
 /// A connection.
 #[derive(Debug)]
-pub struct Conn {
+pub(crate) struct Conn {
     peer: TcpStream,
     /// The host's end, when it is ours.
     host: Option<TcpStream>,
@@ -40,7 +40,7 @@ pub struct Conn {
 
 /// How a connection is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Standing {
+pub(crate) enum Standing {
     /// Both ends are ESTABLISHED.
     Open,
     /// The host's program has closed it in order, having read nothing.
@@ -54,7 +54,7 @@ impl Arena {
     ///
     /// # Errors
     /// It is not made in time.
-    pub fn connect(&mut self, family: Family) -> Result<Conn, String> {
+    pub(crate) fn connect(&mut self, family: Family) -> Result<Conn, String> {
         let address = self.listens(family)?;
         self.connect_to(address)
     }
@@ -101,7 +101,7 @@ impl Arena {
     ///
     /// # Errors
     /// It does not.
-    pub fn carry(&mut self, conn: &Conn) -> Result<Duration, String> {
+    pub(crate) fn carry(&mut self, conn: &Conn) -> Result<Duration, String> {
         let begin = Instant::now();
         let Some(host) = &conn.host else {
             self.ask(conn)?;
@@ -155,7 +155,7 @@ impl Arena {
     ///
     /// # Errors
     /// It shows none.
-    pub fn state(&self, conn: &Conn) -> io::Result<TcpInfo> {
+    pub(crate) fn state(&self, conn: &Conn) -> io::Result<TcpInfo> {
         match (&conn.host, &self.diag) {
             (Some(host), _) => tcp_info(host.as_fd()),
             (None, Some(diag)) => {
@@ -170,7 +170,7 @@ impl Arena {
     }
 
     /// How a connection is.
-    pub fn standing(&mut self, conn: &Conn) -> Standing {
+    pub(crate) fn standing(&mut self, conn: &Conn) -> Standing {
         let state = |socket: &TcpStream| tcp_info(socket.as_fd()).ok()?.get("tcpi_state");
         let ends = [Some(&conn.peer), conn.host.as_ref()];
         let states: Vec<_> = ends.into_iter().flatten().map(state).collect();
@@ -186,7 +186,7 @@ impl Arena {
     }
 
     /// Forgets a connection that may be hurt: both ends reset it, so ports are free at once.
-    pub fn abort(&mut self, conn: Conn) {
+    pub(crate) fn abort(&mut self, conn: Conn) {
         for socket in [Some(&conn.peer), conn.host.as_ref()].into_iter().flatten() {
             let _ = SockRef::from(socket).set_linger(Some(Duration::ZERO));
         }
@@ -194,7 +194,7 @@ impl Arena {
     }
 
     /// Closes a connection that is well; a program of somebody else sees its end in order.
-    pub fn close(&mut self, conn: Conn) {
+    pub(crate) fn close(&mut self, conn: Conn) {
         match conn.host {
             Some(_) => self.abort(conn),
             None => self.sniffed.forget(conn.end),

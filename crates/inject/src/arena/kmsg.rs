@@ -76,7 +76,7 @@ fn message(line: &str) -> &str {
 const TOLD: usize = 8;
 
 /// What the console of a dead kernel tells of its fault: lines with words of alarm, and the place in the code; else its last ones.
-pub fn faults(console: &str) -> Vec<String> {
+pub(crate) fn faults(console: &str) -> Vec<String> {
     let lines = console.lines().map(message).filter(|line| !line.is_empty());
     let tells = |line: &&str| {
         let is_alarm = ALARMS.iter().any(|alarm| line.contains(alarm));

@@ -27,10 +27,10 @@ use std::time::Duration;
 use nix::sched::{CloneFlags, setns};
 use tcplab_wire::malformed::{Family, Flow};
 
-pub use self::conn::{Conn, Standing};
+pub(crate) use self::conn::{Conn, Standing};
 pub use self::into::Destination;
-pub use self::kmsg::faults;
-pub use self::site::Site;
+pub(crate) use self::kmsg::faults;
+pub(crate) use self::site::Site;
 pub use self::spot::Spot;
 
 use tcplab_livelink::port::{HEADER, LONGEST, Port};
@@ -48,7 +48,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Why frames cannot go where the user wants them.
 #[derive(Debug, thiserror::Error)]
-pub enum IntoError {
+pub(crate) enum IntoError {
     /// It is not there, or must not be harmed.
     #[error("{0}")]
     Wrong(String),
@@ -74,7 +74,7 @@ enum Service {
 
 /// A host under test, and what is needed to talk to it.
 #[derive(Debug)]
-pub struct Arena {
+pub(crate) struct Arena {
     /// Its namespace and its interface.
     host: File,
     device: String,
@@ -125,7 +125,7 @@ impl Arena {
     ///
     /// # Errors
     /// The system does not allow it, or lacks veth devices.
-    pub fn new() -> Result<Self, OsError> {
+    pub(crate) fn new() -> Result<Self, OsError> {
         let made = Made::new()?;
         let [device, from] = DEVICES.map(str::to_owned);
         let mut arena = Self {
@@ -152,12 +152,12 @@ impl Arena {
     }
 
     /// What was found out about the user's interface; none: the namespaces were made.
-    pub fn site(&self) -> Option<&Site> {
+    pub(crate) fn site(&self) -> Option<&Site> {
         self.site.as_ref()
     }
 
     /// Whether the kernel's log can be read.
-    pub fn reads_log(&self) -> bool {
+    pub(crate) fn reads_log(&self) -> bool {
         self.kmsg.is_some()
     }
 
@@ -165,7 +165,7 @@ impl Arena {
     ///
     /// # Errors
     /// Why not.
-    pub fn speaks(&self, family: Family) -> Result<(), String> {
+    pub(crate) fn speaks(&self, family: Family) -> Result<(), String> {
         self.listens(family).map(drop)
     }
 
@@ -174,7 +174,7 @@ impl Arena {
     }
 
     /// What frames of the peer on this connection have to look like; none: the host has said nothing on it.
-    pub fn flow(&mut self, conn: &Conn) -> Option<Flow> {
+    pub(crate) fn flow(&mut self, conn: &Conn) -> Option<Flow> {
         self.listen();
         self.sniffed.flow(conn.end)
     }
@@ -183,7 +183,7 @@ impl Arena {
     ///
     /// # Errors
     /// The socket is broken.
-    pub fn send(&mut self, frame: &[u8]) -> Result<bool, String> {
+    pub(crate) fn send(&mut self, frame: &[u8]) -> Result<bool, String> {
         let header = [0; HEADER];
         let sent = self.port.write(&header, frame);
         sent.map_err(|e| format!("{} takes no frame: {e}", self.from))
@@ -199,7 +199,7 @@ impl Arena {
     }
 
     /// The host's counters that moved since this was last asked, by nstat's names, and what its interface dropped.
-    pub fn moved(&mut self) -> Vec<(String, i64)> {
+    pub(crate) fn moved(&mut self) -> Vec<(String, i64)> {
         let now = inside(&self.host, || {
             let mut now = counters::read().unwrap_or_default();
             now.extend(dropped(&self.device));
@@ -212,7 +212,7 @@ impl Arena {
     }
 
     /// Alarms of the kernel's log since this was last asked.
-    pub fn alarms(&mut self) -> Vec<String> {
+    pub(crate) fn alarms(&mut self) -> Vec<String> {
         self.kmsg.as_mut().map(Kmsg::alarms).unwrap_or_default()
     }
 }

@@ -20,7 +20,7 @@ const PORTS: usize = 8;
 
 /// Where frames went.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Site {
+pub(crate) struct Site {
     /// The interface that received them.
     pub at: String,
     /// The interface that they were sent from.
@@ -38,7 +38,7 @@ impl Arena {
     ///
     /// # Errors
     /// It is not there, frames into it could reach others, or nobody can be talked to.
-    pub fn at(into: &Destination) -> Result<Self, IntoError> {
+    pub(crate) fn at(into: &Destination) -> Result<Self, IntoError> {
         let wire = into.wire()?;
         let here = wire.host.within(|| addresses(wire.link.index))?;
         let here = here.map_err(|e| IntoError::Cannot(format!("cannot ask for addresses: {e}")))?;

@@ -26,7 +26,7 @@ use super::workers::Workers;
 const LATE: Duration = Duration::from_millis(2);
 
 /// One script's kernel: everything of it goes when this goes.
-pub struct KernelTarget {
+pub(crate) struct KernelTarget {
     net: Net,
     remote: IpAddr,
     pub(super) workers: Workers,
@@ -49,7 +49,7 @@ impl KernelTarget {
     ///
     /// # Errors
     /// When the system does not allow it, or the network cannot be set up.
-    pub fn new(network: &Network, pace: Pace, limit: Duration) -> Result<Self, OsError> {
+    pub(crate) fn new(network: &Network, pace: Pace, limit: Duration) -> Result<Self, OsError> {
         let flags = TimerFlags::TFD_CLOEXEC | TimerFlags::TFD_NONBLOCK;
         let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, flags);
         let maker = Maker::new();
