@@ -23,6 +23,7 @@ mod doing;
 mod drive;
 mod extent;
 mod messages;
+mod pair;
 mod patience;
 mod ping;
 mod program;

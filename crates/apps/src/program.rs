@@ -5,6 +5,7 @@ use tcplab_plan::app::{AppKind, BULK_READ, Reading};
 
 use crate::bulk::{Bulk, Sink};
 use crate::messages::Talk;
+use crate::pair::Half;
 use crate::ping::{Ping, Pings};
 use crate::reader::Reader;
 use crate::record::Record;
@@ -28,6 +29,8 @@ pub enum Step {
     Send(Message),
     /// Receive one datagram; give up at the time, when there is one.
     Receive(Option<Instant>),
+    /// Set TCP_QUICKACK, whatever the socket's own policy is.
+    QuickAck(i32),
     /// Do nothing until this time; at once when it is past.
     Until(Instant),
     /// Close this connection and open a new one to the same server (clients only).
@@ -90,6 +93,7 @@ enum Kind {
     Datagrams(Box<Datagrams>),
     Replies(Box<Replies>),
     Pings(Box<Pings>),
+    Pair(Box<Half>),
 }
 
 impl Program {
@@ -113,6 +117,7 @@ impl Program {
             AppKind::Ping { .. } => Kind::Pings(Box::new(Pings::new(app))),
             // The driver itself sends recorded frames: there is no socket to ask a program about.
             AppKind::Replay { .. } => Kind::Watch(Watch::new(BULK_READ)),
+            AppKind::Pair(pair) => Kind::Pair(Box::new(Half::new(*pair))),
         };
         Self::of(kind)
     }
@@ -133,6 +138,7 @@ impl Program {
             AppKind::UdpStream { .. } | AppKind::UdpRr { .. } | AppKind::Ping { .. } => {
                 Kind::Replies(Box::new(Replies::new(app)))
             }
+            AppKind::Pair(pair) => Kind::Pair(Box::new(Half::new(*pair))),
         };
         Self::of(kind)
     }
@@ -210,6 +216,7 @@ impl Program {
             Kind::Datagrams(p) => p.next(now, last, record),
             Kind::Replies(p) => p.next(last, record),
             Kind::Pings(p) => p.next(now, last, record),
+            Kind::Pair(p) => p.next(now, last, record),
         }
     }
 
@@ -226,6 +233,7 @@ impl Program {
             Kind::Datagrams(p) => size_of_val(&**p),
             Kind::Replies(p) => size_of_val(&**p),
             Kind::Pings(p) => p.memory(),
+            Kind::Pair(p) => size_of_val(&**p),
             Kind::Watch(_) | Kind::Sink(_) | Kind::Answer(_) => 0,
         };
         own + self.record.memory()

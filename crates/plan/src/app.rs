@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::pair::Pair;
 use crate::point::SocketOptions;
 
 /// Connections that a listener holds until they are accepted, unless a key says otherwise.
@@ -300,6 +301,9 @@ pub enum AppKind {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<IpAddr>,
     },
+    /// One end of a published pair, live.
+    #[serde(skip)]
+    Pair(Pair),
 }
 
 impl AppKind {
@@ -320,6 +324,7 @@ impl AppKind {
             Self::Ping { icmp: false, .. } => "udp-ping",
             Self::Ping { icmp: true, .. } => "ping",
             Self::Replay { .. } => "replay",
+            Self::Pair(pair) => pair.word(),
         }
     }
 

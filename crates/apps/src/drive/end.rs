@@ -212,6 +212,10 @@ impl End {
             Step::ReadSome(n) => (Doing::ReadingSome(n), None),
             Step::Send(n) => (Doing::Sending(n), None),
             Step::Receive(until) => (Doing::Receiving(until), None),
+            Step::QuickAck(value) => {
+                call.host.set_quickack(call.index, value);
+                (Doing::Next(Went::Done), None)
+            }
             Step::Until(when) => (Doing::Sleeping, Some(Wants::Until(when))),
             Step::Reconnect => (Doing::Nothing, Some(Wants::Reconnect)),
             Step::Shutdown => {

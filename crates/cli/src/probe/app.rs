@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use tcplab_plan::AppKind;
-use tcplab_plan::app::Extent;
+use tcplab_plan::app::{Extent, Message};
 use tcplab_plan::point::{QuickAck, SocketOptions};
 
 use crate::failure::Failure;
@@ -24,6 +24,8 @@ pub enum AppName {
     WriteWriteRead,
     /// One request and response per entry of --sizes
     Web,
+    /// Both ends write the --messages in their order
+    Messages,
     /// The client holds an idle connection
     Sink,
     /// The server writes --chunk bytes once per --every, on a fixed schedule
@@ -53,6 +55,12 @@ pub struct AppArgs {
     /// Interval between writes or datagrams [default: 100ms; udp-ping and ping 200ms]
     #[arg(long, help_heading = "Application", value_name = "TIME", value_parser = seconds)]
     pub every: Option<Duration>,
+    /// stream: delay each write, and all later ones, by a random time up to this [default: 0]
+    #[arg(long, help_heading = "Application", value_name = "TIME", value_parser = seconds)]
+    pub late: Option<Duration>,
+    /// stream: send each Nth write with MSG_OOB; its last byte is urgent [default: none]
+    #[arg(long, help_heading = "Application", value_name = "N")]
+    pub urgent: Option<u64>,
     /// stream: the client reads at most this many bytes at once [default: 4k]
     #[arg(long, help_heading = "Application", value_name = "BYTES", value_parser = size)]
     pub read: Option<u64>,
@@ -77,6 +85,14 @@ pub struct AppArgs {
     /// Pause before each request except the first; the last value repeats [default: 0]
     #[arg(long, help_heading = "Application", value_name = "TIME,...", value_delimiter = ',', value_parser = seconds)]
     pub think: Vec<Duration>,
+    /// The writes, in order: 'client 512,server 1448 after 40ms'
+    #[arg(
+        long,
+        help_heading = "Application",
+        value_name = "WRITE,...",
+        value_delimiter = ','
+    )]
+    pub messages: Vec<Message>,
     /// Total bytes to send [default: no limit, until --for]
     #[arg(long, help_heading = "Application", value_name = "BYTES", value_parser = total)]
     pub bytes: Option<u64>,
@@ -156,8 +172,11 @@ impl AppName {
             }
             Self::WriteWriteRead => &["--head", "--body", "--reply", "--pause", "--count", "--for"],
             Self::Web => &["--request", "--sizes", "--think"],
+            Self::Messages => &["--messages"],
             Self::Sink => &["--hold"],
-            Self::Stream => &["--chunk", "--every", "--read", "--count", "--for"],
+            Self::Stream => &[
+                "--chunk", "--every", "--late", "--urgent", "--read", "--count", "--for",
+            ],
             Self::Echo => &["--size", "--pause", "--count", "--for"],
             Self::UdpStream => &["--size", "--every", "--count", "--for"],
             Self::UdpRr => &[
@@ -222,14 +241,17 @@ impl AppArgs {
                 },
                 think_ns: self.think.iter().map(|t| nanos(*t)).collect(),
             },
+            AppName::Messages => AppKind::Messages {
+                messages: self.messages.clone(),
+            },
             AppName::Sink => AppKind::Sink {
                 hold_ns: nanos(self.hold.unwrap_or(10 * second)),
             },
             AppName::Stream => AppKind::Stream {
                 chunk: self.chunk.unwrap_or(1000),
                 every_ns: every_ns(100),
-                late_ns: 0,
-                urgent: 0,
+                late_ns: nanos(self.late.unwrap_or_default()),
+                urgent: self.urgent.unwrap_or(0),
                 read: self.read.unwrap_or(4096),
                 until,
             },
@@ -294,6 +316,11 @@ impl AppArgs {
                 takes.join(", ")
             )));
         }
+        if name == AppName::Messages && self.messages.is_empty() {
+            return Err(Failure::usage(
+                "messages needs --messages, such as --messages 'client 512,server 1448 after 40ms'",
+            ));
+        }
         let datagram = match name {
             AppName::UdpStream | AppName::UdpPing | AppName::Ping => self.size,
             AppName::UdpRr => self.request.max(self.response),
@@ -313,6 +340,8 @@ impl AppArgs {
             ("--size", self.size.is_some()),
             ("--chunk", self.chunk.is_some()),
             ("--every", self.every.is_some()),
+            ("--late", self.late.is_some()),
+            ("--urgent", self.urgent.is_some()),
             ("--read", self.read.is_some()),
             ("--request", self.request.is_some()),
             ("--response", self.response.is_some()),
@@ -321,6 +350,7 @@ impl AppArgs {
             ("--reply", self.reply.is_some()),
             ("--sizes", !self.sizes.is_empty()),
             ("--think", !self.think.is_empty()),
+            ("--messages", !self.messages.is_empty()),
             ("--bytes", self.bytes.is_some()),
             ("--reverse", self.reverse),
             ("--hold", self.hold.is_some()),

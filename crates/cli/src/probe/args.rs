@@ -59,6 +59,27 @@ impl Which {
             _ => None,
         }
     }
+
+    /// How long a client reads.
+    pub fn lasts(&self) -> Option<Duration> {
+        match self {
+            Self::StreamClient(args) => Some(args.time),
+            _ => None,
+        }
+    }
+
+    /// Whether each second has a line.
+    pub fn has_trend(&self) -> bool {
+        matches!(self, Self::StreamClient(args) if args.trend)
+    }
+
+    /// How long a server pauses after SIGUSR1.
+    pub fn signal_pause(&self) -> Option<Duration> {
+        match self {
+            Self::StreamServer(args) => Some(args.signal_pause),
+            _ => None,
+        }
+    }
 }
 
 /// What every probe takes.

@@ -12,14 +12,13 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use tcplab_kernel::probe::echo::{self, EchoClient, EchoServer};
-use tcplab_kernel::probe::stream::{self, StreamClient, StreamServer};
 use tcplab_kernel::probe::via::{self as endpoint, Via};
 use tcplab_kernel::probe::{
-    Ended, Error, Listen, Probe, Report, Service, Settings, driver, quickack_default,
+    Ended, Error, Listen, Probe, Report, Service, Settings, Target, driver, quickack_default,
 };
 use tcplab_os::Stop;
 use tcplab_plan::AppKind;
+use tcplab_plan::pair::{EchoClient, EchoServer, Pair, StreamClient, StreamServer};
 use tcplab_plan::point::{QuickAck, SocketOptions};
 
 use crate::failure::Failure;
@@ -94,6 +93,9 @@ fn live(which: &Which, common: &Common) -> Result<ExitCode, Failure> {
         log_lines: common.log_lines,
         tcp_info_every: common.tcp_info_every.map(span),
         idle_timeout: which.idle_timeout().map(span),
+        lasts: which.lasts().map(span),
+        has_trend: which.has_trend(),
+        signal_pause: which.signal_pause().map(span),
         wants_answers: work.wants_answers(),
     };
     let probe = Probe::begin(settings, stop, Box::new(screen::text(io::stdout())));
@@ -120,26 +122,17 @@ fn live(which: &Which, common: &Common) -> Result<ExitCode, Failure> {
 
 /// What is to be done.
 enum Work {
-    EchoServer(Service, EchoServer),
-    EchoClient(EchoClient),
-    StreamServer(Service, StreamServer),
-    StreamClient(StreamClient),
     Server(Service, AppKind, Option<Via>),
-    Client(
-        tcplab_kernel::probe::Target,
-        SocketOptions,
-        AppKind,
-        Option<Via>,
-    ),
+    Client(Target, SocketOptions, AppKind, Option<Via>),
 }
 
 impl Work {
     fn of(which: &Which) -> Result<Self, Failure> {
         Ok(match which {
             Which::EchoServer(args) => echo_server(args),
-            Which::EchoClient(args) => Self::EchoClient(echo_client(args)),
+            Which::EchoClient(args) => echo_client(args),
             Which::StreamServer(args) => stream_server(args),
-            Which::StreamClient(args) => Self::StreamClient(stream_client(args)),
+            Which::StreamClient(args) => stream_client(args),
             Which::Server(args) => app_server(args)?,
             Which::Client(args) => app_client(args)?,
             Which::QuickackDefault { .. } => return Err(Failure::usage("nothing to run")),
@@ -148,10 +141,8 @@ impl Work {
 
     fn name(&self) -> String {
         match self {
-            Self::EchoServer(..) => "echo-server".into(),
-            Self::EchoClient(_) => "echo-client".into(),
-            Self::StreamServer(..) => "stream-server".into(),
-            Self::StreamClient(_) => "stream-client".into(),
+            Self::Server(_, AppKind::Pair(pair), _)
+            | Self::Client(_, _, AppKind::Pair(pair), _) => pair.word().into(),
             Self::Server(_, app, _) => format!("server {}", app.word()),
             Self::Client(_, _, app, _) => format!("client {}", app.word()),
         }
@@ -168,12 +159,6 @@ impl Work {
     /// Runs to the end; a server has no end of its own.
     fn run(&self, probe: &Probe) -> Result<Option<Ended>, Error> {
         match self {
-            Self::EchoServer(service, does) => echo::server(probe, service, *does).map(|()| None),
-            Self::EchoClient(does) => echo::client(probe, does).map(Some),
-            Self::StreamServer(service, does) => {
-                stream::server(probe, service, *does).map(|()| None)
-            }
-            Self::StreamClient(does) => stream::client(probe, does).map(Some),
             Self::Server(service, app, via) => match via {
                 None => driver::server(probe, service, app),
                 Some(via) => endpoint::server(probe, service, app, via),
@@ -189,14 +174,17 @@ impl Work {
 
     /// Whether a client came to its end; a server's normal end is Ctrl-C. Clients that the server ends are done when it closes.
     fn verdict(&self, ended: Option<Ended>, report: &Report) -> Option<Failure> {
-        let server_ends = match self {
-            Self::StreamClient(_) => true,
-            Self::Client(_, _, app, _) => matches!(
-                app,
-                AppKind::Stream { .. } | AppKind::Bulk { reverse: true, .. }
-            ),
-            _ => false,
-        };
+        let server_ends = matches!(
+            self,
+            Self::Client(
+                _,
+                _,
+                AppKind::Stream { .. }
+                    | AppKind::Bulk { reverse: true, .. }
+                    | AppKind::Pair(Pair::StreamClient(_)),
+                _,
+            )
+        );
         let (name, completed) = (self.name(), report.completed);
         let why = match ended? {
             Ended::Finished if report.unanswered > 0 && completed == 0 => {
@@ -232,61 +220,66 @@ impl Work {
 fn echo_server(args: &EchoServerArgs) -> Work {
     let socket = SocketOptions {
         nodelay: args.nodelay.then_some(true),
-        quickack: each(args.quickack),
+        quickack: match args.quickack {
+            true => QuickAck::Each(1),
+            false => QuickAck::Leave,
+        },
         ..SocketOptions::default()
     };
-    let does = EchoServer {
-        read_bytes: whole(args.read),
-        write_bytes: args.write,
-    };
-    Work::EchoServer(service(&args.server, socket), does)
+    let does = Pair::EchoServer(EchoServer {
+        read: args.read,
+        write: args.write,
+    });
+    Work::Server(service(&args.server, socket), AppKind::Pair(does), None)
 }
 
-fn echo_client(args: &EchoClientArgs) -> EchoClient {
-    let quickack = match args.quickack {
-        // As in the public program.
-        -1 => QuickAck::Leave,
-        value => QuickAck::Each(value),
-    };
-    EchoClient {
-        target: args.client.target(),
-        socket: client_socket(&args.client, quickack),
-        write_bytes: args.write,
-        read_bytes: whole(args.read),
+fn echo_client(args: &EchoClientArgs) -> Work {
+    let does = Pair::EchoClient(EchoClient {
+        write: args.write,
+        read: args.read,
         count: args.count,
         pause: span(args.pause),
-    }
+        // As in the public program.
+        quickack: Some(args.quickack).filter(|value| *value != -1),
+    });
+    pair_client(&args.client, SocketOptions::default(), does)
 }
 
 fn stream_server(args: &StreamServerArgs) -> Work {
     let socket = SocketOptions {
         nodelay: args.nodelay.then_some(true),
-        quickack: each(args.quickack),
         sndbuf: args.sndbuf,
         ..SocketOptions::default()
     };
-    let does = StreamServer {
-        write_bytes: args.write,
+    let does = Pair::StreamServer(StreamServer {
+        write: args.write,
         pause: span(args.pause),
         rate: args.rate.or(args.bit_rate),
-        signal_pause: span(args.signal_pause),
-    };
-    Work::StreamServer(service(&args.server, socket), does)
+        quickack: args.quickack.then_some(1),
+    });
+    Work::Server(service(&args.server, socket), AppKind::Pair(does), None)
 }
 
-fn stream_client(args: &StreamClientArgs) -> StreamClient {
-    StreamClient {
-        target: args.client.target(),
-        socket: SocketOptions {
-            rcvbuf: args.rcvbuf,
-            rcvlowat: args.rcvlowat,
-            ..client_socket(&args.client, QuickAck::Leave)
-        },
-        read_bytes: whole(args.read),
+fn stream_client(args: &StreamClientArgs) -> Work {
+    let socket = SocketOptions {
+        rcvbuf: args.rcvbuf,
+        rcvlowat: args.rcvlowat,
+        ..SocketOptions::default()
+    };
+    let does = Pair::StreamClient(StreamClient {
+        read: args.read,
+        is_one_read: args.rcvlowat.is_some(),
         pause: span(args.pause),
-        duration: span(args.time),
-        has_trend: args.trend,
-    }
+    });
+    pair_client(&args.client, socket, does)
+}
+
+fn pair_client(args: &ClientCommon, socket: SocketOptions, does: Pair) -> Work {
+    let socket = SocketOptions {
+        cpu: args.cpu,
+        ..socket
+    };
+    Work::Client(args.target(), socket, AppKind::Pair(does), None)
 }
 
 fn app_server(args: &AppServerArgs) -> Result<Work, Failure> {
@@ -318,26 +311,6 @@ fn service(args: &ServerCommon, socket: SocketOptions) -> Service {
         },
         clients: args.clients,
     }
-}
-
-fn client_socket(args: &ClientCommon, quickack: QuickAck) -> SocketOptions {
-    SocketOptions {
-        quickack,
-        cpu: args.cpu,
-        ..SocketOptions::default()
-    }
-}
-
-/// `-q` of the servers.
-fn each(is_set: bool) -> QuickAck {
-    match is_set {
-        true => QuickAck::Each(1),
-        false => QuickAck::Leave,
-    }
-}
-
-fn whole(bytes: u64) -> usize {
-    usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
 /// A time of the command line in the lab's words.

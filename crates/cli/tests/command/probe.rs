@@ -190,7 +190,7 @@ fn sigusr1_pauses_a_stream() {
 }
 
 /// Each application: its options, and what the client completes.
-const APPLICATIONS: [(&str, &[&str], u64); 11] = [
+const APPLICATIONS: [(&str, &[&str], u64); 13] = [
     ("bulk", &["--bytes", "300k"], 3),
     ("bulk", &["--bytes", "300k", "--reverse"], 0),
     (
@@ -203,6 +203,21 @@ const APPLICATIONS: [(&str, &[&str], u64); 11] = [
     ("web", &["--sizes", "10k,1,20k", "--think", "1ms"], 3),
     ("sink", &["--hold", "20ms"], 0),
     ("stream", &["--count", "3", "--every", "5ms"], 0),
+    (
+        "stream",
+        &[
+            "--count", "4", "--every", "1ms", "--late", "2ms", "--urgent", "2",
+        ],
+        0,
+    ),
+    (
+        "messages",
+        &[
+            "--messages",
+            "client 20,client 30,server 3k after 1ms,client 1,server 5",
+        ],
+        2,
+    ),
     ("udp-stream", &["--count", "5", "--every", "1ms"], 5),
     ("udp-rr", &["--count", "5", "--response", "100"], 5),
     ("udp-ping", &["--count", "5", "--every", "1ms"], 5),
@@ -463,6 +478,9 @@ fn hostile_words_are_refused() {
         &["client", "bulk", "--head", "3", "localhost"],
         &["client", "udp-rr", "--request", "64k", "localhost"],
         &["client", "nothing", "localhost"],
+        &["client", "messages", "localhost"],
+        &["client", "messages", "--messages", "client 0", "localhost"],
+        &["client", "echo", "--messages", "client 1", "localhost"],
         &["client", "bulk", "--quickack", "often=1", "localhost"],
         &[
             "server",

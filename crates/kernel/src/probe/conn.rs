@@ -13,13 +13,14 @@ use tcplab_os::options;
 use tcplab_os::proc_tcp::{ProcTcp, TICK_NS};
 use tcplab_os::sys::{self, SockOpt};
 use tcplab_os::tcp_info::tcp_info;
-use tcplab_plan::point::{QuickAck, SocketOptions};
+use tcplab_plan::point::SocketOptions;
 
 use super::address::{self, Target, Transport};
 use super::error::Error;
 use super::report::{Buffers, Connection, Ended, LogLine, Sample, What};
 use super::run::{Probe, Waited, os};
 use super::text;
+use super::trend::Trend;
 use crate::run::{Datagrams, ECHO_REQUESTS};
 
 /// Most bytes of one call of read(2) or write(2).
@@ -27,22 +28,6 @@ const PIECE: usize = 16 << 20;
 
 /// Bytes that the largest datagram may have.
 const LARGEST: usize = 65_535;
-
-/// Transactions whose time is kept for each connection.
-const LATENCIES_KEPT: usize = 100_000;
-
-/// How a read or a write went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Got {
-    /// So many bytes, at least one.
-    Bytes(usize),
-    /// The peer has sent its FIN.
-    End,
-    /// The time came first.
-    Late,
-    /// The user wants an end.
-    Stopped,
-}
 
 /// One connection that stands, or a UDP socket.
 pub struct Conn<'a> {
@@ -56,6 +41,7 @@ pub struct Conn<'a> {
     /// Opened when the first line needs it.
     table: Option<ProcTcp>,
     next_sample: Option<Instant>,
+    trend: Option<Trend>,
     /// What was read last, and what is written.
     buffer: Vec<u8>,
     /// There is something to read, likely: poll(2) has said so, or the last read was full. One call less for each read
@@ -144,6 +130,7 @@ impl<'a> Conn<'a> {
             ends: local.zip(remote).filter(|_| transport == Transport::Tcp),
             table: None,
             next_sample: probe.settings.tcp_info_every.map(|d| now + d),
+            trend: probe.settings.has_trend.then(|| Trend::new(now)),
             buffer: match transport {
                 Transport::Tcp => Vec::new(),
                 Transport::Udp | Transport::Echo => vec![0; Datagrams::BUFFER],
@@ -160,10 +147,10 @@ impl<'a> Conn<'a> {
         }
     }
 
-    /// Waits for the socket, or for nothing of it; takes the samples that fall due.
+    /// Waits for the socket, or for nothing of it; takes the samples that fall due, and tells the trend.
     pub(super) fn wait(&mut self, events: PollFlags, until: Option<Instant>) -> io::Result<Waited> {
         loop {
-            let next = self.sample_if_due();
+            let next = self.chores();
             let first = until.map_or(next, |t| Some(next.map_or(t, |n| n.min(t))));
             let waited = match (events.is_empty(), first) {
                 (true, Some(first)) => self.probe.sleep(first),
@@ -197,12 +184,35 @@ impl<'a> Conn<'a> {
 
     /// Whether there is something to do before the next call: whoever waits does it.
     fn is_busy(&self) -> bool {
-        let is_due = |at| self.probe.now() >= at;
-        self.probe.is_stopped() || self.next_sample.is_some_and(is_due)
+        self.probe.is_stopped() || self.chores_at().is_some_and(|at| self.probe.now() >= at)
     }
 
-    /// One read of at most `size` bytes; none: wait first.
-    pub(super) fn try_read(&mut self, size: usize) -> io::Result<Option<Got>> {
+    /// When there is something to do beside the calls.
+    fn chores_at(&self) -> Option<Instant> {
+        let second = self.trend.as_ref().map(|trend| trend.next);
+        [self.next_sample, second].into_iter().flatten().min()
+    }
+
+    /// Takes a sample and tells the trend when they are due; gives when they are next.
+    fn chores(&mut self) -> Option<Instant> {
+        self.sample_if_due();
+        self.tell_trend();
+        self.chores_at()
+    }
+
+    fn tell_trend(&mut self) {
+        if let Some(trend) = &mut self.trend {
+            trend.tell(self.probe, &mut self.record);
+        }
+    }
+
+    /// The last write is not over.
+    pub(super) fn is_writing(&self) -> bool {
+        self.in_write > 0
+    }
+
+    /// One read of at most `size` bytes; none: wait first; 0: the peer has sent its FIN.
+    pub(super) fn read(&mut self, size: usize) -> io::Result<Option<usize>> {
         self.begin_read(size);
         if self.is_busy() || !std::mem::take(&mut self.has_more) {
             return Ok(None);
@@ -218,12 +228,12 @@ impl<'a> Conn<'a> {
                 self.is_reading = false;
                 self.peer_was_first = !self.has_shut;
                 self.note(What::End, None);
-                Ok(Some(Got::End))
+                Ok(Some(0))
             }
             Some(got) => {
                 self.has_more = got == size && !self.waits_for_lowat;
                 self.count_read(got);
-                Ok(Some(Got::Bytes(got)))
+                Ok(Some(got))
             }
         }
     }
@@ -236,25 +246,9 @@ impl<'a> Conn<'a> {
         self.note_state(What::ReadEnd, Some(got));
     }
 
-    /// One read of at most `size` bytes, given up at a time. The next one goes on with one that was given up.
-    pub(super) fn read(&mut self, size: usize, until: Option<Instant>) -> io::Result<Got> {
-        self.begin_read(size);
-        loop {
-            let is_late = until.is_some_and(|t| self.probe.now() >= t);
-            if !is_late && let Some(got) = self.try_read(size)? {
-                return Ok(got);
-            }
-            match self.wait(PollFlags::POLLIN, until)? {
-                Waited::Ready => {}
-                Waited::Late => return Ok(Got::Late),
-                Waited::Stopped => return Ok(Got::Stopped),
-            }
-        }
-    }
-
     /// One call for the `left` bytes of a write, or for as many as a call may have; none: wait first. What was read
     /// before comes first in them; the rest is zeros. The line of the log is that of the whole write.
-    pub(super) fn try_write(&mut self, left: u64, urgent: bool) -> io::Result<Option<u64>> {
+    pub(super) fn write(&mut self, left: u64, urgent: bool) -> io::Result<Option<u64>> {
         self.leave_read();
         if self.is_busy() {
             return Ok(None);
@@ -280,21 +274,6 @@ impl<'a> Conn<'a> {
     fn count_write(&mut self, wrote: u64) {
         self.record.traffic.writes += 1;
         self.record.traffic.written_bytes += wrote;
-    }
-
-    /// Writes `size` bytes, in one call when the socket takes them all.
-    pub(super) fn write(&mut self, size: u64) -> io::Result<Got> {
-        let mut left = size;
-        loop {
-            match self.try_write(left, false)? {
-                Some(wrote) if wrote >= left => return Ok(Got::Bytes(whole(size))),
-                Some(wrote) => left -= wrote,
-                None if self.wait(PollFlags::POLLOUT, None)? == Waited::Stopped => {
-                    return Ok(Got::Stopped);
-                }
-                None => {}
-            }
-        }
     }
 
     /// Sends a datagram; none: wait first.
@@ -355,35 +334,12 @@ impl<'a> Conn<'a> {
         Ok(())
     }
 
-    /// Sets TCP_QUICKACK as the policy has it for the beginning of a connection, does this with it and closes it.
-    pub(super) fn run(
-        mut self,
-        policy: QuickAck,
-        does: impl FnOnce(&mut Self) -> io::Result<Ended>,
-    ) -> Ended {
-        let begun = match policy {
-            QuickAck::Once(value) => self.set_quickack(value, true),
-            QuickAck::Leave | QuickAck::Each(_) => Ok(()),
-        };
-        let outcome = begun.and_then(|()| does(&mut self));
-        self.finish(outcome)
-    }
-
     /// How it ended, when nothing failed.
     pub(super) fn how(&self) -> Ended {
         match self.probe.is_stopped() {
             true => Ended::Interrupted,
             false if self.peer_was_first => Ended::Peer,
             false => Ended::Finished,
-        }
-    }
-
-    /// A transaction that was begun at `asked` was completed by the last read.
-    pub(super) fn completed(&mut self, asked: Instant) {
-        let took = self.read_at.since(asked);
-        self.record.completed += 1;
-        if self.record.latency_ns.len() < LATENCIES_KEPT {
-            self.record.latency_ns.push(took.as_nanos());
         }
     }
 
@@ -466,18 +422,15 @@ impl<'a> Conn<'a> {
         line
     }
 
-    /// Takes a sample of tcp_info when one is due; gives when the next one is.
-    fn sample_if_due(&mut self) -> Option<Instant> {
-        let (due, every) = self.next_sample.zip(self.probe.settings.tcp_info_every)?;
+    fn sample_if_due(&mut self) {
         let now = self.probe.now();
-        if now < due {
-            return Some(due);
+        if let Some((due, every)) = self.next_sample.zip(self.probe.settings.tcp_info_every)
+            && now >= due
+        {
+            self.sample(true);
+            // What was missed is not made up for.
+            self.next_sample = Some((due + every).max(now));
         }
-        self.sample(true);
-        // What was missed is not made up for.
-        let next = (due + every).max(now);
-        self.next_sample = Some(next);
-        Some(next)
     }
 
     fn sample(&mut self, shows: bool) {
@@ -494,6 +447,7 @@ impl<'a> Conn<'a> {
 
     /// Closes the connection and hands its figures to the probe.
     pub(super) fn finish(mut self, outcome: io::Result<Ended>) -> Ended {
+        self.tell_trend();
         self.sample(false);
         self.record.buffers.rcvbuf_end_bytes = sys::get_int(&self.socket, SockOpt::RCVBUF).ok();
         self.record.buffers.sndbuf_end_bytes = sys::get_int(&self.socket, SockOpt::SNDBUF).ok();

@@ -10,19 +10,21 @@ use std::sync::Arc;
 
 use nix::poll::PollFlags;
 use tcplab_apps::{Drive, End, Foreign, Host, Interest, Message, Read, Timer};
-use tcplab_base::{Errno, Instant};
+use tcplab_base::{Duration, Errno, Instant};
 use tcplab_plan::Point;
 use tcplab_plan::app::AppKind;
+use tcplab_plan::pair::Pair;
 use tcplab_plan::point::{QuickAck, SocketOptions};
 
 use super::address::{self, Target, Transport};
-use super::conn::{Conn, Got};
+use super::conn::Conn;
 use super::error::Error;
 use super::pin;
 use super::point::{HERE, point};
-use super::report::Ended;
-use super::run::{Probe, Waited};
+use super::report::{Ended, What};
+use super::run::{Probe, Waited, os};
 use super::serve::{Service, announce, serve};
+use super::signal::{self, Signal};
 
 /// Serves an application until the end; `clients` of the service counts datagrams where these are sent.
 ///
@@ -32,10 +34,19 @@ pub fn server(probe: &Probe, service: &Service, app: &AppKind) -> Result<(), Err
     let point = point(probe, &service.socket, false, app, service.listen.port);
     let point = Arc::new(point);
     if !app.is_udp() {
+        if probe.settings.signal_pause.is_some() {
+            // Also without a client.
+            signal::ignore().map_err(os("SIGUSR1"))?;
+        }
         return serve(probe, service, |conn| {
+            let signal = probe.settings.signal_pause.map(Signal::new).transpose();
             let live = Live {
                 given: Some(conn),
-                ..Live::new(probe, &service.socket)
+                signal: signal.unwrap_or_else(|e| {
+                    probe.warn(format!("SIGUSR1: {e}"));
+                    None
+                }),
+                ..Live::new(probe, &service.socket, app)
             };
             // What a connection fails with is in its record.
             let _ = live.run(&point);
@@ -48,7 +59,7 @@ pub fn server(probe: &Probe, service: &Service, app: &AppKind) -> Result<(), Err
     let live = Live {
         conn: Some(conn),
         most: service.clients,
-        ..Live::new(probe, &service.socket)
+        ..Live::new(probe, &service.socket, app)
     };
     live.run(&point).map(drop)
 }
@@ -72,7 +83,7 @@ pub fn client(
     };
     let live = Live {
         target: Some((target, transport)),
-        ..Live::new(probe, wanted)
+        ..Live::new(probe, wanted, app)
     };
     live.run(&point)
 }
@@ -89,6 +100,12 @@ struct Live<'a> {
     /// One of each: a later one of a kind makes the earlier one stale.
     timers: BTreeMap<Timer, Instant>,
     watched: Interest,
+    ends_at: Option<Instant>,
+    signal: Option<Signal>,
+    /// How long the time of its programs stood still.
+    stood: Duration,
+    /// Settings of TCP_QUICKACK that still get a line: not all of those that are made before each read or write.
+    quickack_lines: u64,
     /// A server of datagrams ends after so many.
     most: Option<u64>,
     /// What earlier connections have completed.
@@ -100,10 +117,19 @@ struct Live<'a> {
 }
 
 impl<'a> Live<'a> {
-    fn new(probe: &'a Probe, wanted: &'a SocketOptions) -> Self {
+    fn new(probe: &'a Probe, wanted: &'a SocketOptions, app: &AppKind) -> Self {
+        let quickack_lines = match (app, wanted.quickack) {
+            (AppKind::Pair(Pair::StreamServer(_)), _) => 1,
+            (AppKind::Pair(Pair::EchoClient(_)), _) | (_, QuickAck::Once(_)) => u64::MAX,
+            _ => 0,
+        };
         Self {
             probe,
             wanted,
+            ends_at: None,
+            signal: None,
+            stood: Duration::ZERO,
+            quickack_lines,
             target: None,
             given: None,
             conn: None,
@@ -128,6 +154,9 @@ impl<'a> Live<'a> {
             while let Some(timer) = self.due() {
                 drive.fire(&mut self, timer);
             }
+            if drive.is_stopped() {
+                drive.close_all(&mut self);
+            }
             drive.rest(&mut self);
             if drive.is_ending() {
                 return self.refused.map_or(Ok(self.ended), Err);
@@ -148,7 +177,7 @@ impl<'a> Live<'a> {
     /// The next timer, when it is due.
     fn due(&mut self) -> Option<Timer> {
         let (timer, at) = self.next()?;
-        if at > self.probe.now() {
+        if at > self.now() {
             return None;
         }
         self.timers.remove(&timer);
@@ -157,7 +186,7 @@ impl<'a> Live<'a> {
 
     /// Waits for what is watched, at most until the next timer.
     fn wait(&mut self) -> Waited {
-        let until = self.next().map(|(_, at)| at);
+        let until = self.next().map(|(_, at)| at + self.stood);
         let Some(conn) = &mut self.conn else {
             return Waited::Stopped;
         };
@@ -177,12 +206,38 @@ impl<'a> Live<'a> {
         })
     }
 
+    /// The time of a client is over.
+    fn is_late(&self) -> bool {
+        self.ends_at.is_some_and(|at| self.now() >= at)
+    }
+
+    /// When SIGUSR1 came since the last write: nothing is written for a time. The time of the programs stands still
+    /// meanwhile, so what was not written is not made up for.
+    fn hold_up(&mut self) {
+        let (Some(signal), Some(conn)) = (&self.signal, &mut self.conn) else {
+            return;
+        };
+        if conn.is_writing() || !signal.came() {
+            return;
+        }
+        let begun = self.probe.now();
+        conn.note(What::Pause, Some(signal.pause.as_nanos() / 1_000_000_000));
+        if conn.sleep(begun + signal.pause) == Waited::Late {
+            conn.note(What::Resume, None);
+        }
+        self.stood = self.stood + self.probe.now().since(begun);
+    }
+
     /// What a call on the connection gave. Its error is kept, and the connection ends with it: also with those errors
     /// of datagrams that the driver would go on after. Whoever sends to nobody shall hear of it.
     fn call<T>(
         &mut self,
         call: impl FnOnce(&mut Conn<'a>) -> io::Result<Option<T>>,
     ) -> Result<T, Errno> {
+        if self.is_late() {
+            // The loop is to see it.
+            return Err(Errno::EAGAIN);
+        }
         let conn = self.conn.as_mut().ok_or(Errno::EBADF)?;
         match call(conn) {
             Ok(got) => got.ok_or(Errno::EAGAIN),
@@ -198,7 +253,7 @@ impl<'a> Host for Live<'a> {
     type Conn = Conn<'a>;
 
     fn now(&self) -> Instant {
-        self.probe.now()
+        self.probe.now() - self.stood
     }
 
     fn has(&self, host: usize) -> bool {
@@ -219,6 +274,11 @@ impl<'a> Host for Live<'a> {
             Ok(conn) => self.conn = conn,
             Err(e) => self.refused = Some(e),
         }
+        if let (Some(conn), Some(lasts)) = (&self.conn, self.probe.settings.lasts) {
+            let ends_at = Instant::from_nanos(conn.record.opened_ns) + lasts;
+            self.ends_at = Some(ends_at);
+            self.set(ends_at, Timer::Stop);
+        }
         self.conn.as_ref().map(|_| 0).ok_or(Errno::EINTR)
     }
 
@@ -231,17 +291,18 @@ impl<'a> Host for Live<'a> {
     }
 
     fn write(&mut self, _end: usize, left: u64, urgent: bool) -> Result<u64, Errno> {
-        self.call(|conn| conn.try_write(left, urgent))
+        self.hold_up();
+        self.call(|conn| conn.write(left, urgent))
     }
 
     fn read(&mut self, _end: usize, most: u64) -> Result<Read, Errno> {
         let most = usize::try_from(most).unwrap_or(usize::MAX);
-        match self.call(|conn| conn.try_read(most)) {
-            Ok(Got::Bytes(n)) => Ok(Read::Got {
+        match self.call(|conn| conn.read(most)) {
+            Ok(0) => Ok(Read::End),
+            Ok(n) => Ok(Read::Got {
                 bytes: n as u64,
                 drained: false,
             }),
-            Ok(_) => Ok(Read::End),
             Err(Errno::EAGAIN) => Ok(Read::Again),
             Err(e) => Err(e),
         }
@@ -280,12 +341,17 @@ impl<'a> Host for Live<'a> {
         // The driver's own error is that of an end which waited for too long.
         let waited = (did.ended().error).map(|_| io::Error::from_raw_os_error(libc::ETIME));
         let error = self.failed.take().or(waited);
-        let how = conn.how();
+        let how = match conn.how() {
+            Ended::Finished if self.is_late() => Ended::Time,
+            how => how,
+        };
         self.ended = conn.finish(error.map_or(Ok(how), Err));
     }
 
     fn set_quickack(&mut self, _end: usize, value: i32) {
-        let logs = matches!(self.wanted.quickack, QuickAck::Once(_));
+        self.hold_up();
+        let logs = self.quickack_lines > 0;
+        self.quickack_lines -= u64::from(logs);
         let _ = self.call(|conn| conn.set_quickack(value, logs).map(Some));
     }
 

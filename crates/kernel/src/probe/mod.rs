@@ -1,10 +1,9 @@
 //! `tcplab probe`: the applications live, on this machine's sockets, against any other host.
 //!
 //! A [`Probe`] is what one run has in common: the clock, the wish to stop, the log, the report.
-//! [`echo`] and [`stream`] are the two pairs of programs with which delayed ACKs were first shown;
-//! they speak to those programs and to nc(1). [`driver`] hosts every application of the crate
-//! `apps`. Before and after each read the log has what getsockopt(TCP_QUICKACK) says and what the
-//! kernel knows ([`tcplab_os::proc_tcp`]).
+//! [`driver`] hosts every application of the crate `apps`, and the two pairs of programs with which delayed ACKs were first
+//! shown: they speak to those programs and to nc(1). Before and after each read the log has what getsockopt(TCP_QUICKACK)
+//! says and what the kernel knows ([`tcplab_os::proc_tcp`]).
 //!
 //! Sockets do not block; all waiting is in poll(2), in slices, so that Ctrl-C, times and samples
 //! are seen. A read is tried when poll(2) has something for it: on the wire that is the same as blocking calls.
@@ -13,14 +12,14 @@ mod address;
 mod clock;
 mod conn;
 pub mod driver;
-pub mod echo;
 mod error;
 mod point;
 mod report;
 mod run;
 mod serve;
-pub mod stream;
+mod signal;
 mod text;
+mod trend;
 pub mod via;
 
 pub use address::{Family, Listen, Target};

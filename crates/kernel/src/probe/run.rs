@@ -56,6 +56,12 @@ pub struct Settings {
     pub tcp_info_every: Option<Duration>,
     /// An application that waited so long for its peer gives up; none: it waits.
     pub idle_timeout: Option<Duration>,
+    /// A client ends after this time; none: its application says when.
+    pub lasts: Option<Duration>,
+    /// What comes in each second is told.
+    pub has_trend: bool,
+    /// SIGUSR1 holds writers up for this time; none: it ends the probe, as other signals do.
+    pub signal_pause: Option<Duration>,
     /// Each datagram of this client's is to be answered.
     pub wants_answers: bool,
 }

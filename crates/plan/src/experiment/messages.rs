@@ -1,5 +1,7 @@
 //! `kind = "messages"`: `client 512`, `server 1448 after 40ms`.
 
+use std::str::FromStr;
+
 use super::error::Fault;
 use super::fields::Fields;
 use super::keys::apps::{MESSAGE, WRITES};
@@ -21,34 +23,41 @@ pub(super) fn read(fields: &Fields<'_>) -> Result<AppKind, Fault> {
         let message = format!("1 to {MAX_MESSAGES} messages are allowed");
         return Err(fields.fault(&WRITES, node, message));
     }
-    let one = |(node, text)| message(text).map_err(|why| fields.fault(&WRITES, node, why));
+    let one = |(node, text): (_, &str)| {
+        text.parse()
+            .map_err(|why: String| fields.fault(&WRITES, node, why))
+    };
     let messages = texts.into_iter().map(one).collect::<Result<_, _>>()?;
     Ok(AppKind::Messages { messages })
 }
 
-fn message(text: &str) -> Result<Message, String> {
-    let bad = || format!("`{text}` is not a message: {FORM}");
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let (end, bytes, after) = match *words.as_slice() {
-        [end, bytes] => (end, bytes, None),
-        [end, bytes, "after", time] => (end, bytes, Some(time)),
-        _ => return Err(bad()),
-    };
-    let from_client = match end {
-        "client" => true,
-        "server" => false,
-        _ => return Err(bad()),
-    };
-    let bytes = SIZE.parse(bytes)?;
-    let (least, most) = MESSAGE;
-    if !(least..=most).contains(&bytes) {
-        return Err(format!("must be {least} to {most} bytes, not {bytes}"));
+impl FromStr for Message {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let bad = || format!("`{text}` is not a message: {FORM}");
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let (end, bytes, after) = match *words.as_slice() {
+            [end, bytes] => (end, bytes, None),
+            [end, bytes, "after", time] => (end, bytes, Some(time)),
+            _ => return Err(bad()),
+        };
+        let from_client = match end {
+            "client" => true,
+            "server" => false,
+            _ => return Err(bad()),
+        };
+        let bytes = SIZE.parse(bytes)?;
+        let (least, most) = MESSAGE;
+        if !(least..=most).contains(&bytes) {
+            return Err(format!("must be {least} to {most} bytes, not {bytes}"));
+        }
+        let after = after.map_or(Ok(0), |time| TIME.parse(time))?;
+        Ok(Self {
+            from_client,
+            bytes,
+            // The quantity's own bound keeps it far below 2^63.
+            after_ns: i64::try_from(after).unwrap_or(i64::MAX),
+        })
     }
-    let after = after.map_or(Ok(0), |time| TIME.parse(time))?;
-    Ok(Message {
-        from_client,
-        bytes,
-        // The quantity's own bound keeps it far below 2^63.
-        after_ns: i64::try_from(after).unwrap_or(i64::MAX),
-    })
 }

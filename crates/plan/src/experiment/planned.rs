@@ -82,6 +82,8 @@ pub(crate) fn planned_ns(app: &App) -> i64 {
         AppKind::Sink { hold_ns } => *hold_ns,
         // The file is not read yet; the run ends with its last frame.
         AppKind::Replay { .. } => 1_800 * SECOND_NS,
+        // No experiment has it.
+        AppKind::Pair(_) => 0,
     };
     let own = own.saturating_add(unhurried_ns(app));
     let last_start = times(app.stagger_ns, u64::from(app.connections.saturating_sub(1)));
