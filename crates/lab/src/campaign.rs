@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use tcplab_kernel::Scratch;
+use tcplab_os::Scratch;
 use tcplab_plan::Point;
 use tcplab_plan::endless::endless;
 use tcplab_plan::measure::Described;

@@ -9,7 +9,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer, Serialize};
-use tcplab_kernel::output::write_own;
+use tcplab_os::output::write_own;
 use tcplab_plan::Point;
 use tcplab_plan::measure::Described;
 use tcplab_plan::result::{Cost, PointResult, RUN_SCHEMA, RunDocument};

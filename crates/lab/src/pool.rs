@@ -59,7 +59,7 @@ pub(crate) fn anywhere(jobs: usize) -> Vec<Option<usize>> {
 
 /// As many threads, each on a processor: a guest that moves between them takes three times as long.
 pub(crate) fn processors(jobs: usize) -> Vec<Option<usize>> {
-    let allowed = tcplab_kernel::cpu::allowed();
+    let allowed = tcplab_os::cpu::allowed();
     let place = |n: usize| allowed.get(n % allowed.len().max(1)).copied();
     (0..jobs.max(1)).map(place).collect()
 }

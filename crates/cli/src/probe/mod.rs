@@ -12,11 +12,11 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use tcplab_kernel::Stop;
 use tcplab_kernel::probe::via::{self as endpoint, Via};
 use tcplab_kernel::probe::{
     Ended, Error, Listen, Probe, Report, Service, Settings, Target, driver, quickack_default,
 };
+use tcplab_os::Stop;
 use tcplab_plan::AppKind;
 use tcplab_plan::pair::{EchoClient, EchoServer, Pair, StreamClient, StreamServer};
 use tcplab_plan::point::{QuickAck, SocketOptions};

@@ -6,11 +6,11 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use nix::errno::Errno;
 use nix::poll::PollFlags;
 use socket2::{Domain, Protocol, Socket, Type};
+use tcplab_os::options;
 use tcplab_plan::point::SocketOptions;
 
 use super::error::Error;
 use super::run::{Probe, Waited};
-use crate::options;
 
 /// Which addresses of a name count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

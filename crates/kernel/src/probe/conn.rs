@@ -9,6 +9,10 @@ use nix::poll::PollFlags;
 use socket2::Socket;
 use tcplab_apps::Message;
 use tcplab_base::Instant;
+use tcplab_os::options;
+use tcplab_os::proc_tcp::{ProcTcp, TICK_NS};
+use tcplab_os::sys::{self, SockOpt};
+use tcplab_os::tcp_info::tcp_info;
 use tcplab_plan::point::SocketOptions;
 
 use super::address::{self, Target, Transport};
@@ -17,11 +21,7 @@ use super::report::{Buffers, Connection, Ended, LogLine, Sample, What};
 use super::run::{Probe, Waited, os};
 use super::text;
 use super::trend::Trend;
-use crate::options;
-use crate::proc_tcp::{ProcTcp, TICK_NS};
 use crate::run::{Datagrams, ECHO_REQUESTS};
-use crate::sys::{self, SockOpt};
-use crate::tcp_info::tcp_info;
 
 /// Most bytes of one call of read(2) or write(2).
 const PIECE: usize = 16 << 20;

@@ -3,7 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 
-use crate::options::Refused;
+use tcplab_os::options::Refused;
 
 /// What stands against a probe.
 #[derive(Debug, thiserror::Error)]

@@ -3,7 +3,7 @@
 //! A [`Probe`] is what one run has in common: the clock, the wish to stop, the log, the report.
 //! [`driver`] hosts every application of the crate `apps`, and the two pairs of programs with which delayed ACKs were first
 //! shown: they speak to those programs and to nc(1). Before and after each read the log has what getsockopt(TCP_QUICKACK)
-//! says and what the kernel knows ([`crate::proc_tcp`]).
+//! says and what the kernel knows ([`tcplab_os::proc_tcp`]).
 //!
 //! Sockets do not block; all waiting is in poll(2), in slices, so that Ctrl-C, times and samples
 //! are seen. A read is tried when poll(2) has something for it: on the wire that is the same as blocking calls.
@@ -30,8 +30,8 @@ pub use report::{
 pub use run::{Probe, Settings};
 pub use serve::Service;
 
-use crate::cpu;
-use crate::sys::{self, SockOpt};
+use tcplab_os::cpu;
+use tcplab_os::sys::{self, SockOpt};
 
 /// Pins the calling thread to a CPU.
 ///

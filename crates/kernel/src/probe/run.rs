@@ -10,13 +10,13 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 use tcplab_base::{Duration, Instant};
+use tcplab_os::Stop;
+use tcplab_os::counters::{self, Counters};
 
 use super::clock::Clock;
 use super::error::Error;
 use super::report::{Connection, LogLine, Report, SCHEMA, Sample, ViaReport, What};
 use super::text::{self, Times};
-use crate::Stop;
-use crate::counters::{self, Counters};
 
 /// Longest time between two looks at the wish to stop.
 const SLICE: Duration = Duration::from_millis(100);

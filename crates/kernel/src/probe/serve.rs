@@ -100,7 +100,7 @@ pub(super) fn announce(probe: &Probe, socket: &Socket, clients: Option<u64>) {
         let words = format!("listening on {address}{families}, {until}");
         probe.say(&words);
         if probe.settings.keeps_log {
-            crate::say(&format!("tcplab: {words}"));
+            tcplab_os::say(&format!("tcplab: {words}"));
         }
     }
 }

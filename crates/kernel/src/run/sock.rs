@@ -11,12 +11,12 @@ use nix::sys::stat::fstat;
 use nix::unistd;
 use tcplab_apps::{AckState, Message, Read};
 use tcplab_base::Errno;
+use tcplab_os::proc_tcp::ProcTcp;
+use tcplab_os::sys::{self, SockOpt};
 use tcplab_plan::Point;
 use tcplab_plan::point::SocketOptions;
 
 use super::socket::Kind;
-use crate::proc_tcp::ProcTcp;
-use crate::sys::{self, SockOpt};
 
 /// Bytes of one read or write system call.
 const CHUNK: usize = tcplab_apps::CHUNK as usize;

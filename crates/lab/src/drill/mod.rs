@@ -13,7 +13,7 @@ mod strict;
 use std::path::Path;
 
 use tcplab_drill::Defines;
-use tcplab_kernel::text::{TextError, read_bytes};
+use tcplab_os::text::{TextError, read_bytes};
 
 pub use document::{CaseResult, DRILL_SCHEMA, DrillDocument, Expected, Verdict};
 pub use find::{Case, MODES, cases, scripts, word};

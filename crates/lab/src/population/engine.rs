@@ -5,8 +5,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tcplab_kernel::Stop;
-use tcplab_kernel::cpu::Meter;
+use tcplab_os::Stop;
+use tcplab_os::cpu::Meter;
 use tcplab_plan::Population;
 use tcplab_plan::profile::Profile;
 

@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use tcplab_kernel::Stop;
+use tcplab_os::Stop;
 use tcplab_plan::population::{PopulationCost, PopulationDocument, VariantsDocument};
 use tcplab_plan::{Population, is_plain_name};
 

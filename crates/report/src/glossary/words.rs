@@ -173,7 +173,12 @@ pub(super) const WORDS: &[Entry] = &[
     },
     Entry {
         word: "SYN cookie",
-        also: &["syncookies", "tcp_syncookies", "SYN queue", "tcp_max_syn_backlog"],
+        also: &[
+            "syncookies",
+            "tcp_syncookies",
+            "SYN queue",
+            "tcp_max_syn_backlog",
+        ],
         short: "a server answers a SYN without keeping anything: what it needs stands in the sequence number of its SYN-ACK",
         more: "Linux sends them when the queue of unfinished handshakes is full (net.ipv4.tcp_syncookies = 1), or always (2). \
                The cookie holds one of four MSS values; window scale, SACK and ECN survive only in the time stamp, so without \

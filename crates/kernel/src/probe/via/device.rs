@@ -2,12 +2,12 @@
 
 use std::net::{Ipv4Addr, UdpSocket};
 
-use crate::link::{Give, Opened, Place};
-use crate::live::address_of;
-use crate::probe::error::Error;
-use crate::sys;
+use tcplab_livelink::{Give, Opened, Place};
+use tcplab_os::live::address_of;
+use tcplab_os::sys;
 
 use super::{Via, cannot};
+use crate::probe::error::Error;
 
 /// Of a new TAP device.
 const USUAL_MTU: u32 = 1_500;
@@ -54,7 +54,7 @@ pub(super) fn open(via: &Via) -> Result<Device, Error> {
             "--via {end}={address}/...: this is the kernel's address; give the endpoint another one with --address"
         )));
     }
-    let opened = crate::link::open(end, 0, mtu).map_err(|e| Error::Device(e.to_string()))?;
+    let opened = tcplab_livelink::open(end, 0, mtu).map_err(|e| Error::Device(e.to_string()))?;
     Ok(Device { opened, mtu })
 }
 

@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 
+use tcplab_livelink::End;
 use tcplab_plan::app::AppKind;
 use tcplab_plan::point::{Offload, SocketOptions};
 
@@ -24,7 +25,6 @@ use super::pin;
 use super::report::Ended;
 use super::run::Probe;
 use super::serve::Service;
-use crate::link::End;
 use drive::Driver;
 use neighbours::Own;
 use point::Role;

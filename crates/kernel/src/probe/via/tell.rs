@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use tcplab_livelink::End;
+use tcplab_os::tcp_info;
 use tcplab_plan::outcome::{End as Outcome, LogLine as Step, TCP_INFO_SERIES};
 use tcplab_sim::{Live, LiveFlow};
 use tcplab_tcp::Addr;
@@ -9,10 +11,8 @@ use tcplab_tcp::Addr;
 use super::Via;
 use super::frames::Frames;
 use super::point::{HOST, Role};
-use crate::link::End;
 use crate::probe::report::{Connection, Ended, LogLine, Sample, Traffic, ViaReport, What};
 use crate::probe::run::Probe;
-use crate::tcp_info;
 
 /// Frames that went by.
 #[derive(Clone, Copy, Debug, Default)]
@@ -78,7 +78,7 @@ impl<'a> Teller<'a> {
         };
         self.probe.say(&words);
         if self.probe.settings.keeps_log && matches!(self.role, Role::Server { .. }) {
-            crate::say(&format!("tcplab: {words}"));
+            tcplab_os::say(&format!("tcplab: {words}"));
         }
     }
 
