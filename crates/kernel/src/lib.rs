@@ -6,7 +6,6 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod drill;
-pub mod probe;
 pub mod run;
 pub mod ssh;
 

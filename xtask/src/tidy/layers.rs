@@ -36,6 +36,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("bench", 7),
     ("inject", 7),
     ("probe", 7),
+    ("probe", 7),
     ("lab", 8),
     ("cli", 9),
     ("py", 9),

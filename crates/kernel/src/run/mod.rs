@@ -26,5 +26,5 @@ pub(crate) use errand::POINT;
 pub(crate) use host::Sysctls;
 pub use site::is_ours;
 pub(crate) use site::{Site, run_half};
-pub(crate) use sock::{Datagrams, ECHO_REQUESTS};
+pub use sock::{Datagrams, ECHO_REQUESTS};
 pub use world::run;

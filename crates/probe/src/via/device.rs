@@ -7,7 +7,7 @@ use tcplab_os::live::address_of;
 use tcplab_os::sys;
 
 use super::{Via, cannot};
-use crate::probe::error::Error;
+use crate::error::Error;
 
 /// Of a new TAP device.
 const USUAL_MTU: u32 = 1_500;

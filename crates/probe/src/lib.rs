@@ -1,4 +1,4 @@
-//! `tcplab probe`: the applications live, on this machine's sockets, against any other host.
+//! `tcplab probe`: the applications live, on this machine's sockets, against any other host. Level 7 of the map; Linux only.
 //!
 //! A [`Probe`] is what one run has in common: the clock, the wish to stop, the log, the report.
 //! [`driver`] hosts every application of the crate `apps`, and the two pairs of programs with which delayed ACKs were first
@@ -7,6 +7,8 @@
 //!
 //! Sockets do not block; all waiting is in poll(2), in slices, so that Ctrl-C, times and samples
 //! are seen. A read is tried when poll(2) has something for it: on the wire that is the same as blocking calls.
+#![cfg(target_os = "linux")]
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod address;
 mod clock;
@@ -18,6 +20,7 @@ mod report;
 mod run;
 mod serve;
 mod signal;
+pub mod summary;
 mod text;
 mod trend;
 pub mod via;

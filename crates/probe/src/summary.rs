@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use tcplab_kernel::probe::{Report, ViaReport};
+use crate::{Report, ViaReport};
 
 /// Counters that are shown also when they did not change: what the probe is about.
 const ALWAYS: [&str; 2] = ["TcpExtDelayedACKs", "TcpExtDelayedACKLocked"];

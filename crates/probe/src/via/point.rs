@@ -11,9 +11,9 @@ use tcplab_sim::Live;
 use tcplab_tcp::{Sysctl, Unread, congestion_controls};
 
 use super::{Via, cannot};
-use crate::probe::error::Error;
-use crate::probe::point::{self, HERE};
-use crate::probe::run::Probe;
+use crate::error::Error;
+use crate::point::{self, HERE};
+use crate::run::Probe;
 
 /// Connections that a server without `--clients` serves: as many as a report keeps.
 const MOST: u64 = 10_000;

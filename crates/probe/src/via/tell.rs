@@ -11,8 +11,8 @@ use tcplab_tcp::Addr;
 use super::Via;
 use super::frames::Frames;
 use super::point::{HOST, Role};
-use crate::probe::report::{Connection, Ended, LogLine, Sample, Traffic, ViaReport, What};
-use crate::probe::run::Probe;
+use crate::report::{Connection, Ended, LogLine, Sample, Traffic, ViaReport, What};
+use crate::run::Probe;
 
 /// Frames that went by.
 #[derive(Clone, Copy, Debug, Default)]

@@ -21,7 +21,7 @@ use super::report::{Buffers, Connection, Ended, LogLine, Sample, What};
 use super::run::{Probe, Waited, os};
 use super::text;
 use super::trend::Trend;
-use crate::run::{Datagrams, ECHO_REQUESTS};
+use tcplab_kernel::run::{Datagrams, ECHO_REQUESTS};
 
 /// Most bytes of one call of read(2) or write(2).
 const PIECE: usize = 16 << 20;

@@ -20,9 +20,9 @@ use super::neighbours::{Neighbours, Own};
 use super::point::{Planned, Role};
 use super::tell::{Counts, Teller};
 use super::{Via, cannot};
-use crate::probe::error::Error;
-use crate::probe::report::Ended;
-use crate::probe::run::{Probe, os};
+use crate::error::Error;
+use crate::report::Ended;
+use crate::run::{Probe, os};
 
 /// Frames of one turn, as of a card's poll (NAPI).
 const BURST: usize = 64;
