@@ -3,13 +3,13 @@
 use bitflags::bitflags;
 use tcplab_plan::point::SocketOptions;
 
+use crate::fastopen::FastOpenState;
 use crate::pack::{packed, packed_flags};
 
 /// Options that calls set (setsockopt(2)), as the endpoint uses them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SocketState {
-    /// Bits of TCP_NAGLE_*: 1 OFF (TCP_NODELAY), 2 CORK, 4 PUSH.
-    pub(crate) nonagle: u8,
+    pub(crate) nonagle: Nagle,
     pub(crate) rcvlowat: u32,
     /// TCP_USER_TIMEOUT in milliseconds; 0: off.
     pub(crate) user_timeout: u32,
@@ -51,14 +51,20 @@ packed!(SocketState {
     tos,
 });
 
-impl SocketState {
-    /// TCP_NODELAY.
-    pub(crate) const NAGLE_OFF: u8 = 1;
-    /// TCP_CORK.
-    pub(crate) const NAGLE_CORK: u8 = 2;
-    /// Push what is queued in spite of Nagle's rule.
-    pub(crate) const NAGLE_PUSH: u8 = 4;
+bitflags! {
+    /// What Nagle's rule is told (`TCP_NAGLE_*`).
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub(crate) struct Nagle: u8 {
+        /// TCP_NODELAY.
+        const OFF = 1;
+        /// TCP_CORK.
+        const CORK = 2;
+        /// Push what is queued in spite of Nagle's rule.
+        const PUSH = 4;
+    }
 }
+
+packed_flags!(Nagle);
 
 /// What the handshake agreed on.
 #[derive(Clone, Copy, Debug, Default)]
@@ -76,8 +82,7 @@ pub(crate) struct Negotiated {
     pub(crate) rcv_tsval: u32,
     pub(crate) rcv_tsecr: u32,
     pub(crate) saw_tstamp: bool,
-    /// Bits of [`FastOpenState`](crate::fastopen::FastOpenState).
-    pub(crate) fast_open: u16,
+    pub(crate) fast_open: FastOpenState,
 }
 
 packed!(Negotiated {

@@ -30,7 +30,7 @@ impl Cubic {
     #[inline(never)]
     pub(super) fn hystart_update(&mut self, c: &mut Control<'_, '_>, delay: u32) {
         let now = c.cx.now_us() as u32;
-        let paced = c.tune.pacing_status != 0;
+        let paced = c.tune.pacing_needed;
         let cwnd = c.snd.snd_cwnd;
         if c.snd.snd_una.after(self.end_seq) {
             self.new_round(now, c.snd.snd_nxt);

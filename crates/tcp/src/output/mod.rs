@@ -20,7 +20,6 @@ mod validate;
 mod write;
 mod xmit;
 
-pub(crate) use self::chrono::BUSY;
 use crate::cx::Cx;
 
 pub(crate) use mtu_probe::MtuProbing;
@@ -32,3 +31,4 @@ pub(crate) use tso::gso_max_size;
 pub(crate) fn rto_max(cx: &Cx<'_>) -> u32 {
     120 * cx.host.clock.hz
 }
+pub(crate) use self::xmit::Push;

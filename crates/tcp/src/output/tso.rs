@@ -6,8 +6,8 @@ use tcplab_plan::point::Offload;
 use crate::cc::{Congestion, CongestionControl};
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, Snd, Tune};
-use crate::options::Negotiated;
-use crate::queue::{Id, SendQueue, Skb};
+use crate::options::{Nagle, Negotiated};
+use crate::queue::{Id, SendQueue, Skb, SkbFlags};
 use crate::recovery::CaState;
 use crate::rtt::Rtt;
 
@@ -106,7 +106,14 @@ impl Tune {
 impl Endpoint {
     /// `tcp_mss_split_point()`: bytes of the super-segment that may leave now.
     #[inline(never)]
-    pub(super) fn split_point(&self, id: Id, skb: &Skb, mss: u32, segs: u32, nonagle: u8) -> u32 {
+    pub(super) fn split_point(
+        &self,
+        id: Id,
+        skb: &Skb,
+        mss: u32,
+        segs: u32,
+        nonagle: Nagle,
+    ) -> u32 {
         let window = self.snd.wnd_end() - skb.seq;
         let most = mss.saturating_mul(segs);
         if most <= window && Some(id) != self.queue.last() {
@@ -160,6 +167,6 @@ impl Endpoint {
             limited.rwnd = true;
             return true;
         }
-        skb.flags & Skb::FIN == 0 && !skb.eor
+        !skb.flags.intersects(SkbFlags::FIN) && !skb.eor
     }
 }

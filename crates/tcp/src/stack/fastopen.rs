@@ -98,7 +98,8 @@ impl Listener {
             return Answer::Plain;
         }
         let own = self.socket.as_ref();
-        let no_cookie = own.is_some_and(|own| own.fast_open_is(FastOpenState::NO_COOKIE));
+        let no_cookie =
+            own.is_some_and(|own| own.neg.fast_open.intersects(FastOpenState::NO_COOKIE));
         if bits & Bits::SERVER_NO_COOKIE != 0 || no_cookie {
             cx.count(Counter::FastOpenPassive);
             return Answer::Child(None);
