@@ -7,8 +7,7 @@
 
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, State};
-use crate::fastopen::FastOpenState;
-use crate::options::Ecn;
+use crate::options::{Ecn, FastOpenState};
 use crate::recovery::CaState;
 
 /// Fields of Linux 6.1's structure.

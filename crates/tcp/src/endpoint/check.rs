@@ -2,9 +2,9 @@
 
 use tcplab_base::Seq;
 
-use super::{Endpoint, NEVER, State};
+use super::{Endpoint, State};
 use crate::queue::Sacked;
-use crate::timers::Pending;
+use crate::timers::{NEVER, Pending};
 
 impl Endpoint {
     /// States what must hold between two calls.

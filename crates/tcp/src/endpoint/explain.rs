@@ -2,10 +2,10 @@
 
 use tcplab_base::Instant;
 
-use super::{Endpoint, NEVER};
+use super::Endpoint;
 use crate::cx::Cx;
 use crate::options::Nagle;
-use crate::timers::Pending;
+use crate::timers::{NEVER, Pending};
 
 impl Endpoint {
     /// The state, what holds data or ACKs back, and the timers that are set, each in a few words.

@@ -23,7 +23,6 @@ pub(crate) use receive::{AckState, Pending as AckPending, Rcv, RcvQueue, RcvSkb,
 pub(crate) use send::{Snd, Tune};
 
 use bitflags::bitflags;
-use tcplab_base::Instant;
 
 use crate::cc::Congestion;
 use crate::options::{Negotiated, SocketState};
@@ -194,6 +193,3 @@ pub(crate) struct Chrono {
 }
 
 packed!(Chrono { kind, start, stat });
-
-/// A time that never comes.
-pub(crate) const NEVER: Instant = Instant::from_nanos(i64::MAX);

@@ -8,11 +8,10 @@ use super::{Endpoint, State};
 use crate::cc::caqm;
 use crate::cc::{CongestionControl, INFINITE_SSTHRESH};
 use crate::cx::Cx;
-use crate::fastopen::{FastOpenState, put_option};
+use crate::fastopen::put_option;
 use crate::host::DeviceQueue;
-use crate::input::window_share;
 use crate::mib::Counter;
-use crate::options::{Ecn, Nagle, Negotiated, OpenOptions, SocketState};
+use crate::options::{Ecn, FastOpenState, Nagle, Negotiated, OpenOptions, SocketState};
 use crate::queue::{Id, Skb, SkbFlags};
 use crate::recovery::Loss;
 use crate::rtt::Rtt;
@@ -439,5 +438,5 @@ impl Endpoint {
 
 /// `tcp_win_from_space()`.
 pub(crate) fn window_of(cx: &Cx<'_>, space: u32) -> u32 {
-    window_share(cx, 0, i64::from(space)).max(0) as u32
+    cx.host.window_share(0, i64::from(space)).max(0) as u32
 }

@@ -8,6 +8,7 @@ use super::{Endpoint, ReadOutcome, Shutdown, SocketError, State, Urgent};
 use crate::cc::congestion_controls;
 use crate::cx::Cx;
 use crate::options::Nagle;
+use crate::timers::NEVER;
 
 /// `SOCK_MIN_SNDBUF`: two of the smallest segments.
 const MIN_SNDBUF: u32 = 2 * MIN_RCVBUF;
@@ -197,7 +198,7 @@ impl Endpoint {
             self.set_keepalive(cx, idle, interval, probes);
         } else if !on {
             self.options.keepalive = false;
-            self.timers.keepalive_at = super::NEVER;
+            self.timers.keepalive_at = NEVER;
         }
     }
 

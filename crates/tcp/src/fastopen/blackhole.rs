@@ -2,10 +2,10 @@
 //! so on (Linux `tcp_fastopen_active_disable()`, `tcp_fastopen_active_disable_ofo_check()`,
 //! `tcp_fastopen_active_detect_blackhole()`).
 
-use super::FastOpenState;
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, State};
 use crate::mib::Counter;
+use crate::options::FastOpenState;
 
 impl Endpoint {
     /// `tcp_fastopen_active_disable()`.

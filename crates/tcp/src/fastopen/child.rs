@@ -3,10 +3,11 @@
 
 use tcplab_wire::{FastOpen, TcpFlags};
 
-use super::{FastOpenState, Over};
+use super::Over;
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, RTO_MAX_MS, TIMEOUT_INIT_MS};
 use crate::mib::Counter;
+use crate::options::FastOpenState;
 use crate::segment::Segment;
 use crate::stack::{Open, Request};
 use crate::timers::{Pending, Timers};

@@ -3,10 +3,11 @@
 
 use tcplab_wire::FastOpen;
 
-use super::{Bits, Failure, FastOpenState, Seen};
+use super::{Bits, Seen};
 use crate::cx::Cx;
 use crate::endpoint::{Busy, Endpoint, State};
 use crate::mib::Counter;
+use crate::options::{Failure, FastOpenState};
 use crate::queue::{Id, Skb, SkbFlags};
 use crate::segment::Segment;
 

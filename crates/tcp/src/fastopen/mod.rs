@@ -14,10 +14,8 @@ mod key;
 pub(crate) use cache::{FastOpenCache, Over, Seen};
 pub use key::{FastOpenKey, FastOpenKeys};
 
-use bitflags::bitflags;
 use tcplab_wire::{FastOpen, TcpOptions};
 
-use crate::pack::packed_flags;
 use crate::segment::Segment;
 
 /// Bits of `net.ipv4.tcp_fastopen`.
@@ -36,43 +34,6 @@ impl Bits {
     pub(crate) const EVERY_LISTENER: u32 = 0x400;
 }
 
-bitflags! {
-    /// What a connection has of Fast Open.
-    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-    pub(crate) struct FastOpenState: u16 {
-        /// `syn_data`: the SYN had data.
-        const SYN_DATA = 1;
-        /// `syn_fastopen`: it had the option; `syn_fastopen_exp`: of the experimental kind.
-        const OPTION = 2;
-        const EXPERIMENTAL = 4;
-        /// `syn_fastopen_ch`: the first try after a black hole.
-        const TRIES_AGAIN = 8;
-        /// `syn_data_acked`: the SYN-ACK took the data, or ours did.
-        const DATA_ACKED = 16;
-        /// `defer_connect`: connect(2) has returned, the SYN waits for data.
-        const DEFERRED = 32;
-        /// TCP_FASTOPEN_NO_COOKIE, TCP_FASTOPEN_CONNECT.
-        const NO_COOKIE = 64;
-        const CONNECT = 128;
-        /// `sk_write_pending`: a writer waits for the connection.
-        const WRITER = 256;
-        /// A server's connection that was made from a SYN.
-        const CHILD = 512;
-        /// [`Failure`] (`fastopen_client_fail`).
-        const FAILURE = 3 << 14;
-    }
-}
-
-packed_flags!(FastOpenState);
-
-/// Why Fast Open was not used, or did not work.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Failure {
-    CookieUnavailable = 1,
-    DataNotAcked = 2,
-    SynRetransmitted = 3,
-}
-
 /// Puts the option into a SYN's or SYN-ACK's header when its 40 bytes of options have room for it.
 pub(crate) fn put_option(options: &mut TcpOptions, option: FastOpen) -> bool {
     let segment = Segment {
@@ -84,21 +45,4 @@ pub(crate) fn put_option(options: &mut TcpOptions, option: FastOpen) -> bool {
         options.set_fast_open(Some(option));
     }
     fits
-}
-
-impl FastOpenState {
-    /// `tcpi_fastopen_client_fail`.
-    pub(crate) fn failure(self) -> u8 {
-        (self.bits() >> Self::FAILURE.bits().trailing_zeros()) as u8
-    }
-
-    pub(crate) fn set_failure(&mut self, why: Failure) {
-        let why = (why as u16) << Self::FAILURE.bits().trailing_zeros();
-        *self = self.difference(Self::FAILURE) | Self::from_bits_retain(why);
-    }
-
-    /// What `tcp_disconnect()` forgets of it: options of the socket stay.
-    pub(crate) fn forget(&mut self) {
-        *self &= Self::NO_COOKIE | Self::CONNECT | Self::CHILD;
-    }
 }

@@ -5,9 +5,8 @@ use tcplab_wire::TcpFlags;
 
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, SocketError, State, TSTAMP_ALIGNED};
-use crate::fastopen::FastOpenState;
 use crate::mib::Counter;
-use crate::options::{Ecn, Negotiated};
+use crate::options::{Ecn, FastOpenState, Negotiated};
 use crate::recovery::Flag;
 use crate::segment::Segment;
 use crate::stack::reply_reset;

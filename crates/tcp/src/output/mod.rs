@@ -24,7 +24,6 @@ use crate::cx::Cx;
 
 pub(crate) use mtu_probe::MtuProbing;
 pub(crate) use probe::resource_probe_interval;
-pub(crate) use tso::gso_max_size;
 
 /// `TCP_RTO_MAX` in jiffies: 120 s.
 #[inline]

@@ -6,10 +6,10 @@ use tcplab_base::Instant;
 use super::rto_max;
 use super::xmit::Push;
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, NEVER, Snd, State, Stats, Tune};
+use crate::endpoint::{Endpoint, Snd, State, Stats, Tune};
 use crate::recovery::Loss;
 use crate::rtt::Rtt;
-use crate::timers::{Pending, Timers};
+use crate::timers::{NEVER, Pending, Timers};
 
 /// Segments at a connection's start that are not paced, as in sch_fq.
 const UNPACED: u32 = 10;

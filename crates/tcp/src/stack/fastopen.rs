@@ -12,8 +12,9 @@ use super::secret::siphash;
 use super::table::{Conn, Holder, Record};
 use super::{Event, ListenId, Stack, child};
 use crate::cx::Cx;
-use crate::fastopen::{Bits, FastOpenKey, FastOpenKeys, FastOpenState};
+use crate::fastopen::{Bits, FastOpenKey, FastOpenKeys};
 use crate::mib::Counter;
+use crate::options::FastOpenState;
 use crate::segment::Segment;
 use crate::sysctl::Sysctl;
 
