@@ -8,9 +8,10 @@ use tcplab_plan::profile::{AckEngine, CompressedSack};
 
 use super::{DUP_THRESH, ato_min, delack_max};
 use crate::cx::Cx;
-use crate::endpoint::{AckPending, AckState, Endpoint, NEVER, State};
+use crate::endpoint::{AckPending, AckState, Endpoint, State};
 use crate::mib::Counter;
 use crate::rtt::Rtt;
+use crate::timers::NEVER;
 
 impl AckState {
     /// The bound of a delay that is longer than the shortest: the round trip, 200 ms or 500 ms.

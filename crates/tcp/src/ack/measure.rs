@@ -8,7 +8,6 @@ use tcplab_wire::TcpFlags;
 use super::{MAX_QUICKACKS, ato_min};
 use crate::cx::Cx;
 use crate::endpoint::{AckPending, AckState, Endpoint, Rcv, Snd};
-use crate::options::Negotiated;
 use crate::rtt::Rtt;
 use crate::segment::Segment;
 
@@ -27,59 +26,6 @@ impl AckState {
             .min(rcv.rcv_wnd / 2)
             .clamp(MIN_MSS, MSS_DEFAULT);
         self.rcv_mss = guess as u16;
-    }
-
-    /// `tcp_measure_rcv_mss()`: guesses the peer's MSS; says by PUSHED whether the next read shall ACK.
-    #[inline]
-    fn measure_rcv_mss(
-        &mut self,
-        cx: &Cx<'_>,
-        rcv: &mut Rcv,
-        neg: &Negotiated,
-        seg: &Segment,
-        truesize: u32,
-    ) {
-        let last = u32::from(self.last_seg_size);
-        self.last_seg_size = 0;
-        let len = match seg.gso_size {
-            0 => seg.len,
-            size => u32::from(size),
-        };
-        if len >= u32::from(self.rcv_mss) {
-            if cx.host.profile.window_share == WindowShare::Measured
-                && len != u32::from(self.rcv_mss)
-            {
-                rcv.measure_share(cx, seg.len, truesize);
-            }
-            self.rcv_mss = len.min(u32::from(rcv.advmss)) as u16;
-            if cx.host.profile.ack_push_rule == AckPushRule::AtMss && seg.flags.has(TcpFlags::PSH) {
-                self.pending |= AckPending::PUSHED;
-            }
-        } else {
-            self.measure_short(neg, seg, len, last);
-        }
-    }
-
-    /// A segment that is shorter than the guess.
-    #[inline(never)]
-    fn measure_short(&mut self, neg: &Negotiated, seg: &Segment, len: u32, last: u32) {
-        // Whole segment: a SACK option takes from the payload what it adds to the header.
-        let whole = len + seg.header_len();
-        let remnant = seg
-            .flags
-            .has(TcpFlags::FIN | TcpFlags::URG | TcpFlags::SYN | TcpFlags::PSH);
-        if whole >= MSS_DEFAULT + HEADER || (whole >= MIN_MSS + HEADER && !remnant) {
-            let size = whole.saturating_sub(neg.header_len());
-            self.last_seg_size = size as u16;
-            if size == last {
-                self.rcv_mss = size as u16;
-                return;
-            }
-        }
-        if self.pending.intersects(AckPending::PUSHED) {
-            self.pending |= AckPending::PUSHED2;
-        }
-        self.pending |= AckPending::PUSHED;
     }
 
     /// The interval in which the next data segment is expected (`icsk_ack.ato`).
@@ -119,12 +65,57 @@ impl Rcv {
 }
 
 impl Endpoint {
+    /// `tcp_measure_rcv_mss()`: guesses the peer's MSS; says by PUSHED whether the next read shall ACK.
+    #[inline]
+    fn measure_rcv_mss(&mut self, cx: &Cx<'_>, seg: &Segment, truesize: u32) {
+        let last = u32::from(self.ack.last_seg_size);
+        self.ack.last_seg_size = 0;
+        let len = match seg.gso_size {
+            0 => seg.len,
+            size => u32::from(size),
+        };
+        if len >= u32::from(self.ack.rcv_mss) {
+            if cx.host.profile.window_share == WindowShare::Measured
+                && len != u32::from(self.ack.rcv_mss)
+            {
+                self.rcv.measure_share(cx, seg.len, truesize);
+            }
+            self.ack.rcv_mss = len.min(u32::from(self.rcv.advmss)) as u16;
+            if cx.host.profile.ack_push_rule == AckPushRule::AtMss && seg.flags.has(TcpFlags::PSH) {
+                self.ack.pending |= AckPending::PUSHED;
+            }
+        } else {
+            self.measure_short(seg, len, last);
+        }
+    }
+
+    /// A segment that is shorter than the guess.
+    #[inline(never)]
+    fn measure_short(&mut self, seg: &Segment, len: u32, last: u32) {
+        // Whole segment: a SACK option takes from the payload what it adds to the header.
+        let whole = len + seg.header_len();
+        let remnant = seg
+            .flags
+            .has(TcpFlags::FIN | TcpFlags::URG | TcpFlags::SYN | TcpFlags::PSH);
+        if whole >= MSS_DEFAULT + HEADER || (whole >= MIN_MSS + HEADER && !remnant) {
+            let size = whole.saturating_sub(self.neg.header_len());
+            self.ack.last_seg_size = size as u16;
+            if size == last {
+                self.ack.rcv_mss = size as u16;
+                return;
+            }
+        }
+        if self.ack.pending.intersects(AckPending::PUSHED) {
+            self.ack.pending |= AckPending::PUSHED2;
+        }
+        self.ack.pending |= AckPending::PUSHED;
+    }
+
     /// `tcp_event_data_recv()`: in-order data was queued.
     #[inline]
     pub(crate) fn event_data_recv(&mut self, cx: &mut Cx<'_>, seg: &Segment, truesize: u32) {
         self.ack.schedule();
-        self.ack
-            .measure_rcv_mss(cx, &mut self.rcv, &self.neg, seg, truesize);
+        self.measure_rcv_mss(cx, seg, truesize);
         self.rcv.rtt_measure(cx);
         let now = cx.jiffies32();
         self.ack.predict_ato(cx, &self.rcv, &self.rtt, now);

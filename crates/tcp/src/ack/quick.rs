@@ -7,9 +7,9 @@ use tcplab_plan::profile::{PingpongRule, QuickackAccounting};
 
 use super::ato_min;
 use crate::cx::Cx;
-use crate::endpoint::{AckPending, AckState, Endpoint, NEVER, Rcv, Snd};
+use crate::endpoint::{AckPending, AckState, Endpoint, Rcv, Snd};
 use crate::mib::Counter;
-use crate::timers::Timers;
+use crate::timers::{NEVER, Timers};
 
 /// How many answers make a connection interactive.
 #[inline]

@@ -32,7 +32,7 @@ impl Endpoint {
         if cx.host.queue == DeviceQueue::Paces {
             // DEVIATION: fq holds packets back that TCP has sent (SK_PACING_FQ), two super-segments by the rule of small
             // queues; here TCP keeps them itself until the same time of departure (SK_PACING_NEEDED).
-            self.tune.pacing_status = 1;
+            self.tune.pacing_needed = true;
         }
         let (cc, mut control) = self.control(cx);
         if let Some(other) = cc.init(&mut control) {

@@ -180,7 +180,7 @@ impl Endpoint {
         }
         self.forget_request(cx, false);
         self.free(cx);
-        self.forget_fast_open();
+        self.neg.fast_open.forget();
         self.shutdown = Shutdown::empty();
     }
 

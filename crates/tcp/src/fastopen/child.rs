@@ -3,10 +3,11 @@
 
 use tcplab_wire::{FastOpen, TcpFlags};
 
-use super::{FastOpenState, Over};
+use super::Over;
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, RTO_MAX_MS, TIMEOUT_INIT_MS};
 use crate::mib::Counter;
+use crate::options::FastOpenState;
 use crate::segment::Segment;
 use crate::stack::{Open, Request};
 use crate::timers::{Pending, Timers};
@@ -33,7 +34,7 @@ impl Endpoint {
         seg: &Segment,
         cookie: Option<FastOpen>,
     ) {
-        self.set_fast_open_bit(FastOpenState::CHILD, true);
+        self.neg.fast_open.set(FastOpenState::CHILD, true);
         // RFC 7323 2.2: the window of a SYN is never scaled.
         self.snd.snd_wnd = u32::from(seg.window);
         self.snd.max_window = self.snd.snd_wnd;
@@ -60,7 +61,7 @@ impl Endpoint {
         }
         self.queue_syn_payload(cx, seg);
         self.rcv.rcv_nxt = end;
-        self.set_fast_open_bit(FastOpenState::DATA_ACKED, true);
+        self.neg.fast_open.set(FastOpenState::DATA_ACKED, true);
         self.stats.bytes_received = u64::from(seg.len);
         if seg.flags.has(TcpFlags::FIN) {
             self.fin(cx);
@@ -69,7 +70,7 @@ impl Endpoint {
 
     /// Whether it is a child of Fast Open.
     pub(crate) fn is_fast_child(&self) -> bool {
-        self.fast_open_is(FastOpenState::CHILD)
+        self.neg.fast_open.intersects(FastOpenState::CHILD)
     }
 
     /// `tcp_passive_fastopen()`: a child of Fast Open whose handshake is not over; poll(2) treats it as connected.

@@ -5,7 +5,7 @@
 use tcplab_wire::TcpFlags;
 
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, Rcv, RcvQueue, RcvSkb, Snd};
+use crate::endpoint::{Endpoint, Rcv, RcvQueue, RcvSkb, Snd, Urgent};
 use crate::mib::Counter;
 use crate::options::Negotiated;
 use crate::recovery::{Acked, Flag};
@@ -52,7 +52,7 @@ impl Rcv {
         if rcvq.ofo.is_empty()
             && self.rcv_wnd != 0
             && self.rmem_alloc < self.rcvbuf
-            && self.urg_data == 0
+            && self.urg_data == Urgent::None
         {
             self.pred = true;
         }

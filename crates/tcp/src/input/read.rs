@@ -2,7 +2,7 @@
 
 use crate::cx::Cx;
 use crate::endpoint::{
-    AckState, Endpoint, Rcv, RcvQueue, ReadOutcome, Shutdown, SocketError, State,
+    AckState, Endpoint, Rcv, RcvQueue, ReadOutcome, Shutdown, SocketError, State, Urgent,
 };
 use crate::options::SocketState;
 
@@ -11,20 +11,20 @@ impl Rcv {
     #[inline(never)]
     fn urgent_is_read(&mut self, rcvq: &RcvQueue) {
         if self.copied_seq.after(self.urg_seq) {
-            self.urg_data = 0;
+            self.urg_data = Urgent::None;
             self.fast_path_check(rcvq);
         }
     }
 
     /// The next byte is the urgent one.
     fn at_urgent(&self) -> bool {
-        self.urg_data != 0 && self.urg_seq == self.copied_seq
+        self.urg_data != Urgent::None && self.urg_seq == self.copied_seq
     }
 
     /// Moves `copied_seq` over at most `bytes`, up to the urgent byte, and over that one; how many were read.
     fn take(&mut self, bytes: u64) -> u64 {
         let mut used = bytes as u32;
-        if self.urg_data != 0 {
+        if self.urg_data != Urgent::None {
             used = self.up_to_urgent(used);
         }
         self.copied_seq = self.copied_seq + used;
@@ -104,7 +104,7 @@ impl Endpoint {
                 copied += used;
                 self.rcv.space_adjust(cx);
             }
-            if self.rcv.urg_data != 0 {
+            if self.rcv.urg_data != Urgent::None {
                 self.rcv.urgent_is_read(&self.rcvq);
             }
             if self.rcv.copied_seq.before(last) {

@@ -5,9 +5,8 @@ use tcplab_wire::TcpFlags;
 
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, SocketError, State, TSTAMP_ALIGNED};
-use crate::fastopen::FastOpenState;
 use crate::mib::Counter;
-use crate::options::{Ecn, Negotiated};
+use crate::options::{Ecn, FastOpenState, Negotiated};
 use crate::recovery::Flag;
 use crate::segment::Segment;
 use crate::stack::reply_reset;
@@ -127,11 +126,11 @@ impl Endpoint {
         self.rcv.copied_seq = self.rcv.rcv_nxt;
         self.finish_connect(cx);
         let used = FastOpenState::OPTION | FastOpenState::SYN_DATA;
-        if self.fast_open_is(used) && self.fast_open_answered(cx, seg) {
+        if self.neg.fast_open.intersects(used) && self.fast_open_answered(cx, seg) {
             self.data_snd_check(cx);
             return;
         }
-        if self.fast_open_is(FastOpenState::WRITER) || self.ack.in_pingpong(cx) {
+        if self.neg.fast_open.intersects(FastOpenState::WRITER) || self.ack.in_pingpong(cx) {
             // The first data will carry the ACK.
             self.ack.pending |= crate::endpoint::AckPending::SCHED;
             self.ack.enter_quickack_mode(cx, &self.rcv, MAX_QUICKACKS);

@@ -6,18 +6,10 @@
 use tcplab_wire::TcpFlags;
 
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, Rcv, RcvQueue, Shutdown, SocketError};
+use crate::endpoint::{Endpoint, Rcv, RcvQueue, Shutdown, SocketError, Urgent};
 use crate::segment::Segment;
 
 /// The bit of `sk_shutdown` after a FIN.
-/// `TCP_URG_NOTYET`: the pointer came, its byte did not.
-pub(super) const NOT_YET: u16 = 0x0200;
-/// `TCP_URG_VALID`.
-pub(super) const VALID: u16 = 0x0100;
-
-/// `TCP_URG_READ`: a read with MSG_OOB has taken it.
-const READ: u16 = 0x0400;
-
 impl Rcv {
     /// `tcp_urg()`.
     #[inline]
@@ -25,8 +17,8 @@ impl Rcv {
         if seg.flags.has(TcpFlags::URG) {
             self.check_urgent(cx, rcvq, seg);
         }
-        if self.urg_data == NOT_YET && self.urg_seq - seg.seq < seg.len {
-            self.urg_data = VALID;
+        if self.urg_data == Urgent::NotYet && self.urg_seq - seg.seq < seg.len {
+            self.urg_data = Urgent::Valid;
         }
     }
 
@@ -41,17 +33,19 @@ impl Rcv {
         let pointer = seg.seq + pointer;
         let seen = self.copied_seq.after(pointer)
             || pointer.before(self.rcv_nxt)
-            || (self.urg_data != 0 && pointer.at_or_before(self.urg_seq));
+            || (self.urg_data != Urgent::None && pointer.at_or_before(self.urg_seq));
         if seen {
             return;
         }
-        if self.urg_seq == self.copied_seq && self.urg_data != 0 && self.copied_seq != self.rcv_nxt
+        if self.urg_seq == self.copied_seq
+            && self.urg_data != Urgent::None
+            && self.copied_seq != self.rcv_nxt
         {
             // The byte that was urgent before is skipped like a read one.
             self.copied_seq = self.copied_seq + 1;
             rcvq.drop_read(self);
         }
-        self.urg_data = NOT_YET;
+        self.urg_data = Urgent::NotYet;
         self.urg_seq = pointer;
         self.pred = false;
     }
@@ -65,10 +59,10 @@ impl Endpoint {
     /// `Invalid` when nothing is urgent or the byte was read, `Again` when it has not come yet.
     pub fn read_urgent(&mut self, peek: bool) -> Result<bool, SocketError> {
         match self.rcv.urg_data {
-            0 | READ => Err(SocketError::Invalid),
-            VALID => {
+            Urgent::None | Urgent::Read => Err(SocketError::Invalid),
+            Urgent::Valid => {
                 if !peek {
-                    self.rcv.urg_data = READ;
+                    self.rcv.urg_data = Urgent::Read;
                 }
                 Ok(true)
             }

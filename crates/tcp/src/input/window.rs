@@ -1,8 +1,6 @@
 //! The window to offer (RFC 9293 3.8.6.2; Linux `tcp_select_window()`, `__tcp_select_window()`,
 //! `tcp_select_initial_window()`, `tcp_receive_window()`).
 
-use tcplab_plan::profile::WindowShare;
-
 use crate::cx::Cx;
 use crate::endpoint::{AckState, Endpoint, Rcv, Snd};
 use crate::mib::Counter;
@@ -19,20 +17,6 @@ const MAX_FIELD: u32 = 65_535;
 fn round_up(value: u32, scale: u8) -> u32 {
     let unit = (1_u32 << scale) - 1;
     value.saturating_add(unit) & !unit
-}
-
-/// `tcp_win_from_space()`: the window that so much memory allows. `ratio`: the measured part of memory that is payload,
-/// in 1/256; 0: nothing came yet.
-#[inline]
-pub(crate) fn window_share(cx: &Cx<'_>, ratio: u8, space: i64) -> i64 {
-    match (cx.host.profile.window_share, ratio) {
-        (WindowShare::Sysctl, _) => match cx.host.sysctl.tcp_adv_win_scale {
-            scale @ ..=0 => space >> scale.unsigned_abs().min(63),
-            scale => space - (space >> scale.min(62)),
-        },
-        (WindowShare::Measured, 0) => space >> 1,
-        (WindowShare::Measured, ratio) => (space * i64::from(ratio)) >> 8,
-    }
 }
 
 /// `tcp_default_init_rwnd()` of old kernels: 20 segments, fewer of large ones.
@@ -54,7 +38,7 @@ impl Rcv {
     /// `tcp_win_from_space()`: the window that so much memory allows.
     #[inline]
     pub(super) fn win_from_space(&self, cx: &Cx<'_>, space: i64) -> i64 {
-        window_share(cx, self.scaling_ratio, space)
+        cx.host.window_share(self.scaling_ratio, space)
     }
 
     /// `tcp_space()`.

@@ -7,8 +7,8 @@ use tcplab_wire::TcpFlags;
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, Snd, State};
 use crate::mib::Counter;
-use crate::options::{Negotiated, SocketState};
-use crate::queue::Skb;
+use crate::options::{Nagle, Negotiated};
+use crate::queue::{Skb, SkbFlags};
 
 impl Snd {
     /// `tcp_acceptable_seq()`: `snd_nxt`, or the window's edge when the peer has shrunk its window.
@@ -42,15 +42,15 @@ impl Endpoint {
     pub(crate) fn send_fin(&mut self, cx: &mut Cx<'_>) {
         let tail = self.queue.unsent_last();
         match tail.and_then(|tail| self.queue.get_mut(tail)) {
-            Some(skb) => skb.flags |= Skb::FIN,
+            Some(skb) => skb.flags |= SkbFlags::FIN,
             None => {
                 let truesize = cx.host.profile.tx_truesize;
-                self.queue_skb(cx, Skb::new(self.snd.write_seq, 0, Skb::FIN, truesize));
+                self.queue_skb(cx, Skb::new(self.snd.write_seq, 0, SkbFlags::FIN, truesize));
             }
         }
         self.snd.write_seq = self.snd.write_seq + 1;
         let mss = self.current_mss();
-        self.push_frames(cx, mss, SocketState::NAGLE_OFF);
+        self.push_frames(cx, mss, Nagle::OFF);
     }
 
     /// `tcp_send_active_reset()`.

@@ -4,7 +4,7 @@
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, Rcv, Snd};
 use crate::mib::Counter;
-use crate::queue::{Id, Sacked, SendQueue, Skb};
+use crate::queue::{Id, Sacked, SendQueue, Skb, SkbFlags};
 
 /// Two largest skbs: what a full send buffer may be exceeded by before a cut is refused.
 const ALLOWANCE: u32 = 2 * (65_536 + 576);
@@ -81,7 +81,7 @@ impl Endpoint {
         let base = cx.host.profile.tx_truesize;
         let first = self.queue.get_mut(id)?;
         // PSH and FIN belong to the last byte.
-        first.flags &= !(Skb::FIN | Skb::PSH);
+        first.flags &= !(SkbFlags::FIN | SkbFlags::PSH);
         first.eor = false;
         first.truesize = first.truesize.saturating_sub(moved);
         first.set_segs(mss);
@@ -108,13 +108,13 @@ impl Endpoint {
         let l = &mut self.loss;
         let less = |n: &mut u32| *n = n.saturating_add_signed(-decrease);
         less(&mut l.packets_out);
-        if sacked & Sacked::ACKED != 0 {
+        if sacked.intersects(Sacked::ACKED) {
             less(&mut l.sacked_out);
         }
-        if sacked & Sacked::RETRANS != 0 {
+        if sacked.intersects(Sacked::RETRANS) {
             less(&mut l.retrans_out);
         }
-        if sacked & Sacked::LOST != 0 {
+        if sacked.intersects(Sacked::LOST) {
             less(&mut l.lost_out);
         }
         // Without SACK the count of duplicate ACKs stands for segments that nobody can name.
@@ -122,7 +122,7 @@ impl Endpoint {
             l.sacked_out -= l.sacked_out.min(decrease as u32);
         }
         let hint = self.queue.get(l.lost_hint);
-        if sacked & Sacked::ACKED != 0 && hint.is_some_and(|hint| skb_seq.before(hint.seq)) {
+        if sacked.intersects(Sacked::ACKED) && hint.is_some_and(|hint| skb_seq.before(hint.seq)) {
             less(&mut self.loss.lost_cnt_hint);
         }
     }

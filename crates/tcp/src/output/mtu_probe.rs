@@ -8,7 +8,7 @@ use crate::cx::Cx;
 use crate::endpoint::{Endpoint, Snd, State};
 use crate::mib::Counter;
 use crate::options::Negotiated;
-use crate::queue::{Id, Skb};
+use crate::queue::{Id, SkbFlags};
 use crate::recovery::CaState;
 
 /// A window below this sends no probe.
@@ -220,7 +220,7 @@ impl Endpoint {
                 self.queue.remove_unsent(id.behind());
                 self.snd.wmem_free(&mut self.rcv, freed);
             } else {
-                flags &= !(Skb::FIN | Skb::PSH);
+                flags &= !(SkbFlags::FIN | SkbFlags::PSH);
                 next.seq = next.seq + copy;
                 next.len -= copy;
                 next.set_segs(mss);
@@ -255,7 +255,7 @@ impl Endpoint {
         }
         self.snd.wmem_add(&mut self.rcv, more);
         if let Some(skb) = self.queue.get_mut(id) {
-            skb.flags &= !(Skb::FIN | Skb::PSH);
+            skb.flags &= !(SkbFlags::FIN | SkbFlags::PSH);
             skb.eor = false;
         }
     }

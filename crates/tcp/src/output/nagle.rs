@@ -2,8 +2,8 @@
 //! an earlier short one is not ACKed, full ones in flight do not matter.
 
 use crate::endpoint::Snd;
-use crate::options::SocketState;
-use crate::queue::Skb;
+use crate::options::Nagle;
+use crate::queue::{Skb, SkbFlags};
 use crate::recovery::Loss;
 
 impl Snd {
@@ -15,17 +15,17 @@ impl Snd {
 
     /// `tcp_nagle_check()`: a segment that is `partial` must wait.
     #[inline]
-    pub(crate) fn nagle_holds(&self, loss: &Loss, partial: bool, nonagle: u8) -> bool {
+    pub(crate) fn nagle_holds(&self, loss: &Loss, partial: bool, nonagle: Nagle) -> bool {
         partial
-            && (nonagle & SocketState::NAGLE_CORK != 0
-                || (nonagle == 0 && loss.packets_out > 0 && self.short_in_flight()))
+            && (nonagle.intersects(Nagle::CORK)
+                || (nonagle.is_empty() && loss.packets_out > 0 && self.short_in_flight()))
     }
 
     /// `tcp_nagle_test()`: whether the segment may go now.
     #[inline]
-    pub(crate) fn nagle_test(&self, loss: &Loss, skb: &Skb, mss: u32, nonagle: u8) -> bool {
-        nonagle & SocketState::NAGLE_PUSH != 0
-            || skb.flags & Skb::FIN != 0
+    pub(crate) fn nagle_test(&self, loss: &Loss, skb: &Skb, mss: u32, nonagle: Nagle) -> bool {
+        nonagle.intersects(Nagle::PUSH)
+            || skb.flags.intersects(SkbFlags::FIN)
             || self.in_urg_mode()
             || !self.nagle_holds(loss, skb.len < mss, nonagle)
     }

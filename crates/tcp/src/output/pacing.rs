@@ -4,11 +4,12 @@
 use tcplab_base::Instant;
 
 use super::rto_max;
+use super::xmit::Push;
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, NEVER, Snd, State, Stats, Tune};
+use crate::endpoint::{Endpoint, Snd, State, Stats, Tune};
 use crate::recovery::Loss;
 use crate::rtt::Rtt;
-use crate::timers::{Pending, Timers};
+use crate::timers::{NEVER, Pending, Timers};
 
 /// Segments at a connection's start that are not paced, as in sch_fq.
 const UNPACED: u32 = 10;
@@ -17,7 +18,7 @@ impl Tune {
     /// `tcp_pacing_check()`: the next departure is in the future; the timer will say when.
     #[inline]
     pub(crate) fn pacing_check(&mut self, cx: &Cx<'_>, timers: &mut Timers) -> bool {
-        if self.pacing_status == 0 || self.wstamp_ns <= cx.now_ns() {
+        if !self.pacing_needed || self.wstamp_ns <= cx.now_ns() {
             return false;
         }
         if timers.pacing_at == NEVER {
@@ -92,7 +93,7 @@ impl Endpoint {
             self.xmit_retransmit_queue(cx);
         }
         let mss = self.current_mss();
-        self.write_xmit(cx, mss, self.options.nonagle, 0);
+        self.write_xmit(cx, mss, self.options.nonagle, Push::All);
     }
 }
 

@@ -6,7 +6,7 @@ use super::rto_max;
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, State};
 use crate::mib::Counter;
-use crate::queue::{Id, Skb};
+use crate::queue::{Id, SkbFlags};
 use crate::rtt::Rtt;
 use crate::timers::Pending;
 
@@ -153,7 +153,7 @@ impl Endpoint {
             return true;
         };
         let (seq, end, len) = (skb.seq, skb.end_seq(), skb.len);
-        skb.flags |= Skb::PSH;
+        skb.flags |= SkbFlags::PSH;
         if skb.pcount == 0 {
             skb.set_segs(mss);
         }
@@ -169,7 +169,7 @@ impl Endpoint {
             }
             // The cut took the mark off the first part.
             if let Some(skb) = self.queue.get_mut(id) {
-                skb.flags |= Skb::PSH;
+                skb.flags |= SkbFlags::PSH;
             }
         }
         if !self.transmit(cx, id) {

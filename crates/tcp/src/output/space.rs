@@ -1,10 +1,9 @@
 //! The send buffer: memory of what is queued, its size, and when the writer is told of room (Linux
 //! `sk_stream_memory_free()`, `sk_stream_is_writeable()`, `tcp_sndbuf_expand()`, `tcp_check_space()`).
 
-use super::chrono::SNDBUF_LIMITED;
 use crate::cc::{Congestion, CongestionControl};
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, Rcv, Shutdown, Snd};
+use crate::endpoint::{Busy, Endpoint, Rcv, Shutdown, Snd};
 use crate::options::SocketState;
 use crate::recovery::Loss;
 
@@ -93,7 +92,9 @@ impl Endpoint {
         if self.is_writable(cx) {
             self.snd.nospace = false;
             self.snd.space_event = true;
-            self.chrono_stop(cx, SNDBUF_LIMITED);
+            self.stats
+                .chrono
+                .stop(cx, self.queue.is_empty(), Busy::SndbufLimited);
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::endpoint::{Endpoint, RcvQueue, Snd};
 use crate::host::DeviceQueue;
 use crate::mib::Counter;
 use crate::options::{Ecn, Negotiated};
-use crate::queue::{Id, Skb};
+use crate::queue::{Id, SkbFlags};
 use crate::segment::{Caqm, Segment};
 
 /// What differs from one segment to the next.
@@ -213,14 +213,16 @@ impl Endpoint {
         let Some(skb) = self.queue.get_mut(id) else {
             return false;
         };
-        if skb.flags & Skb::SYN != 0 {
+        if skb.flags.intersects(SkbFlags::SYN) {
             return self.transmit_syn(cx, id);
         }
         self.tune.wstamp_ns = stamp_ns;
         skb.xmit_ns = stamp_ns;
         // So that the receiver's GRO hands the train on at once; a part of it that is sent again has no such flag.
-        let push = if skb.pcount > 1 { Skb::PSH } else { 0 };
-        let flags = u16::from(skb.flags | push) | TcpFlags::ACK;
+        let mut flags = u16::from(skb.flags.bits()) | TcpFlags::ACK;
+        if skb.pcount > 1 {
+            flags |= TcpFlags::PSH;
+        }
         let (len, pcount) = (skb.len, u32::from(skb.pcount));
         let build = Build {
             seq: skb.seq,
@@ -235,7 +237,7 @@ impl Endpoint {
         if !self.build_and_send(cx, build) {
             return false;
         }
-        if self.tune.pacing_status != 0 {
+        if self.tune.pacing_needed {
             self.tune.pace_after(&self.stats, prior_wstamp, len);
         }
         self.queue.list_last(id);

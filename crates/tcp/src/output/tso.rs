@@ -1,13 +1,11 @@
 //! Super-segments: how large, and when to wait for a larger one (Linux `tcp_tso_autosize()`,
 //! `tcp_mss_split_point()`, `tcp_tso_should_defer()`). Without TSO each skb is one segment, and nothing here runs.
 
-use tcplab_plan::point::Offload;
-
 use crate::cc::{Congestion, CongestionControl};
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, Snd, Tune};
-use crate::options::Negotiated;
-use crate::queue::{Id, SendQueue, Skb};
+use crate::options::{Nagle, Negotiated};
+use crate::queue::{Id, SendQueue, Skb, SkbFlags};
 use crate::recovery::CaState;
 use crate::rtt::Rtt;
 
@@ -18,36 +16,17 @@ pub(super) struct Limited {
     pub(super) rwnd: bool,
 }
 
-/// `GSO_LEGACY_MAX_SIZE`: bytes of a super-segment's IP packet.
-const GSO_MAX_SIZE: u32 = 65_536;
-/// `GSO_MAX_SEGS`.
-const GSO_MAX_SEGS: u32 = 65_535;
 const MILLISECOND: u64 = 1_000_000;
-
-/// `sk_gso_max_segs`: `ip link set gso_max_segs 1` is what "offload none" means.
-#[inline]
-pub(crate) fn gso_max_segs(cx: &Cx<'_>) -> u32 {
-    match cx.host.offload {
-        Offload::None => 1,
-        Offload::Tso | Offload::Gro => GSO_MAX_SEGS,
-    }
-}
-
-/// `sk_gso_max_size`: bytes of data of a super-segment.
-#[inline]
-pub(crate) fn gso_max_size(cx: &Cx<'_>) -> u32 {
-    GSO_MAX_SIZE - (cx.host.profile.tx_header + 1)
-}
 
 impl Snd {
     /// `tcp_xmit_size_goal()`: bytes up to which a write fills one skb.
     #[inline]
     pub(crate) fn size_goal(&mut self, cx: &Cx<'_>, neg: &Negotiated, mss: u32) -> u32 {
-        let most = gso_max_segs(cx);
+        let most = cx.host.gso_max_segs();
         if most == 1 {
             return mss;
         }
-        let goal = self.bound_to_half_wnd(neg, gso_max_size(cx));
+        let goal = self.bound_to_half_wnd(neg, cx.host.gso_max_size());
         let now = u32::from(self.gso_segs) * mss;
         if goal < now || goal >= now + mss {
             self.gso_segs = (goal / mss).min(most) as u16;
@@ -83,7 +62,7 @@ impl Tune {
     /// peer is near.
     #[inline]
     pub(crate) fn tso_segs(&self, cx: &Cx<'_>, cc: &Congestion, rtt: &Rtt, mss: u32) -> u32 {
-        let most = gso_max_segs(cx);
+        let most = cx.host.gso_max_segs();
         match most {
             1 => 1,
             _ => self.tso_autosize(cx, cc, rtt, mss).min(most),
@@ -92,7 +71,7 @@ impl Tune {
 
     #[inline(never)]
     fn tso_autosize(&self, cx: &Cx<'_>, cc: &Congestion, rtt: &Rtt, mss: u32) -> u32 {
-        let size = gso_max_size(cx);
+        let size = cx.host.gso_max_size();
         let mut bytes = self.pacing_rate() >> self.pacing_shift;
         let near = rtt.min_rtt() >> cx.host.sysctl.tcp_tso_rtt_log;
         if near < 32 {
@@ -106,7 +85,14 @@ impl Tune {
 impl Endpoint {
     /// `tcp_mss_split_point()`: bytes of the super-segment that may leave now.
     #[inline(never)]
-    pub(super) fn split_point(&self, id: Id, skb: &Skb, mss: u32, segs: u32, nonagle: u8) -> u32 {
+    pub(super) fn split_point(
+        &self,
+        id: Id,
+        skb: &Skb,
+        mss: u32,
+        segs: u32,
+        nonagle: Nagle,
+    ) -> u32 {
         let window = self.snd.wnd_end() - skb.seq;
         let most = mss.saturating_mul(segs);
         if most <= window && Some(id) != self.queue.last() {
@@ -160,6 +146,6 @@ impl Endpoint {
             limited.rwnd = true;
             return true;
         }
-        skb.flags & Skb::FIN == 0 && !skb.eor
+        !skb.flags.intersects(SkbFlags::FIN) && !skb.eor
     }
 }

@@ -1,10 +1,9 @@
 //! The congestion window follows what is used of it (RFC 2861, RFC 7661; Linux `tcp_cwnd_validate()`,
 //! `tcp_cwnd_restart()`, `tcp_slow_start_after_idle_check()`).
 
-use super::chrono::SNDBUF_LIMITED;
 use crate::cc::{CaEvent, CongestionControl};
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, Snd, State};
+use crate::endpoint::{Busy, Endpoint, Snd, State};
 use crate::recovery::{CaState, Loss};
 
 impl Loss {
@@ -63,7 +62,7 @@ impl Endpoint {
             && !self.orphan
             && matches!(self.state, State::Established | State::CloseWait)
         {
-            self.chrono_start(cx, SNDBUF_LIMITED);
+            self.stats.chrono.start(cx, Busy::SndbufLimited);
         }
     }
 

@@ -1,10 +1,10 @@
 //! Writing (RFC 9293 3.10.2; Linux `tcp_sendmsg_locked()`, `tcp_push()`, `tcp_skb_entail()`).
 
-use super::chrono::BUSY;
+use super::xmit::Push;
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, Shutdown, Snd, SocketError, State};
-use crate::options::SocketState;
-use crate::queue::{Id, SendQueue, Skb};
+use crate::endpoint::{Busy, Endpoint, Shutdown, Snd, SocketError, State};
+use crate::options::Nagle;
+use crate::queue::{Id, SendQueue, Skb, SkbFlags};
 
 /// Flags of a write.
 #[derive(Clone, Copy)]
@@ -45,7 +45,7 @@ impl SendQueue {
     #[inline]
     fn mark_push(&mut self, snd: &mut Snd) {
         if let Some(skb) = self.unsent_tail() {
-            skb.flags |= Skb::PSH;
+            skb.flags |= SkbFlags::PSH;
         }
         snd.pushed_seq = snd.write_seq;
     }
@@ -166,8 +166,11 @@ impl Endpoint {
     /// `tcp_skb_entail()`: an empty segment at the queue's end.
     fn entail(&mut self, cx: &mut Cx<'_>) {
         let truesize = cx.host.profile.tx_truesize;
-        self.queue_skb(cx, Skb::new(self.snd.write_seq, 0, 0, truesize));
-        self.options.nonagle &= !SocketState::NAGLE_PUSH;
+        self.queue_skb(
+            cx,
+            Skb::new(self.snd.write_seq, 0, SkbFlags::empty(), truesize),
+        );
+        self.options.nonagle &= !Nagle::PUSH;
         self.slow_start_after_idle_check(cx);
     }
 
@@ -177,7 +180,7 @@ impl Endpoint {
         let first = !self.queue.has_unsent();
         self.queue.push(skb);
         if first {
-            self.chrono_start(cx, BUSY);
+            self.stats.chrono.start(cx, Busy::Sends);
         }
     }
 
@@ -187,7 +190,7 @@ impl Endpoint {
             return;
         };
         if first {
-            skb.flags &= !Skb::PSH;
+            skb.flags &= !SkbFlags::PSH;
         }
         skb.len += len;
         skb.truesize += len;
@@ -200,16 +203,16 @@ impl Endpoint {
     fn push_full(&mut self, cx: &mut Cx<'_>, mss: u32) {
         if self.snd.forced_push() {
             self.queue.mark_push(&mut self.snd);
-            self.push_frames(cx, mss, SocketState::NAGLE_PUSH);
+            self.push_frames(cx, mss, Nagle::PUSH);
         } else if self.queue.send_head() == self.queue.last() {
             // `tcp_push_one()`
-            self.write_xmit(cx, mss, SocketState::NAGLE_PUSH, 1);
+            self.write_xmit(cx, mss, Nagle::PUSH, Push::One);
         }
     }
 
     /// `tcp_push()` at a write's end.
     #[inline]
-    fn push(&mut self, cx: &mut Cx<'_>, how: How, mss: u32, nonagle: u8) {
+    fn push(&mut self, cx: &mut Cx<'_>, how: How, mss: u32, nonagle: Nagle) {
         if !self.queue.has_unsent() {
             return;
         }
@@ -219,11 +222,7 @@ impl Endpoint {
         if how.urgent {
             self.snd.snd_up = self.snd.write_seq;
         }
-        let nonagle = if how.more {
-            SocketState::NAGLE_CORK
-        } else {
-            nonagle
-        };
+        let nonagle = if how.more { Nagle::CORK } else { nonagle };
         self.push_frames(cx, mss, nonagle);
     }
 
@@ -238,7 +237,7 @@ impl Endpoint {
         self.snd.nospace = true;
         if copied > 0 {
             let how = How { more: false, ..how };
-            self.push(cx, how, mss, SocketState::NAGLE_PUSH);
+            self.push(cx, how, mss, Nagle::PUSH);
         }
         // sk_stream_wait_memory() of a socket that must not sleep says EAGAIN, whatever the push has freed.
         self.snd.nospace = true;
@@ -253,12 +252,12 @@ impl Endpoint {
     pub fn set_cork(&mut self, cx: &mut Cx<'_>, on: bool) {
         let o = &mut self.options.nonagle;
         if on {
-            *o |= SocketState::NAGLE_CORK;
+            *o |= Nagle::CORK;
             return;
         }
-        *o &= !SocketState::NAGLE_CORK;
-        if *o & SocketState::NAGLE_OFF != 0 {
-            *o |= SocketState::NAGLE_PUSH;
+        *o &= !Nagle::CORK;
+        if o.intersects(Nagle::OFF) {
+            *o |= Nagle::PUSH;
         }
         self.push_pending_frames(cx);
     }
@@ -267,10 +266,10 @@ impl Endpoint {
     pub fn set_nodelay(&mut self, cx: &mut Cx<'_>, on: bool) {
         let o = &mut self.options.nonagle;
         if on {
-            *o |= SocketState::NAGLE_OFF | SocketState::NAGLE_PUSH;
+            *o |= Nagle::OFF | Nagle::PUSH;
             self.push_pending_frames(cx);
         } else {
-            *o &= !SocketState::NAGLE_OFF;
+            *o &= !Nagle::OFF;
         }
     }
 }

@@ -1,23 +1,32 @@
 //! What may leave now: congestion window, peer's window, Nagle, TSO, pacing (RFC 9293 3.8.6, RFC 5681; Linux
 //! `tcp_write_xmit()`, `tcp_event_new_data_sent()`, `tcp_push_pending_frames()`).
 
-use super::chrono::RWND_LIMITED;
 use super::mtu_probe::Probe;
 use super::tso::Limited;
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, Snd, State};
+use crate::endpoint::{Busy, Endpoint, Snd, State};
 use crate::mib::Counter;
-use crate::options::SocketState;
-use crate::queue::{Id, Skb};
+use crate::options::Nagle;
+use crate::queue::{Id, Skb, SkbFlags};
 use crate::recovery::Loss;
 use crate::timers::Pending;
+
+/// How much is sent at once.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Push {
+    /// What windows and rules allow.
+    All,
+    One,
+    /// One, as a loss probe.
+    Probe,
+}
 
 /// What the loop of [`Endpoint::write_xmit`] was asked for.
 #[derive(Clone, Copy)]
 struct Ask {
     mss: u32,
-    nonagle: u8,
-    push_one: u8,
+    nonagle: Nagle,
+    push: Push,
     max_segs: u32,
 }
 
@@ -33,7 +42,7 @@ impl Loss {
     /// `tcp_cwnd_test()`: segments that the congestion window lets out; a last FIN always goes.
     #[inline]
     fn cwnd_test(&self, snd: &Snd, skb: &Skb) -> u32 {
-        if skb.flags & Skb::FIN != 0 && skb.pcount == 1 {
+        if skb.flags.intersects(SkbFlags::FIN) && skb.pcount == 1 {
             return 1;
         }
         let (in_flight, cwnd) = (self.in_flight(), snd.snd_cwnd);
@@ -46,16 +55,16 @@ impl Loss {
 
 impl Endpoint {
     /// `tcp_write_xmit()`: sends what windows and rules allow; true when something waits that nothing in flight will
-    /// bring out (a zero-window probe must be armed). `push_one`: 0 no limit, 1 one segment, 2 one as a loss probe.
+    /// bring out (a zero-window probe must be armed).
     pub(crate) fn write_xmit(
         &mut self,
         cx: &mut Cx<'_>,
         mss: u32,
-        nonagle: u8,
-        push_one: u8,
+        nonagle: Nagle,
+        push: Push,
     ) -> bool {
         let mut sent = 0;
-        if push_one == 0 && self.mtup.is_some() {
+        if push == Push::All && self.mtup.is_some() {
             match self.mtu_probe(cx) {
                 Probe::No => {}
                 Probe::Wait => return false,
@@ -65,7 +74,7 @@ impl Endpoint {
         let ask = Ask {
             mss,
             nonagle,
-            push_one,
+            push,
             max_segs: self.tune.tso_segs(cx, &self.cc, &self.rtt, mss),
         };
         let mut limited = Limited::default();
@@ -77,13 +86,16 @@ impl Endpoint {
                 break;
             }
             sent += self.new_data_sent(cx, id, mss);
-            if push_one != 0 {
+            if push != Push::All {
                 break;
             }
         }
         match limited.rwnd {
-            true => self.chrono_start(cx, RWND_LIMITED),
-            false => self.chrono_stop(cx, RWND_LIMITED),
+            true => self.stats.chrono.start(cx, Busy::RwndLimited),
+            false => self
+                .stats
+                .chrono
+                .stop(cx, self.queue.is_empty(), Busy::RwndLimited),
         }
         let full = limited.cwnd || self.loss.in_flight() >= self.snd.snd_cwnd;
         if sent > 0 || full {
@@ -95,7 +107,7 @@ impl Endpoint {
         if self.loss.in_cwnd_reduction() {
             self.loss.prr_out += sent;
         }
-        if push_one != 2 {
+        if push != Push::Probe {
             self.schedule_loss_probe(cx, false);
         }
         false
@@ -116,7 +128,7 @@ impl Endpoint {
         }
         let skb = *skb;
         let quota = match self.loss.cwnd_test(&self.snd, &skb) {
-            0 if ask.push_one == 2 => 1,
+            0 if ask.push == Push::Probe => 1,
             0 => return false,
             quota => quota,
         };
@@ -130,7 +142,7 @@ impl Endpoint {
         // What stands in the middle of the queue gets no more data: there is nothing to wait for.
         let nonagle = match Some(id) == self.queue.last() {
             true => ask.nonagle,
-            false => SocketState::NAGLE_PUSH,
+            false => Nagle::PUSH,
         };
         if !self.snd.nagle_test(&self.loss, &skb, ask.mss, nonagle) {
             return false;
@@ -154,7 +166,7 @@ impl Endpoint {
         let Some(skb) = self.queue.get(id).copied() else {
             return false;
         };
-        if ask.push_one == 0 && self.tso_should_defer(cx, id, &skb, limited, ask.max_segs) {
+        if ask.push == Push::All && self.tso_should_defer(cx, id, &skb, limited, ask.max_segs) {
             return false;
         }
         let limit = match self.snd.in_urg_mode() {
@@ -183,7 +195,7 @@ impl Endpoint {
         let skb = *skb;
         let nonagle = match Some(id) == self.queue.last() {
             true => self.options.nonagle,
-            false => SocketState::NAGLE_PUSH,
+            false => Nagle::PUSH,
         };
         self.snd.nagle_test(&self.loss, &skb, mss, nonagle)
             && self.loss.cwnd_test(&self.snd, &skb) > 0
@@ -219,8 +231,8 @@ impl Endpoint {
     }
 
     /// `__tcp_push_pending_frames()`.
-    pub(crate) fn push_frames(&mut self, cx: &mut Cx<'_>, mss: u32, nonagle: u8) {
-        if self.state != State::Close && self.write_xmit(cx, mss, nonagle, 0) {
+    pub(crate) fn push_frames(&mut self, cx: &mut Cx<'_>, mss: u32, nonagle: Nagle) {
+        if self.state != State::Close && self.write_xmit(cx, mss, nonagle, Push::All) {
             self.check_probe_timer(cx);
         }
     }

@@ -11,7 +11,7 @@ use crate::cc::CongestionControl;
 use crate::cx::Cx;
 use crate::endpoint::{AckState, Endpoint, State, Stats};
 use crate::mib::Counter;
-use crate::options::{Ecn, Negotiated, SocketState};
+use crate::options::{Ecn, Nagle, Negotiated};
 use crate::recovery::Loss;
 use crate::segment::Segment;
 
@@ -296,7 +296,7 @@ impl Endpoint {
         }
         if rexmit == Rexmit::New {
             let mss = self.current_mss();
-            self.push_frames(cx, mss, SocketState::NAGLE_OFF);
+            self.push_frames(cx, mss, Nagle::OFF);
             if self.snd.snd_nxt.after(self.loss.high_seq) {
                 return;
             }

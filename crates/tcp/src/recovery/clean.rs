@@ -5,9 +5,8 @@ use tcplab_base::Seq;
 
 use super::{AckWork, Flag};
 use crate::cx::Cx;
-use crate::endpoint::Endpoint;
-use crate::output::BUSY;
-use crate::queue::{Id, Sacked, Skb};
+use crate::endpoint::{Busy, Endpoint};
+use crate::queue::{Id, Sacked, Skb, SkbFlags};
 use crate::rtt::RttSamples;
 
 /// What the segments that left the queue say.
@@ -49,7 +48,9 @@ impl Endpoint {
             done.flag |= Flag::SACK_RENEGING;
         }
         if head.is_none() {
-            self.chrono_stop(cx, BUSY);
+            self.stats
+                .chrono
+                .stop(cx, self.queue.is_empty(), Busy::Sends);
         }
         if self.snd.snd_up.at_or_after(prior_snd_una)
             && self.snd.snd_up.at_or_before(self.snd.snd_una)
@@ -160,7 +161,7 @@ impl Endpoint {
         self.loss.packets_out -= packets.min(self.loss.packets_out);
         done.pkts_acked += packets;
         self.tune.rate_skb_delivered(skb, &mut work.rs);
-        if skb.flags & Skb::SYN == 0 {
+        if !skb.flags.intersects(SkbFlags::SYN) {
             done.flag |= Flag::DATA_ACKED;
         } else {
             done.flag |= Flag::SYN_ACKED;

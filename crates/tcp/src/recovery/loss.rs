@@ -10,7 +10,7 @@ use crate::queue::{Id, Sacked, SendQueue};
 use crate::recovery::Loss;
 
 impl SendQueue {
-    fn set_tags(&mut self, id: Id, sacked: u8) {
+    fn set_tags(&mut self, id: Id, sacked: Sacked) {
         if let Some(skb) = self.get_mut(id) {
             skb.sacked = sacked;
         }

@@ -28,9 +28,16 @@ fn sent_after(t1: u64, t2: u64, seq1: Seq, seq2: Seq) -> bool {
 impl Rack {
     /// `tcp_rack_advance()`, RFC 8985 6.2 step 2: the newest transmission among what was delivered.
     #[inline]
-    pub(super) fn advance(&mut self, cx: &Cx<'_>, rtt: &Rtt, sacked: u8, end: Seq, sent_us: u64) {
+    pub(super) fn advance(
+        &mut self,
+        cx: &Cx<'_>,
+        rtt: &Rtt,
+        sacked: Sacked,
+        end: Seq,
+        sent_us: u64,
+    ) {
         let took = cx.now_us().saturating_sub(sent_us) as u32;
-        let retransmitted = sacked & (Sacked::RETRANS | Sacked::EVER_RETRANS) != 0;
+        let retransmitted = sacked.intersects(Sacked::RETRANS | Sacked::EVER_RETRANS);
         if retransmitted && took < rtt.min_rtt() {
             // Too fast for the retransmission: the original was delivered.
             return;

@@ -185,12 +185,12 @@ impl Endpoint {
         let highest = self.loss.highest_sack_seq(&self.queue, &self.snd);
         if let Some(skb) = self.queue.get_mut(id) {
             skb.sacked = sacked;
-            if sacked & Sacked::ACKED != 0 {
+            if sacked.intersects(Sacked::ACKED) {
                 // Its delivery is counted once.
                 skb.delivered_us = 0;
             }
         }
-        if sacked & Sacked::ACKED != 0 {
+        if sacked.intersects(Sacked::ACKED) {
             self.queue.unlist(id);
         }
         if !skb.seq.before(highest) {
@@ -199,7 +199,7 @@ impl Endpoint {
     }
 
     /// `tcp_sacktag_one()`: counters and flags; gives the segment's new tags.
-    fn sack_tag(&mut self, cx: &Cx<'_>, work: &mut AckWork, skb: &Skb, dup: bool) -> u8 {
+    fn sack_tag(&mut self, cx: &Cx<'_>, work: &mut AckWork, skb: &Skb, dup: bool) -> Sacked {
         let mut sacked = skb.sacked;
         let end = skb.end_seq();
         let packets = u32::from(skb.pcount);
@@ -220,7 +220,7 @@ impl Endpoint {
         if !skb.is(Sacked::ACKED) {
             sacked = self.newly_sacked(cx, work, skb);
         }
-        if dup && sacked & Sacked::RETRANS != 0 {
+        if dup && sacked.intersects(Sacked::RETRANS) {
             // Both copies arrived.
             sacked &= !Sacked::RETRANS;
             self.loss.retrans_out -= packets.min(self.loss.retrans_out);
@@ -228,7 +228,7 @@ impl Endpoint {
         sacked
     }
 
-    fn newly_sacked(&mut self, cx: &Cx<'_>, work: &mut AckWork, skb: &Skb) -> u8 {
+    fn newly_sacked(&mut self, cx: &Cx<'_>, work: &mut AckWork, skb: &Skb) -> Sacked {
         let mut sacked = skb.sacked;
         let (seq, end, sent) = (skb.seq, skb.end_seq(), skb.xmit_us());
         let packets = u32::from(skb.pcount);

@@ -2,10 +2,10 @@
 //! `tcp_set_xmit_timer()`, `tcp_write_timer_handler()`).
 
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, NEVER};
+use crate::endpoint::Endpoint;
 use crate::queue::SendQueue;
 use crate::rtt::Rtt;
-use crate::timers::Pending;
+use crate::timers::{NEVER, Pending};
 
 impl Rtt {
     /// `tcp_rto_delta_us()`: time until the head's timeout, in us; negative when that has passed.

@@ -9,7 +9,8 @@ use super::{CaState, Flag};
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
 use crate::mib::Counter;
-use crate::options::SocketState;
+use crate::options::Nagle;
+use crate::output::Push;
 use crate::rtt::timeout_init;
 use crate::timers::Pending;
 
@@ -103,7 +104,7 @@ impl Endpoint {
         let head = self.queue.send_head().and_then(|id| self.queue.get(id));
         if head.is_some_and(|skb| self.snd.wnd_test(skb, mss)) {
             let before = self.loss.packets_out;
-            self.write_xmit(cx, mss, SocketState::NAGLE_OFF, 2);
+            self.write_xmit(cx, mss, Nagle::OFF, Push::Probe);
             return self.loss.packets_out > before;
         }
         let Some(mut id) = self.queue.last_sent() else {
