@@ -12,8 +12,10 @@ import './style/narrow.css';
 import './style/population.css';
 import './style/matrix.css';
 import './style/over_time.css';
+import './style/compare.css';
 import './style/print.css';
 import { App } from './app';
+import { showComparison } from './compare/app';
 import { readDocument } from './data/model';
 import { h } from './dom';
 import { showMatrix } from './matrix/app';
@@ -30,6 +32,7 @@ try {
   else if (page?.schema === 'tcplab.page-variants/1') showVariants(page, place);
   else if (page?.schema === 'tcplab.page-distributions/1') showDistributions(page, place);
   else if (page?.schema === 'tcplab.page-matrix/1') showMatrix(page, place);
+  else if (page?.schema === 'tcplab.page-compare/1') showComparison(page, place);
   else
     place.append(
       h(

@@ -36,11 +36,11 @@ enum Command {
 
 fn main() -> ExitCode {
     // A guest of `fidelity` runs this executable.
-    if let Some(code) = tcplab_kernel::guest::stage(&[]) {
+    if let Some(code) = tcplab_kernel::stage(&[]) {
         return code;
     }
     // Without this their folders stay until the next command.
-    if let Err(error) = tcplab_kernel::Scratch::remove_on_signals() {
+    if let Err(error) = tcplab_os::Scratch::remove_on_signals() {
         eprintln!("xtask: signals: {error}");
     }
     let result = match Cli::parse().command {

@@ -4,8 +4,8 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use serde::Serialize;
-use tcplab_kernel::doctor::{Check, Verdict, examine};
-use tcplab_kernel::stack::Store;
+use tcplab_guest::doctor::{Check, Verdict, examine};
+use tcplab_guest::store::Store;
 
 use crate::args::DoctorArgs;
 use crate::failure::Failure;

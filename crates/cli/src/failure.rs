@@ -6,9 +6,10 @@ use std::process::ExitCode;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use tcplab_kernel::say;
-use tcplab_kernel::stack::{NameError, StoreError};
-use tcplab_kernel::text::TextError;
+use tcplab_guest::stack::NameError;
+use tcplab_guest::store::StoreError;
+use tcplab_os::say;
+use tcplab_os::text::TextError;
 
 /// Exit code of what Ctrl-C or SIGTERM ended before it was whole, as shells have it of SIGINT.
 pub const INTERRUPTED: u8 = 130;

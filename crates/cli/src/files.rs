@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
-use tcplab_kernel::output::{self, Identity, Output};
-use tcplab_kernel::{Scratch, text};
+use tcplab_os::output::{self, Identity, Output};
+use tcplab_os::{Scratch, text};
 
 use crate::failure::Failure;
 
@@ -134,7 +134,7 @@ impl Spool {
     }
 }
 
-/// A file that an option names; see [`tcplab_kernel::output`]. Its errors name it.
+/// A file that an option names; see [`tcplab_os::output`]. Its errors name it.
 pub struct ResultFile {
     path: PathBuf,
     out: Output,

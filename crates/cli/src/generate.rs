@@ -6,9 +6,9 @@ use std::process::ExitCode;
 
 use schemars::generate::SchemaSettings;
 use tcplab_compare::{Comparison, Metrics, QaDocument};
-use tcplab_kernel::output::write_own;
+use tcplab_inject::InjectDocument;
 use tcplab_lab::drill::DrillDocument;
-use tcplab_lab::inject::InjectDocument;
+use tcplab_os::output::write_own;
 use tcplab_plan::population::{PopulationDocument, VariantsDocument};
 use tcplab_plan::result::{ReproduceDocument, RunDocument};
 use tcplab_plan::{Experiment, Population};

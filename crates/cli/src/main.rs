@@ -189,9 +189,9 @@ impl Command {
 fn main() -> ExitCode {
     #[cfg(target_os = "linux")]
     {
-        let other = tcplab_kernel::guest::stage(&[tcplab_lab::inject::ERRAND])
-            .or_else(tcplab_kernel::bench::end)
-            .or_else(tcplab_kernel::ssh::remote);
+        let other = tcplab_kernel::stage(&[tcplab_inject::ERRAND])
+            .or_else(tcplab_bench::ends::end)
+            .or_else(|| tcplab_kernel::ssh::remote(tcplab_bench::ends::ERRANDS));
         if let Some(code) = other {
             return code;
         }

@@ -1,6 +1,6 @@
 //! Standard output of the command. All that is printed goes through a [`Screen`], which makes hidden characters
 //! visible: strings of files, interfaces and far hosts stand in every result. Messages go to standard error by
-//! [`tcplab_kernel::say`].
+//! [`tcplab_os::say`].
 
 use std::borrow::Cow;
 use std::io::{self, StdoutLock, Write};

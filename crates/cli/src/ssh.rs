@@ -6,9 +6,10 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueHint};
 use serde::Serialize;
-use tcplab_kernel::Stop;
-use tcplab_kernel::say;
-use tcplab_kernel::ssh::{Host, HostReport, SshError, SshOptions, WayReport, examine, open_all};
+use tcplab_guest::stack::Host;
+use tcplab_kernel::ssh::{HostReport, SshError, SshOptions, WayReport, examine, open_all};
+use tcplab_os::Stop;
+use tcplab_os::say;
 
 use crate::failure::Failure;
 use crate::json;

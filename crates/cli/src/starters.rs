@@ -6,8 +6,8 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueHint};
 use tcplab_examples::{EXAMPLES, File, STARTERS};
-use tcplab_kernel::output::write_own;
-use tcplab_kernel::say;
+use tcplab_os::output::write_own;
+use tcplab_os::say;
 use tcplab_report::terminal::table::{Align, Table};
 
 use crate::args::Color;

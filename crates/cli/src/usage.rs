@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use tcplab_base::safe_lines;
-use tcplab_kernel::say;
+use tcplab_os::say;
 
 use crate::failure::Failure;
 #[cfg(target_os = "linux")]

@@ -11,3 +11,10 @@ pub struct ScriptError {
     /// What was found, what was expected, and the way out.
     pub what: String,
 }
+
+impl ScriptError {
+    pub(crate) fn new(place: Place, what: impl Into<String>) -> Self {
+        let what = what.into();
+        Self { place, what }
+    }
+}

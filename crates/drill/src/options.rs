@@ -154,16 +154,10 @@ impl Settings {
             let is_replaced = runner_line(mode).iter().any(|(known, _)| known == name);
             if !is_replaced && name != "ip_version" {
                 let applied = settings.apply(name, value.as_deref());
-                applied.map_err(|what| ScriptError {
-                    place: option.place,
-                    what,
-                })?;
+                applied.map_err(|what| ScriptError::new(option.place, what))?;
             }
         }
-        let on_line = |what| ScriptError {
-            place: Place::default(),
-            what,
-        };
+        let on_line = |what| ScriptError::new(Place::default(), what);
         for (name, value) in runner_line(mode) {
             settings.apply(name, Some(value)).map_err(on_line)?;
         }

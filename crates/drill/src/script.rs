@@ -22,6 +22,12 @@ pub struct At<T> {
     pub value: T,
 }
 
+impl<T> At<T> {
+    pub(crate) fn new(place: Place, value: T) -> Self {
+        Self { place, value }
+    }
+}
+
 /// An option at the head: its name without dashes, and its value if it has one.
 pub type ScriptOption = At<(String, Option<String>)>;
 

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use tcplab_kernel::Stop;
-use tcplab_kernel::guest::{Initramfs, Limits, Uml, run_on_host, stage};
+use tcplab_guest::boot::{Initramfs, Limits, Uml, run_on_host};
+use tcplab_kernel::stage;
+use tcplab_os::Stop;
 use tcplab_plan::Point;
 
 fn main() -> ExitCode {

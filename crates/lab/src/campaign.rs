@@ -5,10 +5,8 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use tcplab_kernel::Scratch;
+use tcplab_os::Scratch;
 use tcplab_plan::Point;
 use tcplab_plan::endless::endless;
 use tcplab_plan::measure::Described;
@@ -19,6 +17,7 @@ use crate::check;
 use crate::digest;
 use crate::error::LabError;
 use crate::folder::{Folder, MANIFEST_SCHEMA, Manifest, PointCost};
+use crate::pool;
 use crate::stack::{Lab, Stack, is_virtual_name};
 
 /// What shall be run.
@@ -80,31 +79,29 @@ pub fn run(
     let tasks: Vec<(&Stack, &Point)> = (campaign.stacks.iter())
         .flat_map(|stack| campaign.points.iter().map(move |point| (stack, point)))
         .collect();
-    let work = Work {
-        lab,
-        campaign,
-        folder: &folder,
-        tasks: &tasks,
-        next: AtomicUsize::new(0),
-        done: AtomicUsize::new(0),
-        results: Mutex::new(vec![None; tasks.len()]),
-        fatal: Mutex::new(None),
-    };
     let in_real_time = campaign.stacks.iter().any(|s| !s.is_virtual());
-    let jobs = if in_real_time {
-        1
-    } else {
-        campaign.jobs.max(1)
-    };
-    std::thread::scope(|scope| {
-        for cpu in processors(jobs) {
-            let (work, progress) = (&work, &progress);
-            scope.spawn(move || work.go(cpu, progress));
-        }
-    });
-    let locked = |e: Option<LabError>| e.map_or(Ok(()), Err);
-    locked(work.fatal.into_inner().unwrap_or(None))?;
-    let results = work.results.into_inner().unwrap_or_default();
+    let jobs = if in_real_time { 1 } else { campaign.jobs };
+    let mut results = vec![None; tasks.len()];
+    let (mut done, progress) = (0, &progress);
+    pool::each(
+        tasks.len(),
+        &pool::processors(jobs),
+        Ok,
+        |cpu, number| {
+            let (stack, point) = tasks[number];
+            one(lab, campaign, &folder, (number, stack, point), *cpu)
+        },
+        |number, result: (PointResult, u64)| {
+            done += 1;
+            progress(Progress {
+                done,
+                all: tasks.len(),
+                result: &result.0,
+            });
+            results[number] = Some(result);
+            Ok(())
+        },
+    )?;
     let mut document = RunDocument {
         schema: RUN_SCHEMA.into(),
         experiment: campaign.experiment.to_owned(),
@@ -117,17 +114,6 @@ pub fn run(
     }
     folder.summarize(&document)?;
     Ok(document)
-}
-
-/// A processor for each job: a guest that moves between them takes three times as long.
-fn processors(jobs: usize) -> Vec<Option<usize>> {
-    let allowed = tcplab_kernel::cpu::allowed();
-    (0..jobs)
-        .map(|n| match allowed.len() {
-            0 => None,
-            len => Some(allowed[n % len]),
-        })
-        .collect()
 }
 
 fn described(measures: &[String]) -> Vec<Described> {
@@ -151,91 +137,49 @@ fn manifest(campaign: &Campaign<'_>) -> Result<Manifest, LabError> {
     })
 }
 
-struct Work<'a> {
-    lab: &'a Lab,
-    campaign: &'a Campaign<'a>,
-    folder: &'a Folder,
-    tasks: &'a [(&'a Stack, &'a Point)],
-    next: AtomicUsize,
-    done: AtomicUsize,
-    results: Mutex<Vec<Option<(PointResult, u64)>>>,
-    fatal: Mutex<Option<LabError>>,
-}
-
-impl Work<'_> {
-    fn go(&self, cpu: Option<usize>, progress: &(impl Fn(Progress<'_>) + Sync)) {
-        loop {
-            let number = self.next.fetch_add(1, Ordering::Relaxed);
-            let Some((stack, point)) = self.tasks.get(number) else {
-                return;
+/// A point's result, from an earlier run when there is one, and the most memory that a process of its run held.
+fn one(
+    lab: &Lab,
+    campaign: &Campaign<'_>,
+    folder: &Folder,
+    (number, stack, point): (usize, &Stack, &Point),
+    cpu: Option<usize>,
+) -> Result<(PointResult, u64), LabError> {
+    let is_of_it = |result: &PointResult| {
+        let measures: BTreeSet<&String> = campaign.measures.iter().collect();
+        result.axes == point.axes
+            && result.stack == stack.name
+            && result.seed == point.seed
+            && result.error.is_none()
+            && result.measures.keys().eq(measures)
+    };
+    if let Some((result, cost)) = folder.finished(number, is_of_it)? {
+        return Ok((result, cost.rss_bytes));
+    }
+    let part = folder.begin(number)?;
+    let run = lab.run_point(point, stack, campaign.measures, &part, cpu);
+    let (result, rss_bytes) = match run {
+        Ok(done) => (done.result, done.rss_bytes),
+        Err(e @ (LabError::Run(_) | LabError::Point(_) | LabError::Limit(_))) => {
+            let failed = PointResult {
+                axes: point.axes.clone(),
+                stack: stack.name.clone(),
+                seed: point.seed,
+                error: Some(e.to_string()),
+                inconclusive: e.is_inconclusive(),
+                ..PointResult::default()
             };
-            match self.one(number, stack, point, cpu) {
-                Ok((result, rss)) => {
-                    let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-                    progress(Progress {
-                        done,
-                        all: self.tasks.len(),
-                        result: &result,
-                    });
-                    if let Ok(mut results) = self.results.lock() {
-                        results[number] = Some((result, rss));
-                    }
-                }
-                Err(e) => {
-                    // Nobody begins another point.
-                    self.next.store(self.tasks.len(), Ordering::Relaxed);
-                    if let Ok(mut fatal) = self.fatal.lock() {
-                        fatal.get_or_insert(e);
-                    }
-                }
-            }
+            // It is not kept: the next run tries again.
+            return Ok((failed, 0));
         }
-    }
-
-    fn one(
-        &self,
-        number: usize,
-        stack: &Stack,
-        point: &Point,
-        cpu: Option<usize>,
-    ) -> Result<(PointResult, u64), LabError> {
-        let is_of_it = |result: &PointResult| {
-            let measures: BTreeSet<&String> = self.campaign.measures.iter().collect();
-            result.axes == point.axes
-                && result.stack == stack.name
-                && result.seed == point.seed
-                && result.error.is_none()
-                && result.measures.keys().eq(measures)
-        };
-        if let Some((result, cost)) = self.folder.finished(number, is_of_it)? {
-            return Ok((result, cost.rss_bytes));
-        }
-        let part = self.folder.begin(number)?;
-        let lab = self.lab;
-        let run = lab.run_point(point, stack, self.campaign.measures, &part, cpu);
-        let (result, rss_bytes) = match run {
-            Ok(done) => (done.result, done.rss_bytes),
-            Err(e @ (LabError::Run(_) | LabError::Point(_) | LabError::Limit(_))) => {
-                let failed = PointResult {
-                    axes: point.axes.clone(),
-                    stack: stack.name.clone(),
-                    seed: point.seed,
-                    error: Some(e.to_string()),
-                    inconclusive: e.is_inconclusive(),
-                    ..PointResult::default()
-                };
-                // It is not kept: the next run tries again.
-                return Ok((failed, 0));
-            }
-            Err(e) => return Err(e),
-        };
-        let cost = PointCost {
-            cost: result.cost,
-            rss_bytes,
-        };
-        self.folder.finish(number, &part, &result, cost)?;
-        Ok((result, rss_bytes))
-    }
+        Err(e) => return Err(e),
+    };
+    let cost = PointCost {
+        cost: result.cost,
+        rss_bytes,
+    };
+    folder.finish(number, &part, &result, cost)?;
+    Ok((result, rss_bytes))
 }
 
 /// Refuses points that would never end on one of these stacks (their names).

@@ -3,7 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tcplab_kernel::stack::{NameError, StoreError};
+use tcplab_guest::stack::NameError;
+use tcplab_guest::store::StoreError;
+use tcplab_inject::InjectError;
 
 /// What went wrong.
 #[derive(Debug, thiserror::Error)]
@@ -57,5 +59,17 @@ impl LabError {
     pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { path, source }
+    }
+}
+
+impl From<InjectError> for LabError {
+    fn from(e: InjectError) -> Self {
+        match e {
+            InjectError::Wrong(why) => Self::Wrong(why),
+            InjectError::CannotRun(why) => Self::CannotRun(why),
+            InjectError::Limit(why) => Self::Limit(why),
+            InjectError::Run(why) => Self::Run(why),
+            InjectError::Interrupted => Self::Interrupted,
+        }
     }
 }

@@ -9,7 +9,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer, Serialize};
-use tcplab_kernel::output::write_own;
+use tcplab_os::output::write_own;
 use tcplab_plan::Point;
 use tcplab_plan::measure::Described;
 use tcplab_plan::result::{Cost, PointResult, RUN_SCHEMA, RunDocument};
@@ -74,27 +74,10 @@ pub(crate) struct Folder(PathBuf);
 impl Folder {
     /// Opens a new folder, or one that the same campaign has begun.
     pub(crate) fn open(path: &Path, manifest: &Manifest) -> Result<Self, LabError> {
-        let text = pretty(manifest)?;
-        let file = path.join("manifest.json");
-        match read(&file) {
-            Ok(there) if there == text => make_inside(&path.join("points"))?,
-            Ok(_) => {
-                return Err(LabError::Wrong(format!(
-                    "{} contains the result of another experiment, stack or version: choose another folder or remove it",
-                    path.display()
-                )));
-            }
-            Err(_) if is_full(path) => {
-                return Err(LabError::Wrong(format!(
-                    "{} is not empty and is not a result folder: choose another folder",
-                    path.display()
-                )));
-            }
-            Err(_) => {
-                make_inside(&path.join("points"))?;
-                write(&file, &text)?;
-            }
-        }
+        begin_or_resume(path, &pretty(manifest)?, &[], |_| {
+            "the result of another experiment, stack or version".to_owned()
+        })?;
+        make_inside(&path.join("points"))?;
         Ok(Self(path.to_owned()))
     }
 
@@ -175,11 +158,57 @@ impl Folder {
     }
 }
 
+/// Begins the folder of a result that has this manifest, and these files beside it; or goes on with one. `other` says what
+/// a folder with another manifest contains.
+///
+/// # Errors
+/// The folder contains something else.
+pub(crate) fn begin_or_resume(
+    folder: &Path,
+    manifest: &str,
+    beside: &[(&str, &str)],
+    other: impl FnOnce(&str) -> String,
+) -> Result<(), LabError> {
+    let wrong = |what: &str| {
+        let folder = folder.display();
+        Err(LabError::Wrong(format!("{folder} {what}")))
+    };
+    let file = folder.join("manifest.json");
+    match read(&file) {
+        Ok(there) if there == manifest => Ok(()),
+        Ok(there) => wrong(&format!(
+            "contains {}: choose another folder or remove it",
+            other(&there)
+        )),
+        Err(_) if is_full(folder) => {
+            wrong("is not empty and is not a result folder: choose another folder")
+        }
+        Err(_) => {
+            fs::create_dir_all(folder).map_err(LabError::at(folder))?;
+            for (name, text) in beside {
+                write(&folder.join(name), text)?;
+            }
+            write(&file, manifest)
+        }
+    }
+}
+
+/// Refuses a folder for a new result that contains something already.
+pub(crate) fn must_be_empty(folder: &Path) -> Result<(), LabError> {
+    match is_full(folder) {
+        true => Err(LabError::Wrong(format!(
+            "{} is not empty; choose another folder",
+            folder.display()
+        ))),
+        false => Ok(()),
+    }
+}
+
 /// Bytes of a result that an earlier run has left, at most.
 const MAX_RESULT: u64 = 4 << 30;
 
 /// The text of a file of the folder, which must be a file.
-fn read(path: &Path) -> io::Result<String> {
+pub(crate) fn read(path: &Path) -> io::Result<String> {
     if !fs::metadata(path)?.is_file() {
         return Err(io::Error::other("is not a regular file"));
     }
@@ -190,7 +219,7 @@ fn read(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-pub(crate) fn is_full(path: &Path) -> bool {
+fn is_full(path: &Path) -> bool {
     fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some())
 }
 

@@ -1,12 +1,10 @@
 //! Experiments on every stack: the matrix of points, each run and read by the analyser, one result
-//! folder. Level 5 of the map.
+//! folder. Level 8 of the map.
 //!
 //! [`Lab::stack`] finds what a name stands for, [`campaign::run`] runs all points on all stacks,
 //! [`bisect::first_bad`] searches an ordered list of stacks.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
-#[cfg(target_os = "linux")]
-pub mod bench;
 pub mod bisect;
 pub mod campaign;
 pub mod check;
@@ -17,12 +15,14 @@ pub mod explain;
 mod figures;
 mod flent;
 mod folder;
-pub mod inject;
 mod manifest;
 pub mod measures;
 mod model;
+#[cfg(target_os = "linux")]
+pub mod network;
 mod packets;
 mod point;
+mod pool;
 pub mod population;
 pub mod prove;
 #[cfg(target_os = "linux")]

@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use tcplab_kernel::Stop;
-use tcplab_kernel::cpu::Meter;
-use tcplab_kernel::stack::HZ_CHOICES;
+use tcplab_guest::stack::HZ_CHOICES;
+use tcplab_os::Stop;
+use tcplab_os::cpu::Meter;
 use tcplab_plan::network::{capture_file, interfaces};
 use tcplab_plan::profile::{self, KNOWN, Profile};
 use tcplab_plan::result::Cost;
@@ -84,7 +84,7 @@ pub(crate) fn run(
     let profiles = model.profiles(point)?;
     let cannot = |e: tcplab_sim::SimError| LabError::Point(e.to_string());
     let mut world = World::new(point, &profiles).map_err(cannot)?;
-    world.set_traces(tcplab_kernel::replay::load(point).map_err(LabError::Point)?);
+    world.set_traces(tcplab_guest::replay::load(point).map_err(LabError::Point)?);
     let captures = match point.captures {
         true => Some(open(point, world.epoch_ns(), folder)?),
         false => None,

@@ -4,11 +4,12 @@
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use tcplab_kernel::Stop;
-use tcplab_kernel::guest::{GuestError, Initramfs, Limits, Qemu, Uml, run_on_host};
-use tcplab_kernel::image::Image;
+use tcplab_guest::boot::{GuestError, Initramfs, Limits, Qemu, Uml, run_on_host};
+use tcplab_guest::image::Image;
+use tcplab_guest::stack::StackName;
+use tcplab_guest::store::{Store, StoreError, UmlKernel};
 use tcplab_kernel::ssh::{Pair, SshError, SshOptions};
-use tcplab_kernel::stack::{StackName, Store, StoreError, UmlKernel};
+use tcplab_os::Stop;
 use tcplab_plan::result::Cost;
 use tcplab_plan::{Outcome, Point};
 

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use tcplab_kernel::Stop;
-use tcplab_kernel::stack::StackName;
+use tcplab_guest::stack::StackName;
+use tcplab_os::Stop;
 use tcplab_plan::result::Cost;
 use tcplab_plan::{Outcome, Point};
 

@@ -1,7 +1,10 @@
 //! What a stack's name stands for on this machine.
 
-use tcplab_kernel::Stop;
-use tcplab_kernel::stack::StackName;
+use tcplab_guest::stack::StackName;
+#[cfg(target_os = "linux")]
+use tcplab_inject::Guest;
+use tcplab_inject::TargetName;
+use tcplab_os::Stop;
 
 use crate::check;
 use crate::error::LabError;
@@ -57,6 +60,26 @@ impl Stack {
             Kind::Model(_) => "",
             Kind::Real(real) => real.identity(),
         }
+    }
+}
+
+impl Stack {
+    /// A kernel in a guest, as the target of malformed frames.
+    ///
+    /// # Errors
+    /// Another kind of stack.
+    pub fn as_target(&self) -> Result<TargetName, LabError> {
+        #[cfg(target_os = "linux")]
+        if let Kind::Real(Real::Uml(kernel)) = &self.kind {
+            return Ok(TargetName::Guest(Guest {
+                name: self.name.clone(),
+                kernel: kernel.path.clone(),
+            }));
+        }
+        Err(LabError::CannotRun(format!(
+            "{}: malformed frames go into uml: stacks, and into this machine's kernel (--target kernel)",
+            self.name
+        )))
     }
 }
 

@@ -4,9 +4,9 @@
 use std::path::Path;
 use std::process::Command;
 
-use tcplab_kernel::Stop;
 use tcplab_lab::Lab;
 use tcplab_lab::campaign::{self, Campaign};
+use tcplab_os::Stop;
 use tcplab_plan::Experiment;
 use tcplab_plan::result::{PointResult, RunDocument};
 

@@ -1,10 +1,8 @@
 //! The report of `tcplab qa`: a list of its sections, then each with its table; terminal, Markdown, HTML.
 
-use tcplab_compare::{Comparison, QaDocument, Row, Section, Standing, Verdict};
+use tcplab_compare::{Comparison, Count, CountRow, QaDocument, Row, Section, Standing, Verdict};
 
-use crate::compare::{
-    body, cell, markdown as table_markdown, page, terminal as table_terminal, xml,
-};
+use crate::compare::{cell, markdown as table_markdown, terminal as table_terminal};
 use crate::terminal::Theme;
 use crate::terminal::style::{Ink, safe};
 use crate::terminal::table::{Align, Cell, Table};
@@ -58,42 +56,8 @@ pub fn markdown(document: &QaDocument) -> String {
     out
 }
 
-/// The report as one self-contained page.
-pub(crate) fn html(document: &QaDocument) -> String {
-    let mut out = String::from(
-        "<table><thead><tr><th>section</th><th>verdict</th><th></th></tr></thead><tbody>\n",
-    );
-    for (number, section) in document.sections.iter().enumerate() {
-        out += &format!(
-            "<tr><td><a href=\"#s{number}\">{}</a></td><td class=\"v {}\">{}</td><td class=\"dim\">{}</td></tr>\n",
-            xml(&section.title),
-            class(section.standing),
-            section.standing.word(),
-            xml(&line(section)),
-        );
-    }
-    out += "</tbody></table>\n";
-    for (number, section) in document.sections.iter().enumerate() {
-        out += &format!(
-            "<h1 id=\"s{number}\" class=\"part\">{}</h1>\n",
-            xml(&section.title)
-        );
-        match &section.comparison {
-            Some(comparison) => {
-                let (lean, left_out) = lean(comparison);
-                out += &body(&lean);
-                if left_out > 0 {
-                    out += &format!("<p class=\"dim\">{left_out} equal rows are not shown</p>\n");
-                }
-            }
-            None => out += &format!("<p>Not run: {}</p>\n", xml(&section.why)),
-        }
-    }
-    page(&title(document), &out)
-}
-
 /// Without the rows that are equal, where they are many.
-fn lean(comparison: &Comparison) -> (Comparison, usize) {
+pub(crate) fn lean(comparison: &Comparison) -> (Comparison, usize) {
     const FEW: usize = 12;
     let is_equal = |row: &Row| row.verdict == Verdict::Equal;
     let equal = comparison.rows.iter().filter(|row| is_equal(row)).count();
@@ -105,24 +69,13 @@ fn lean(comparison: &Comparison) -> (Comparison, usize) {
     (lean, equal)
 }
 
-fn title(document: &QaDocument) -> String {
+pub(crate) fn title(document: &QaDocument) -> String {
     let (before, after) = (&document.before, &document.after);
     format!("{before} \u{2192} {after}: {}", document.standing.word())
 }
 
-/// The class of a verdict's colour.
-const fn class(standing: Standing) -> &'static str {
-    match standing {
-        Standing::Worse => "worse",
-        Standing::Differs => "differs",
-        Standing::Open => "undecided",
-        Standing::Same => "same",
-        Standing::NotRun => "missing",
-    }
-}
-
 /// What a section says, in a line.
-fn line(section: &Section) -> String {
+pub(crate) fn line(section: &Section) -> String {
     let Some(comparison) = &section.comparison else {
         return section.why.clone();
     };
@@ -132,17 +85,18 @@ fn line(section: &Section) -> String {
         .map(|(word, n)| format!("{n} {}", word.replace('-', " ")))
         .collect();
     for row in &comparison.counts {
-        let passed = |count: &Option<tcplab_compare::Count>| {
-            let passed = count.as_ref().and_then(|count| count.passed);
-            passed.map_or("-".to_owned(), |n| n.to_string())
-        };
-        parts.push(format!(
-            "passed {} \u{2192} {}",
-            passed(&row.before),
-            passed(&row.after)
-        ));
+        parts.push(format!("passed {}", pair(row, |count| count.passed)));
     }
     parts.join(", ")
+}
+
+/// A number of tests on both sides.
+pub(crate) fn pair(row: &CountRow, of: fn(&Count) -> Option<u64>) -> String {
+    let side = |count: &Option<Count>| {
+        let n = count.as_ref().and_then(of);
+        n.map_or("-".to_owned(), |n| n.to_string())
+    };
+    format!("{} \u{2192} {}", side(&row.before), side(&row.after))
 }
 
 #[cfg(test)]
@@ -150,6 +104,10 @@ mod tests {
     use super::*;
     use crate::compare::FORMS;
     use tcplab_compare::{Arm, Better, Metric, Options, Run, compare};
+
+    fn html(document: &QaDocument) -> String {
+        (crate::page::compare::FORM.qa)(document)
+    }
 
     fn document() -> QaDocument {
         let arm = |value: f64| {
@@ -193,7 +151,7 @@ mod tests {
                 assert!(text.contains(part), "{part}: {text}");
             }
         }
-        assert!(html(&document).contains("a&lt;b"));
+        assert!(html(&document).contains("a\\u003cb"));
     }
 
     /// Of each form: both documents have the verdict, and characters that hide or reorder text are not passed on to who opens it.
@@ -234,25 +192,17 @@ mod tests {
     }
 
     #[test]
-    fn every_page_has_the_policy() {
-        let arm = |name: &str| Arm::named(name);
-        let compared = compare(&arm("a"), &arm("b"), &Options::default());
-        let html_form = FORMS.iter().find(|form| form.option == "--html").unwrap();
-        let mut pages = vec![html(&document()), (html_form.comparison)(&compared)];
-        pages.push(crate::page::TEMPLATE.to_owned());
-        for page in pages {
-            let head = page.split_once("<body").unwrap().0;
-            let (_, policy) = head.split_once("Content-Security-Policy").unwrap();
-            assert!(policy.contains("default-src 'none'"), "{head}");
-            assert!(
-                policy.contains("base-uri 'none'; form-action 'none'"),
-                "{head}"
-            );
+    fn the_page_has_the_policy() {
+        let page = html(&document());
+        let head = page.split_once("<body").unwrap().0;
+        let (_, policy) = head.split_once("Content-Security-Policy").unwrap();
+        for part in [
+            "default-src 'none'",
+            "base-uri 'none'; form-action 'none'",
             // It rules what comes behind it.
-            assert!(
-                policy.contains("<title>") || policy.contains("<script"),
-                "{head}"
-            );
+            "<script",
+        ] {
+            assert!(policy.contains(part), "{head}");
         }
     }
 }

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use tcplab_plan::network::host_address;
 use tcplab_plan::point::{Offload, Route};
-use tcplab_plan::profile::Profile;
+use tcplab_plan::profile::{Profile, WindowShare};
 
 use crate::jiffies::Clock;
 use crate::sysctl::Sysctl;
@@ -43,8 +43,41 @@ impl HostConfig {
         let known = self.interfaces.0.iter().find(|&&(known, _)| known == host);
         known.map_or(FIRST_INTERFACE, |&(_, number)| number)
     }
+
+    /// `tcp_win_from_space()`: the window that so much memory allows. `ratio`: the measured part of memory that is payload,
+    /// in 1/256; 0: nothing came yet.
+    #[inline]
+    pub(crate) fn window_share(&self, ratio: u8, space: i64) -> i64 {
+        match (self.profile.window_share, ratio) {
+            (WindowShare::Sysctl, _) => match self.sysctl.tcp_adv_win_scale {
+                scale @ ..=0 => space >> scale.unsigned_abs().min(63),
+                scale => space - (space >> scale.min(62)),
+            },
+            (WindowShare::Measured, 0) => space >> 1,
+            (WindowShare::Measured, ratio) => (space * i64::from(ratio)) >> 8,
+        }
+    }
+
+    /// `sk_gso_max_segs`: `ip link set gso_max_segs 1` is what "offload none" means.
+    #[inline]
+    pub(crate) fn gso_max_segs(&self) -> u32 {
+        match self.offload {
+            Offload::None => 1,
+            Offload::Tso | Offload::Gro => GSO_MAX_SEGS,
+        }
+    }
+
+    /// `sk_gso_max_size`: bytes of data of a super-segment.
+    #[inline]
+    pub(crate) fn gso_max_size(&self) -> u32 {
+        GSO_MAX_SIZE - (self.profile.tx_header + 1)
+    }
 }
 
+/// `GSO_LEGACY_MAX_SIZE`: bytes of a super-segment's IP packet.
+const GSO_MAX_SIZE: u32 = 65_536;
+/// `GSO_MAX_SEGS`.
+const GSO_MAX_SEGS: u32 = 65_535;
 /// The number of a host's first interface: the loopback device has 1.
 const FIRST_INTERFACE: u32 = 2;
 

@@ -7,7 +7,7 @@
 
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, State};
-use crate::options::Ecn;
+use crate::options::{Ecn, FastOpenState};
 use crate::recovery::CaState;
 
 /// Fields of Linux 6.1's structure.
@@ -54,7 +54,7 @@ impl Endpoint {
             n.wscale_ok,
             n.ecn_flags.intersects(Ecn::OK),
             n.ecn_flags.intersects(Ecn::SEEN),
-            self.syn_data_acked(),
+            self.neg.fast_open.intersects(FastOpenState::DATA_ACKED),
         ];
         let options = bits
             .iter()
@@ -69,7 +69,7 @@ impl Endpoint {
         list.put("tcpi_snd_wscale", scales.0);
         list.put("tcpi_rcv_wscale", scales.1);
         list.put("tcpi_delivery_rate_app_limited", self.tune.rate_app_limited);
-        list.put("tcpi_fastopen_client_fail", self.fast_open_failure());
+        list.put("tcpi_fastopen_client_fail", self.neg.fast_open.failure());
     }
 
     fn info_times(&self, cx: &Cx<'_>, list: &mut List) {
@@ -133,7 +133,7 @@ impl Endpoint {
         let running = u64::from(cx.jiffies32().wrapping_sub(s.chrono.start));
         let us = 1_000_000 / u64::from(cx.host.clock.hz);
         for (n, (sum, &jiffies)) in spent.iter_mut().zip(&s.chrono.stat).enumerate() {
-            let now = u64::from(usize::from(s.chrono.kind) == n + 1) * running;
+            let now = u64::from(s.chrono.kind as usize == n + 1) * running;
             *sum = (u64::from(jiffies) + now) * us;
         }
         list.big("tcpi_busy_time", spent.iter().sum());

@@ -8,8 +8,7 @@ use crate::pack::{packed, packed_flags};
 /// Options that calls set (setsockopt(2)), as the endpoint uses them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SocketState {
-    /// Bits of TCP_NAGLE_*: 1 OFF (TCP_NODELAY), 2 CORK, 4 PUSH.
-    pub(crate) nonagle: u8,
+    pub(crate) nonagle: Nagle,
     pub(crate) rcvlowat: u32,
     /// TCP_USER_TIMEOUT in milliseconds; 0: off.
     pub(crate) user_timeout: u32,
@@ -51,14 +50,20 @@ packed!(SocketState {
     tos,
 });
 
-impl SocketState {
-    /// TCP_NODELAY.
-    pub(crate) const NAGLE_OFF: u8 = 1;
-    /// TCP_CORK.
-    pub(crate) const NAGLE_CORK: u8 = 2;
-    /// Push what is queued in spite of Nagle's rule.
-    pub(crate) const NAGLE_PUSH: u8 = 4;
+bitflags! {
+    /// What Nagle's rule is told (`TCP_NAGLE_*`).
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub(crate) struct Nagle: u8 {
+        /// TCP_NODELAY.
+        const OFF = 1;
+        /// TCP_CORK.
+        const CORK = 2;
+        /// Push what is queued in spite of Nagle's rule.
+        const PUSH = 4;
+    }
 }
+
+packed_flags!(Nagle);
 
 /// What the handshake agreed on.
 #[derive(Clone, Copy, Debug, Default)]
@@ -76,8 +81,7 @@ pub(crate) struct Negotiated {
     pub(crate) rcv_tsval: u32,
     pub(crate) rcv_tsecr: u32,
     pub(crate) saw_tstamp: bool,
-    /// Bits of [`FastOpenState`](crate::fastopen::FastOpenState).
-    pub(crate) fast_open: u16,
+    pub(crate) fast_open: FastOpenState,
 }
 
 packed!(Negotiated {
@@ -110,6 +114,60 @@ bitflags! {
 }
 
 packed_flags!(Ecn);
+
+bitflags! {
+    /// What a connection has of Fast Open.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub(crate) struct FastOpenState: u16 {
+        /// `syn_data`: the SYN had data.
+        const SYN_DATA = 1;
+        /// `syn_fastopen`: it had the option; `syn_fastopen_exp`: of the experimental kind.
+        const OPTION = 2;
+        const EXPERIMENTAL = 4;
+        /// `syn_fastopen_ch`: the first try after a black hole.
+        const TRIES_AGAIN = 8;
+        /// `syn_data_acked`: the SYN-ACK took the data, or ours did.
+        const DATA_ACKED = 16;
+        /// `defer_connect`: connect(2) has returned, the SYN waits for data.
+        const DEFERRED = 32;
+        /// TCP_FASTOPEN_NO_COOKIE, TCP_FASTOPEN_CONNECT.
+        const NO_COOKIE = 64;
+        const CONNECT = 128;
+        /// `sk_write_pending`: a writer waits for the connection.
+        const WRITER = 256;
+        /// A server's connection that was made from a SYN.
+        const CHILD = 512;
+        /// [`Failure`] (`fastopen_client_fail`).
+        const FAILURE = 3 << 14;
+    }
+}
+
+packed_flags!(FastOpenState);
+
+/// Why Fast Open was not used, or did not work.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Failure {
+    CookieUnavailable = 1,
+    DataNotAcked = 2,
+    SynRetransmitted = 3,
+}
+
+impl FastOpenState {
+    /// `tcpi_fastopen_client_fail`.
+    pub(crate) fn failure(self) -> u8 {
+        (self.bits() >> Self::FAILURE.bits().trailing_zeros()) as u8
+    }
+
+    pub(crate) fn set_failure(&mut self, why: Failure) {
+        let why = (why as u16) << Self::FAILURE.bits().trailing_zeros();
+        *self = self.difference(Self::FAILURE) | Self::from_bits_retain(why);
+    }
+
+    /// What `tcp_disconnect()` forgets of it: options of the socket stay.
+    pub(crate) fn forget(&mut self) {
+        *self &= Self::NO_COOKIE | Self::CONNECT | Self::CHILD;
+    }
+}
 
 /// What a socket is opened with: the plan's options are applied as setsockopt(2) would.
 pub type OpenOptions = SocketOptions;

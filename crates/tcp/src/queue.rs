@@ -8,6 +8,7 @@
 
 use std::collections::VecDeque;
 
+use bitflags::bitflags;
 use tcplab_base::Seq;
 use tcplab_wire::CaqmInfo;
 
@@ -37,20 +38,33 @@ impl Pack for Id {
     }
 }
 
-/// Bits of [`Skb::sacked`] (`TCPCB_*`).
-pub(crate) struct Sacked;
+bitflags! {
+    /// What became of a sent segment (`TCPCB_*`).
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub(crate) struct Sacked: u8 {
+        /// SACKed.
+        const ACKED = 1;
+        /// Retransmitted, and that copy is in flight.
+        const RETRANS = 2;
+        /// Marked lost.
+        const LOST = 4;
+        /// All of these.
+        const TAGBITS = 7;
+        /// It was retransmitted at some time.
+        const EVER_RETRANS = 0x80;
+    }
+}
 
-impl Sacked {
-    /// SACKed.
-    pub(crate) const ACKED: u8 = 1;
-    /// Retransmitted, and that copy is in flight.
-    pub(crate) const RETRANS: u8 = 2;
-    /// Marked lost.
-    pub(crate) const LOST: u8 = 4;
-    /// Both or either of the last two.
-    pub(crate) const TAGBITS: u8 = 7;
-    /// It was retransmitted at some time.
-    pub(crate) const EVER_RETRANS: u8 = 0x80;
+bitflags! {
+    /// The flags of its header that a queued segment brings; all but the first SYN have ACK beside them.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub(crate) struct SkbFlags: u8 {
+        const FIN = 1;
+        const SYN = 2;
+        const PSH = 8;
+        /// ECE and CWR: a SYN that asks for ECN (RFC 3168 6.1.1).
+        const ECN_SETUP = 0xc0;
+    }
 }
 
 /// A segment of the send queue (Linux `struct sk_buff` with `tcp_skb_cb`).
@@ -59,10 +73,8 @@ pub(crate) struct Skb {
     pub(crate) seq: Seq,
     /// Payload bytes.
     pub(crate) len: u32,
-    /// FIN, PSH, URG bits of TCP; SYN for the first one of an active open.
-    pub(crate) flags: u8,
-    /// Bits of [`Sacked`].
-    pub(crate) sacked: u8,
+    pub(crate) flags: SkbFlags,
+    pub(crate) sacked: Sacked,
     /// Nothing may be appended (MSG_EOR).
     pub(crate) eor: bool,
     /// SACKed, and one with the segment before it on Linux (`tcp_shift_skb_data()`).
@@ -90,21 +102,13 @@ pub(crate) struct Skb {
 }
 
 impl Skb {
-    pub(crate) const FIN: u8 = 1;
-    pub(crate) const SYN: u8 = 2;
-    pub(crate) const PSH: u8 = 8;
-    /// A SYN that carries an ACK; all other segments do.
-    /// ECN set-up of a SYN (RFC 3168 6.1.1).
-    pub(crate) const ECE: u8 = 0x40;
-    pub(crate) const CWR: u8 = 0x80;
-
     /// A segment that was not sent yet.
-    pub(crate) fn new(seq: Seq, len: u32, flags: u8, truesize: u32) -> Self {
+    pub(crate) fn new(seq: Seq, len: u32, flags: SkbFlags, truesize: u32) -> Self {
         Self {
             seq,
             len,
             flags,
-            sacked: 0,
+            sacked: Sacked::empty(),
             eor: false,
             merged: false,
             app_limited: false,
@@ -126,13 +130,13 @@ impl Skb {
     /// The sequence number after it; SYN and FIN count.
     #[inline]
     pub(crate) fn end_seq(&self) -> Seq {
-        self.seq
-            + (self.len + u32::from(self.flags & Self::FIN) + u32::from(self.flags & Self::SYN) / 2)
+        let has = |flag| u32::from(self.flags.intersects(flag));
+        self.seq + (self.len + has(SkbFlags::FIN) + has(SkbFlags::SYN))
     }
 
     #[inline]
-    pub(crate) fn is(&self, bits: u8) -> bool {
-        self.sacked & bits != 0
+    pub(crate) fn is(&self, bits: Sacked) -> bool {
+        self.sacked.intersects(bits)
     }
 
     /// Microseconds of its last transmission.
@@ -387,7 +391,7 @@ impl SendQueue {
     }
 
     /// Takes a tag off all sent segments: a walk over the window, for rare events only.
-    pub(crate) fn clear_tag(&mut self, tag: u8) {
+    pub(crate) fn clear_tag(&mut self, tag: Sacked) {
         for skb in self.skbs.iter_mut().take(self.sent as usize) {
             skb.sacked &= !tag;
         }
@@ -522,7 +526,7 @@ mod tests {
     fn queue(n: u32) -> SendQueue {
         let mut q = SendQueue::default();
         for i in 0..n {
-            q.push(Skb::new(Seq(1000 * i), 1000, 0, 0));
+            q.push(Skb::new(Seq(1000 * i), 1000, SkbFlags::empty(), 0));
             q.advance_send_head();
             q.list_last(q.last_sent().unwrap());
         }

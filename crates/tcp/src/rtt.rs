@@ -5,8 +5,10 @@ use tcplab_base::Seq;
 use tcplab_plan::profile::{Profile, RtoEstimator, RtoFloor};
 
 use crate::cx::Cx;
-use crate::endpoint::Endpoint;
+use crate::endpoint::Snd;
+use crate::host::HostConfig;
 use crate::jiffies::Clock;
+use crate::options::Negotiated;
 use crate::pack::packed;
 use crate::recovery::Flag;
 
@@ -216,6 +218,73 @@ impl Rtt {
             m[2] = value;
         }
     }
+
+    /// `tcp_rtt_estimator()`, `tcp_set_rto()`: a sample in microseconds.
+    pub(crate) fn add_sample(&mut self, cx: &mut Cx<'_>, snd: &Snd, us: u32) {
+        let rule = cx.host.rto_rule();
+        self.sample(us, snd.snd_una, snd.snd_nxt, &rule);
+        self.set_rto(&cx.host.clock, &rule);
+    }
+
+    /// `tcp_synack_rtt_meas()`: the sample of a handshake; none: its SYN-ACK was sent again.
+    pub(crate) fn handshake(
+        &mut self,
+        cx: &mut Cx<'_>,
+        neg: &Negotiated,
+        snd: &Snd,
+        us: Option<u32>,
+    ) {
+        let samples = RttSamples {
+            seq: us,
+            sack: None,
+            cc: us,
+        };
+        self.ack_update(cx, neg, snd, Flag::SYN_ACKED, samples);
+    }
+
+    /// `tcp_ack_update_rtt()`: chooses the sample and keeps it; gives the one for congestion control, and
+    /// whether there was one for the timeout.
+    pub(crate) fn ack_update(
+        &mut self,
+        cx: &mut Cx<'_>,
+        neg: &Negotiated,
+        snd: &Snd,
+        flag: Flag,
+        samples: RttSamples,
+    ) -> (Option<u32>, bool) {
+        let mut cc = samples.cc;
+        let mut chosen = samples.seq.or(samples.sack);
+        if chosen.is_none() && flag.intersects(Flag::ACKED) {
+            // RFC 7323 4.1: an echo counts only when the left edge of the window moves.
+            chosen = neg.echoed_rtt(cx);
+            if chosen.is_some() {
+                cc = chosen;
+            }
+        }
+        let Some(us) = chosen else {
+            return (cc, false);
+        };
+        if let Some(us) = cc {
+            self.min_sample(cx, us, flag);
+        }
+        self.add_sample(cx, snd, us);
+        // RFC 6298 5.7, Linux: only a valid sample ends the backoff.
+        self.backoff = 0;
+        (cc, true)
+    }
+
+    /// `tcp_update_rtt_min()`.
+    fn min_sample(&mut self, cx: &Cx<'_>, us: u32, flag: Flag) {
+        if flag.intersects(Flag::ACK_MAYBE_DELAYED) && us > self.min_rtt() {
+            return;
+        }
+        let window = cx.host.sysctl.tcp_min_rtt_wlen * cx.host.clock.hz;
+        let us = match us {
+            0 => cx.host.clock.micros(1),
+            us => us,
+        };
+        self.update_min(window, cx.jiffies32(), us);
+    }
 }
 
 /// What one ACK says about the round trip, in microseconds.
@@ -244,101 +313,39 @@ pub fn timeouts_us(profile: &Profile, rto_min_us: u32, samples_us: &[u32]) -> Ve
     samples_us.iter().map(after).collect()
 }
 
-impl Endpoint {
+impl HostConfig {
     /// `tcp_rto_min()` in jiffies: the route's, or the host's.
-    pub(crate) fn rto_min(&self, cx: &Cx<'_>) -> u32 {
-        let us = match cx.host.route.rto_min_ns {
+    pub(crate) fn rto_min(&self) -> u32 {
+        let us = match self.route.rto_min_ns {
             Some(ns) => u64::try_from(ns).unwrap_or(0) / 1000,
-            None => u64::from(cx.host.sysctl.tcp_rto_min_us),
+            None => u64::from(self.sysctl.tcp_rto_min_us),
         };
-        cx.host.clock.from_micros(us)
+        self.clock.from_micros(us)
     }
 
     /// `tcp_rto_min_us()`.
     #[inline]
-    pub(crate) fn rto_min_us(&self, cx: &Cx<'_>) -> u32 {
-        cx.host.clock.micros(self.rto_min(cx))
+    pub(crate) fn rto_min_us(&self) -> u32 {
+        self.clock.micros(self.rto_min())
     }
 
     /// The estimator that this host uses.
     #[inline]
-    pub(crate) fn rto_rule(&self, cx: &Cx<'_>) -> Rule {
-        Rule::of(&cx.host.profile, self.rto_min_us(cx))
+    pub(crate) fn rto_rule(&self) -> Rule {
+        Rule::of(&self.profile, self.rto_min_us())
     }
+}
 
-    /// `tcp_rtt_estimator()`, `tcp_set_rto()`: a sample in microseconds.
-    pub(crate) fn rtt_sample(&mut self, cx: &mut Cx<'_>, us: u32) {
-        let rule = self.rto_rule(cx);
-        self.rtt
-            .sample(us, self.snd.snd_una, self.snd.snd_nxt, &rule);
-        self.rtt.set_rto(&cx.host.clock, &rule);
-    }
-
-    /// `tcp_synack_rtt_meas()`: the sample of a handshake whose SYN-ACK was sent once.
-    pub(crate) fn handshake_rtt(&mut self, cx: &mut Cx<'_>, us: u32) {
-        let samples = RttSamples {
-            seq: Some(us),
-            sack: None,
-            cc: Some(us),
-        };
-        self.ack_update_rtt(cx, Flag::SYN_ACKED, samples);
-    }
-
-    /// `tcp_ack_update_rtt()`: chooses the sample and keeps it; gives the one for congestion control, and
-    /// whether there was one for the timeout.
-    pub(crate) fn ack_update_rtt(
-        &mut self,
-        cx: &mut Cx<'_>,
-        flag: Flag,
-        samples: RttSamples,
-    ) -> (Option<u32>, bool) {
-        let mut cc = samples.cc;
-        let mut chosen = samples.seq.or(samples.sack);
-        if chosen.is_none() && flag.intersects(Flag::ACKED) {
-            // RFC 7323 4.1: an echo counts only when the left edge of the window moves.
-            chosen = self.echoed_rtt(cx);
-            if chosen.is_some() {
-                cc = chosen;
-            }
-        }
-        let Some(us) = chosen else {
-            return (cc, false);
-        };
-        if let Some(us) = cc {
-            self.update_rtt_min(cx, us, flag);
-        }
-        self.rtt_sample(cx, us);
-        // RFC 6298 5.7, Linux: only a valid sample ends the backoff.
-        self.rtt.backoff = 0;
-        (cc, true)
-    }
-
+impl Negotiated {
     /// The round trip that the echoed time stamp shows, in whole milliseconds, at least one.
     #[cold]
     #[inline(never)]
     fn echoed_rtt(&self, cx: &Cx<'_>) -> Option<u32> {
-        if !self.neg.saw_tstamp || self.neg.rcv_tsecr == 0 {
+        if !self.saw_tstamp || self.rcv_tsecr == 0 {
             return None;
         }
-        let ms = cx
-            .host
-            .clock
-            .millis(cx.now)
-            .wrapping_sub(self.neg.rcv_tsecr);
+        let ms = cx.host.clock.millis(cx.now).wrapping_sub(self.rcv_tsecr);
         (ms < i32::MAX as u32 / 1000).then(|| ms.max(1) * 1000)
-    }
-
-    /// `tcp_update_rtt_min()`.
-    fn update_rtt_min(&mut self, cx: &Cx<'_>, us: u32, flag: Flag) {
-        if flag.intersects(Flag::ACK_MAYBE_DELAYED) && us > self.rtt.min_rtt() {
-            return;
-        }
-        let window = cx.host.sysctl.tcp_min_rtt_wlen * cx.host.clock.hz;
-        let us = match us {
-            0 => cx.host.clock.micros(1),
-            us => us,
-        };
-        self.rtt.update_min(window, cx.jiffies32(), us);
     }
 }
 

@@ -10,8 +10,10 @@ use std::cell::Cell;
 use tcplab_base::Instant;
 
 use crate::cx::Cx;
-use crate::endpoint::NEVER;
 use crate::pack::{packed, packed_enum};
+
+/// A time that never comes.
+pub(crate) const NEVER: Instant = Instant::from_nanos(i64::MAX);
 
 /// A host's timer wheel, as far as it shows.
 ///

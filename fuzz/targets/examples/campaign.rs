@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use tcplab_fuzz_targets::manifest::{Fate, Finished, mutant, read, run, trees};
-use tcplab_kernel::{Scratch, Stop};
+use tcplab_os::{Scratch, Stop};
 
 /// Kilobytes of address space of a process.
 const MEMORY_KB: u64 = 3_000_000;

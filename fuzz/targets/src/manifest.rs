@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use tcplab_kernel::Stop;
 use tcplab_lab::campaign::{self, Campaign};
 use tcplab_lab::{Lab, LabError, MANIFEST_SCHEMA, Manifest};
+use tcplab_os::Stop;
 use tcplab_plan::network::{capture_files, first_hops, narrow_link};
 use tcplab_plan::result::RunDocument;
 use tcplab_plan::{Experiment, Point};

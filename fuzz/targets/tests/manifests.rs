@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use tcplab_fuzz_targets::manifest::{Fate, Finished, mutant, read, run, trees};
-use tcplab_kernel::Stop;
+use tcplab_os::Stop;
 
 const SEED: u64 = 1;
 

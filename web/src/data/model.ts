@@ -1,6 +1,7 @@
 // The JSON document in the page: `tcplab.page/1`, written by crates/report/src/page/document.rs.
 // Inside it are parts of `tcplab.analyze/1`, whose fields docs/analyze.md explains.
 
+import type { ComparePage } from './compare';
 import type { MatrixPage } from './matrix';
 import type { DistributionsPage, PopulationPage, VariantsPage } from './population';
 
@@ -242,7 +243,13 @@ export interface Direction {
 }
 
 /** Every kind of page, by its schema. */
-export type AnyPage = PageDocument | PopulationPage | VariantsPage | DistributionsPage | MatrixPage;
+export type AnyPage =
+  | PageDocument
+  | PopulationPage
+  | VariantsPage
+  | DistributionsPage
+  | MatrixPage
+  | ComparePage;
 
 const SCHEMAS: AnyPage['schema'][] = [
   'tcplab.page/1',
@@ -250,6 +257,7 @@ const SCHEMAS: AnyPage['schema'][] = [
   'tcplab.page-variants/1',
   'tcplab.page-distributions/1',
   'tcplab.page-matrix/1',
+  'tcplab.page-compare/1',
 ];
 
 /** Reads the document out of the page, or `null` when the page is an empty template. */

@@ -75,7 +75,7 @@ export async function open(
     if (url !== pathToFileURL(file).href && !url.startsWith('data:')) problems.push(`request: ${url}`);
   });
   await page.goto(pathToFileURL(file).href);
-  await page.waitForSelector('.chart, .nothing');
+  await page.waitForSelector('.chart, .nothing, .compare');
   return { page, problems };
 }
 

@@ -4,8 +4,8 @@
 
 use anyhow::{Context, Result};
 use serde_json::Value;
-use tcplab_kernel::edit::Edit;
-use tcplab_kernel::stack::StackName;
+use tcplab_guest::edit::Edit;
+use tcplab_guest::stack::StackName;
 
 use super::console::{Ran, execute};
 use super::scratch::Scratch;

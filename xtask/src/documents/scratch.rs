@@ -6,12 +6,12 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 /// A temporary folder with a link to each entry of the repository but `target`.
-pub struct Scratch(tcplab_kernel::Scratch);
+pub struct Scratch(tcplab_os::Scratch);
 
 impl Scratch {
     /// Makes one.
     pub fn new(root: &Path) -> Result<Self> {
-        let folder = tcplab_kernel::Scratch::new().context("cannot make a temporary folder")?;
+        let folder = tcplab_os::Scratch::new().context("cannot make a temporary folder")?;
         let entries = std::fs::read_dir(root).context("cannot list the repository")?;
         for entry in entries.flatten() {
             let name = entry.file_name();

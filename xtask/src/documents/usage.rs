@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
 use clap::{CommandFactory, Parser};
-use tcplab_kernel::stack::StackName;
+use tcplab_guest::stack::StackName;
 use tcplab_plan::measure::Expression;
 
 use super::shell;

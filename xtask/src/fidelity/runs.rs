@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result, anyhow};
 use sha2::{Digest, Sha256};
-use tcplab_kernel::{Scratch, Stop, cpu};
 use tcplab_lab::{Lab, Stack};
+use tcplab_os::{Scratch, Stop, cpu};
 use tcplab_plan::Point;
 use tcplab_plan::result::PointResult;
 

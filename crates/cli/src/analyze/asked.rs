@@ -1,7 +1,8 @@
 //! `--stream N` where a capture has no stream N: said, never an empty answer.
 
 use std::collections::BTreeMap;
-use tcplab_kernel::say;
+
+use tcplab_os::say;
 
 use crate::failure::Failure;
 

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::Serialize;
 use tcplab_analyze::Output;
 use tcplab_analyze::findings::{self, Finding, Id, Severity};
-use tcplab_kernel::say;
+use tcplab_os::say;
 
 /// One entry of `--fail-on`.
 #[derive(Clone, Debug, PartialEq, Eq)]

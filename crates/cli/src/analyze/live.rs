@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use tcplab_analyze::Analyzer;
 use tcplab_analyze::report::{ReadError, Totals};
-use tcplab_kernel::say;
-use tcplab_kernel::{Error, Live, Stop};
+use tcplab_os::Stop;
+use tcplab_os::live::{Error, Live};
+use tcplab_os::say;
 
 use crate::analyze::run::{self, Take};
 use crate::args::AnalyzeArgs;

@@ -26,7 +26,7 @@ use std::process::ExitCode;
 
 use tcplab_analyze::Output;
 use tcplab_analyze::report::{ReadError, Totals};
-use tcplab_kernel::{Scratch, say};
+use tcplab_os::{Scratch, say};
 
 use crate::analyze::asked::Asked;
 use crate::analyze::form::Form;

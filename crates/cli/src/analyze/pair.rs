@@ -2,7 +2,6 @@
 
 use std::io::Write;
 use std::process::ExitCode;
-use tcplab_kernel::say;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,6 +9,7 @@ use tcplab_analyze::pair::{Capture, Pair, compare};
 use tcplab_analyze::trace::Rows;
 use tcplab_analyze::{Analyzer, Options, Output};
 use tcplab_capture::Reader;
+use tcplab_os::say;
 use tcplab_report::terminal::{self, style};
 use tcplab_wire::Parsed;
 

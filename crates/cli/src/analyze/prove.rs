@@ -7,9 +7,9 @@ use tcplab_analyze::Output;
 use tcplab_analyze::findings::{Finding, Proof};
 use tcplab_analyze::report::Stream;
 use tcplab_analyze::trace::StreamTrace;
-use tcplab_kernel::{Stop, output};
 use tcplab_lab::Lab;
 use tcplab_lab::prove::{Seen, prove, why_not};
+use tcplab_os::{Stop, output};
 
 use crate::args::AnalyzeArgs;
 use crate::failure::Failure;

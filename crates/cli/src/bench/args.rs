@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum, ValueHint};
-use tcplab_lab::bench::Setting;
+use tcplab_bench::Setting;
 
 use crate::compare::args::{JudgeArgs, OutputArgs};
 use crate::probe::number::positive;

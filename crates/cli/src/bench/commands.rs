@@ -1,8 +1,8 @@
 //! Commands as the things that are measured.
 
+use tcplab_bench::{Arm, Commands, Setting};
 use tcplab_compare::Metrics;
-use tcplab_kernel::Stop;
-use tcplab_lab::bench::{Arm, Commands, Setting};
+use tcplab_os::Stop;
 
 use super::args::BenchArgs;
 use super::out::Out;

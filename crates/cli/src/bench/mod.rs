@@ -6,17 +6,18 @@ mod out;
 mod progress;
 mod self_test;
 mod stacks;
-mod text;
 
 use std::io::Write;
 use std::process::ExitCode;
 
 use tcplab_base::Duration;
+use tcplab_bench::ends::{Place, Workload};
+use tcplab_bench::{
+    self as bench, Arm, BenchError, Count, Pinning, Plan, SELF_TEST_SCHEMA, Setting,
+};
 use tcplab_compare::{COMPARE_SCHEMA, METRICS_SCHEMA, Metrics, Options, RemarkKind, compare};
-use tcplab_kernel::Stop;
-use tcplab_kernel::bench::{Place, Workload};
-use tcplab_kernel::say;
-use tcplab_lab::bench::{self, Arm, Count, Pinning, Plan, SELF_TEST_SCHEMA, Setting};
+use tcplab_os::Stop;
+use tcplab_os::say;
 
 use self::args::{BenchArgs, Cpus};
 use self::out::Out;
@@ -248,11 +249,23 @@ fn one_arm(args: &BenchArgs, metrics: &Metrics, color: Color) -> Result<(), Fail
     let theme = terminal::theme(color, false);
     let is_told = output
         .markdown
-        .tell(|| text::one_arm(metrics, true, &theme))?;
+        .tell(|| tcplab_bench::text::one_arm(metrics, true, &theme))?;
     if output.json {
         json::print(metrics)?;
     } else if !is_told {
-        screen::painted(&theme).write_all(text::one_arm(metrics, false, &theme).as_bytes())?;
+        screen::painted(&theme)
+            .write_all(tcplab_bench::text::one_arm(metrics, false, &theme).as_bytes())?;
     }
     Ok(())
+}
+
+impl From<BenchError> for Failure {
+    fn from(e: BenchError) -> Self {
+        match e {
+            BenchError::Wrong(text) => Self::usage(text),
+            BenchError::CannotRun(text) => Self::cannot_run(text),
+            BenchError::Interrupted => Self::interrupted(e.to_string()),
+            BenchError::Io { .. } => Self::input(e.to_string()),
+        }
+    }
 }

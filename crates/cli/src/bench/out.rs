@@ -2,10 +2,10 @@
 
 use std::io;
 
+use tcplab_bench::Folder;
 use tcplab_compare::Metrics;
-use tcplab_kernel::Scratch;
-use tcplab_kernel::say;
-use tcplab_lab::bench::Folder;
+use tcplab_os::Scratch;
+use tcplab_os::say;
 
 use super::args::BenchArgs;
 use crate::failure::Failure;

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use tcplab_base::safe;
-use tcplab_lab::bench::{self, Plan};
+use tcplab_bench::{self as bench, Plan};
 
 /// A bar of runs.
 pub struct Progress(Option<ProgressBar>);

@@ -2,11 +2,11 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
-use tcplab_kernel::say;
 
+use tcplab_bench::{Plan, SelfTest, self_test};
 use tcplab_compare::Verdict;
-use tcplab_kernel::Stop;
-use tcplab_lab::bench::{Plan, SelfTest, self_test};
+use tcplab_os::Stop;
+use tcplab_os::say;
 
 use super::args::BenchArgs;
 use crate::failure::{Failure, INTERRUPTED};

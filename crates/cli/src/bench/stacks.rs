@@ -1,8 +1,8 @@
 //! The suite on two stacks.
 
 use tcplab_compare::{Arm, Metrics};
-use tcplab_kernel::say;
-use tcplab_lab::bench::network::{self, SUITE};
+use tcplab_lab::network::{self, SUITE};
+use tcplab_os::say;
 
 use super::args::BenchArgs;
 use crate::failure::Failure;
@@ -36,7 +36,7 @@ pub fn run(args: &BenchArgs, names: [&String; 2]) -> Result<Metrics, Failure> {
     }
     let metrics = Metrics::of(arms.into());
     if let Some(out) = &args.out {
-        let folder = tcplab_lab::bench::Folder::create(out);
+        let folder = tcplab_bench::Folder::create(out);
         let kept = folder.and_then(|folder| folder.finish(&metrics));
         let file = kept.map_err(|e| Failure::input(format!("{}: {e}", out.display())))?;
         say(&format!("metrics: {}", file.display()));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use tcplab_base::quoted;
 use tcplab_compare::import::{self, Format, Input};
 use tcplab_compare::{Arm, RemarkKind};
-use tcplab_kernel::text::{TextError, read_bytes};
+use tcplab_os::text::{TextError, read_bytes};
 
 use crate::compare::args::CompareArgs;
 use crate::failure::Failure;

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use tcplab_compare::{COMPARE_SCHEMA, Comparison, FlagKind, Metrics, Options, Verdict, compare};
-use tcplab_kernel::say;
+use tcplab_os::say;
 use tcplab_report::compare::{self as report, Form};
 use tcplab_report::terminal::Theme;
 

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use tcplab_kernel::output::write_own;
-use tcplab_kernel::say;
-use tcplab_kernel::stack::cache_folder;
+use tcplab_guest::store::cache_folder;
 use tcplab_lab::drill::{CaseResult, DrillDocument};
+use tcplab_os::output::write_own;
+use tcplab_os::say;
 
 use crate::failure::Failure;
 

@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use tcplab_kernel::text::read_text;
 use tcplab_lab::drill::{CaseResult, DrillDocument, Expected, Verdict};
+use tcplab_os::text::read_text;
 
 use crate::failure::Failure;
 

@@ -5,8 +5,8 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use tcplab_kernel::output::write_own;
 use tcplab_lab::drill::{CaseResult, DrillDocument, Verdict};
+use tcplab_os::output::write_own;
 
 use crate::failure::Failure;
 use crate::screen;

@@ -8,8 +8,8 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueHint};
 use tcplab_capture::{Body, Reader};
-use tcplab_kernel::say;
 use tcplab_lab::explain::{self, Gather, Receiver};
+use tcplab_os::say;
 use tcplab_wire::{Config, Parsed, Reassembler};
 
 use crate::analyze::asked::Asked;

@@ -112,7 +112,7 @@ pub struct Only {
 
 /// An interface of a namespace.
 #[cfg(target_os = "linux")]
-pub use tcplab_kernel::inject::Spot;
+pub use tcplab_inject::Spot;
 /// Linux has namespaces.
 #[cfg(not(target_os = "linux"))]
 pub type Spot = String;

@@ -1,22 +1,21 @@
 //! `tcplab inject`: malformed frames at the parser, the analyser, our endpoint and a kernel.
 
 pub mod args;
-mod text;
 
 use std::process::ExitCode;
 use std::time::Instant;
-use tcplab_kernel::say;
 
 use serde::Serialize;
-use tcplab_kernel::Stop;
-use tcplab_lab::Lab;
-use tcplab_lab::inject::{self, INJECT_SCHEMA, TargetName, Wanted};
+use tcplab_inject::{self as inject, INJECT_SCHEMA, InjectError, TargetName, Wanted, text};
+use tcplab_lab::{Lab, LabError};
+use tcplab_os::Stop;
+use tcplab_os::say;
 use tcplab_wire::malformed::groups;
 
 use self::args::{InjectArgs, Into};
 use crate::args::Color;
 use crate::failure::{Failure, INTERRUPTED};
-use crate::{json, terminal};
+use crate::{json, screen, terminal};
 
 /// Runs `tcplab inject`.
 pub fn main(args: &InjectArgs, color: Color) -> ExitCode {
@@ -49,7 +48,7 @@ fn run(args: &InjectArgs, color: Color) -> Result<ExitCode, Failure> {
     };
     #[cfg(target_os = "linux")]
     if wanted.targets.contains(&TargetName::Kernel) {
-        let prepared = tcplab_kernel::inject::prepare();
+        let prepared = tcplab_inject::prepare();
         prepared.map_err(|e| Failure::cannot_run(e.to_string()))?;
     }
     let stop = Stop::on_signals().map_err(|e| Failure::cannot_run(e.to_string()))?;
@@ -73,7 +72,10 @@ fn run(args: &InjectArgs, color: Color) -> Result<ExitCode, Failure> {
     }
     match args.json {
         true => json::print(&document)?,
-        false => text::result(&document, &terminal::theme(color, false))?,
+        false => {
+            let theme = terminal::theme(color, false);
+            text::result(&document, &theme, &mut screen::painted(&theme))?;
+        }
     }
     if document.harm > 0 {
         return Ok(ExitCode::from(1));
@@ -115,7 +117,7 @@ fn name(target: &Into) -> Result<TargetName, Failure> {
         Into::Analyser => TargetName::Analyser,
         Into::Endpoint => TargetName::Endpoint,
         Into::Kernel => TargetName::Kernel,
-        Into::Stack(name) => TargetName::Guest(Lab::new(Stop::never()).stack(name)?),
+        Into::Stack(name) => Lab::new(Stop::never()).stack(name)?.as_target()?,
     })
 }
 
@@ -148,7 +150,14 @@ fn list(args: &InjectArgs, color: Color) -> Result<ExitCode, Failure> {
             groups: chosen.map(one).collect(),
         })?;
     } else {
-        text::list(chosen, &terminal::theme(color, false))?;
+        let theme = terminal::theme(color, false);
+        text::list(chosen, &theme, &mut screen::painted(&theme))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+impl From<InjectError> for Failure {
+    fn from(e: InjectError) -> Self {
+        LabError::from(e).into()
+    }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
-use tcplab_kernel::stack::{DEFAULT_HZ, HZ_CHOICES};
+use tcplab_guest::stack::{DEFAULT_HZ, HZ_CHOICES};
 
 /// `tcplab kernel`.
 #[derive(Subcommand, Debug)]

@@ -4,9 +4,10 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use serde::Serialize;
-use tcplab_kernel::build::{Origin, Request, build};
-use tcplab_kernel::edit::{Edit, EditError, Edits};
-use tcplab_kernel::stack::{Manifest, Store, UmlName};
+use tcplab_guest::build::{Origin, Request, build};
+use tcplab_guest::edit::{Edit, EditError, Edits};
+use tcplab_guest::stack::UmlName;
+use tcplab_guest::store::{Manifest, Store};
 
 use super::args::BuildArgs;
 use super::progress::Progress;

@@ -10,8 +10,8 @@ use std::time::SystemTime;
 
 use serde::Serialize;
 use tcplab_base::quantity::bytes;
-use tcplab_kernel::build::{prebuilt, prebuilt_version};
-use tcplab_kernel::stack::{Manifest, Store, UmlKernel};
+use tcplab_guest::build::{prebuilt, prebuilt_version};
+use tcplab_guest::store::{Manifest, Store, UmlKernel};
 
 use crate::failure::Failure;
 use crate::json;

@@ -8,12 +8,12 @@ mod remove;
 
 use std::process::ExitCode;
 
-use args::KernelCommand;
-use tcplab_kernel::build::BuildError;
-use tcplab_kernel::stack::UmlName;
+use tcplab_guest::build::BuildError;
+use tcplab_guest::stack::UmlName;
 
 use crate::failure::Failure;
 use crate::json;
+use args::KernelCommand;
 
 /// Runs `tcplab kernel`.
 pub fn main(command: &KernelCommand) -> ExitCode {

@@ -5,8 +5,8 @@ use std::io::{self, IsTerminal};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use tcplab_base::safe;
-use tcplab_kernel::build::Step;
-use tcplab_kernel::say;
+use tcplab_guest::build::Step;
+use tcplab_os::say;
 
 /// Steps between two plain lines.
 const EVERY: u64 = 100;

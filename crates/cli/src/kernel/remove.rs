@@ -5,8 +5,9 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use tcplab_base::quantity::bytes;
-use tcplab_kernel::say;
-use tcplab_kernel::stack::{Store, StoreError, UmlName};
+use tcplab_guest::stack::UmlName;
+use tcplab_guest::store::{Store, StoreError};
+use tcplab_os::say;
 
 use super::args::RmArgs;
 use super::kernel_name;

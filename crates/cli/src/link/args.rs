@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueHint};
-use tcplab_kernel::link::End;
+use tcplab_livelink::End;
 
 use crate::args::parse_duration;
 use crate::probe::number;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use tcplab_kernel::link::{End, Snapshot};
+use tcplab_livelink::{End, Snapshot};
 
 use crate::failure::{Failure, Kind};
 use crate::screen;

@@ -1,10 +1,7 @@
 //! `tcplab link`: a shaped link in real time.
 
 pub mod args;
-mod control;
 pub mod json;
-mod orders;
-mod text;
 
 use std::process::ExitCode;
 use std::sync::mpsc::RecvTimeoutError;
@@ -12,18 +9,20 @@ use std::thread;
 use std::time::Duration;
 
 use tcplab_base::Duration as Nanoseconds;
-use tcplab_kernel::Stop;
-use tcplab_kernel::link::{Change, Ends, Event, Link, Program, Running, Settings, Snapshot};
-use tcplab_kernel::run::RunError;
-use tcplab_kernel::say;
+use tcplab_livelink::control::{self, ControlError};
+use tcplab_livelink::orders::{Desk, WAYS, settings};
+use tcplab_livelink::text;
+use tcplab_livelink::{Change, Ends, Event, Link, Program, Running, Settings, Snapshot};
+use tcplab_os::OsError;
+use tcplab_os::Stop;
+use tcplab_os::say;
 
 use args::LinkArgs;
 use json::{EndLine, Line};
-use orders::{Desk, WAYS, settings};
 
 use crate::args::Color;
 use crate::failure::Failure;
-use crate::terminal;
+use crate::{screen, terminal};
 
 /// Time from the program at B to the one at A: a server has begun to listen.
 const AHEAD: Duration = Duration::from_millis(300);
@@ -67,8 +66,9 @@ fn run(args: &LinkArgs, color: Color) -> Result<ExitCode, Failure> {
     match args.json {
         true => json::print(&Line::End(last))?,
         false => {
-            text::end(&last, &live.ways, &terminal::theme(color, false))?;
-            text::late(live.late_ns)?;
+            let theme = terminal::theme(color, false);
+            text::end(&last, &live.ways, &theme, &mut screen::painted(&theme))?;
+            text::late(live.late_ns, &mut screen::plain())?;
         }
     }
     Ok(live.code())
@@ -101,10 +101,10 @@ fn open(args: &LinkArgs) -> Result<Link, Failure> {
 }
 
 /// An end that is not there is a wrong command line; what the system refuses, this machine cannot do.
-fn failure(e: RunError) -> Failure {
+fn failure(e: OsError) -> Failure {
     match e {
-        RunError::Cannot(_) => Failure::input(e.to_string()),
-        RunError::Os { .. } => Failure::cannot_run(e.to_string()),
+        OsError::Cannot(_) => Failure::input(e.to_string()),
+        OsError::Os { .. } => Failure::cannot_run(e.to_string()),
     }
 }
 
@@ -208,7 +208,7 @@ impl Live {
 
     /// Prints what happens until the end; gives the last look.
     fn watch(&mut self, args: &LinkArgs) -> Result<Snapshot, Failure> {
-        let mut rows = text::Rows::new();
+        let mut rows = text::Rows::default();
         loop {
             let event = self.running.events.recv_timeout(PATIENCE);
             match event {
@@ -222,7 +222,7 @@ impl Live {
                     self.see(&look);
                     match args.json {
                         true => json::print(&Line::Look(*look))?,
-                        false => rows.look(&look)?,
+                        false => rows.look(&look, &mut screen::plain())?,
                     }
                 }
                 Ok(Event::Changed(change)) => self.changed(args, change)?,
@@ -298,4 +298,14 @@ fn refused(args: &LinkArgs, way: usize, why: String) -> Result<(), Failure> {
     }
     say(&format!("tcplab: {way} is as it was: {why}"));
     Ok(())
+}
+
+impl From<ControlError> for Failure {
+    fn from(e: ControlError) -> Self {
+        match e {
+            ControlError::Words(why) => Self::usage(why),
+            ControlError::Socket(why) => Self::input(why),
+            ControlError::Ended => Self::inconclusive(e.to_string()),
+        }
+    }
 }

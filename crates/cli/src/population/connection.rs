@@ -4,10 +4,10 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use serde::Serialize;
-use tcplab_kernel::say;
 use tcplab_lab::campaign::{self, Campaign};
 use tcplab_lab::population::sample::sample_point;
 use tcplab_lab::population::{arm_point, of_folder, variants};
+use tcplab_os::say;
 use tcplab_plan::population::{Drawn, LossKind};
 use tcplab_plan::result::{PointResult, RunDocument};
 use tcplab_plan::{Point, Population};

@@ -13,10 +13,9 @@ mod variants;
 use std::path::Path;
 use std::process::ExitCode;
 
-use args::{MergeArgs, PopulationCommand, ReportArgs};
-use tcplab_kernel::Stop;
-use tcplab_kernel::say;
 use tcplab_lab::population::{self, Request, RowsTo, SELF_TEST_SCHEMA, Shard};
+use tcplab_os::Stop;
+use tcplab_os::say;
 use tcplab_plan::Population;
 use tcplab_plan::population::{POPULATION_SCHEMA, PopulationDocument};
 
@@ -28,6 +27,7 @@ use crate::run::input::Changes;
 use crate::run::plan;
 use crate::run::processors;
 use crate::terminal;
+use args::{MergeArgs, PopulationCommand, ReportArgs};
 
 /// Runs `tcplab population`.
 pub fn main(command: &PopulationCommand, color: Color) -> ExitCode {

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use tcplab_base::quoted;
-use tcplab_kernel::Stop;
-use tcplab_kernel::output::need_own;
-use tcplab_kernel::say;
 use tcplab_lab::Lab;
 use tcplab_lab::population::{self, Look, has_band};
+use tcplab_os::Stop;
+use tcplab_os::output::need_own;
+use tcplab_os::say;
 use tcplab_plan::population::{
     OutlierRecord, POPULATION_SCHEMA, PopulationDocument, VARIANTS_SCHEMA, VariantsDocument,
 };

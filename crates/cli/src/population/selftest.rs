@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::process::ExitCode;
 
-use tcplab_kernel::Stop;
 use tcplab_lab::population::self_test;
+use tcplab_os::Stop;
 
 use super::args::SelfTestArgs;
 use super::progress::Progress;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use tcplab_kernel::say;
+use tcplab_os::say;
 use tcplab_plan::Population;
 use tcplab_plan::population::{Cell as Outcome, Effect, VariantsDocument};
 use tcplab_report::terminal::Theme;

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use tcplab_kernel::probe::{Family, Listen, Target};
+use tcplab_probe::{Family, Listen, Target};
 
 use crate::probe::app::{AppArgs, AppName};
 use crate::probe::number::{bit_rate, byte_rate, option_size, pause, positive, seconds, size};

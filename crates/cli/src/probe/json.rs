@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use tcplab_kernel::probe::{Report, SCHEMA};
+use tcplab_probe::{Report, SCHEMA};
 
 use crate::failure::Failure;
 use crate::screen;

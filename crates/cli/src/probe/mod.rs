@@ -5,21 +5,20 @@ mod app;
 pub mod args;
 pub mod json;
 pub mod number;
-mod summary;
 mod via;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use tcplab_kernel::Stop;
-use tcplab_kernel::probe::via::{self as endpoint, Via};
-use tcplab_kernel::probe::{
-    Ended, Error, Listen, Probe, Report, Service, Settings, Target, driver, quickack_default,
-};
+use tcplab_os::Stop;
 use tcplab_plan::AppKind;
 use tcplab_plan::pair::{EchoClient, EchoServer, Pair, StreamClient, StreamServer};
 use tcplab_plan::point::{QuickAck, SocketOptions};
+use tcplab_probe::via::{self as endpoint, Via};
+use tcplab_probe::{
+    Ended, Error, Listen, Probe, Report, Service, Settings, Target, driver, quickack_default,
+};
 
 use crate::failure::Failure;
 use crate::probe::app::AppName;
@@ -115,7 +114,7 @@ fn live(which: &Which, common: &Common) -> Result<ExitCode, Failure> {
         }
         .print()?;
     } else if !report.connections.is_empty() {
-        summary::write(&report, &mut screen::plain())?;
+        tcplab_probe::summary::write(&report, &mut screen::plain())?;
     }
     Ok(code)
 }

@@ -5,10 +5,10 @@ use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
-use tcplab_kernel::link::End;
-use tcplab_kernel::probe::via::Via;
+use tcplab_livelink::End;
 use tcplab_plan::point::Offload;
 use tcplab_plan::profile;
+use tcplab_probe::via::Via;
 
 use crate::failure::Failure;
 

@@ -6,8 +6,8 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use tcplab_compare::{QA_SCHEMA, QaDocument, Standing};
-use tcplab_kernel::say;
 use tcplab_lab::qa::{self, Wanted};
+use tcplab_os::say;
 use tcplab_report::qa as report;
 
 use self::args::QaArgs;

@@ -4,9 +4,9 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use serde::Serialize;
-use tcplab_kernel::say;
 use tcplab_lab::bisect::{Judgement, first_bad, judge};
 use tcplab_lab::campaign::{self, Campaign};
+use tcplab_os::say;
 
 use super::args::BisectArgs;
 use super::input::{Changes, Input};

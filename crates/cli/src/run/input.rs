@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tcplab_kernel::stack::StackName;
+use tcplab_guest::stack::StackName;
 use tcplab_lab::{LabError, Manifest, campaign, check, measures};
 use tcplab_plan::measure::Expression;
 use tcplab_plan::view::View;

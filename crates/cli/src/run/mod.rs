@@ -13,16 +13,17 @@ mod table;
 
 use std::process::ExitCode;
 
-use args::RunArgs;
-use tcplab_kernel::Stop;
-use tcplab_kernel::say;
 use tcplab_lab::bisect::{Judgement, judge};
 use tcplab_lab::campaign::{self, Campaign};
 use tcplab_lab::{Lab, LabError, Stack};
+use tcplab_os::Stop;
+use tcplab_os::say;
 use tcplab_plan::Population;
 use tcplab_plan::measure::Expression;
 use tcplab_plan::outcome::Flow;
 use tcplab_plan::result::{ErrorRecord, RUN_SCHEMA, RunDocument};
+
+use args::RunArgs;
 
 pub use bisect::main as bisect;
 use input::Input;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use tcplab_base::quantity::rate;
-use tcplab_kernel::say;
+use tcplab_os::say;
 use tcplab_plan::Point;
 use tcplab_plan::app::Listening;
 use tcplab_plan::point::Direction;

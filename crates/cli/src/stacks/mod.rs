@@ -8,7 +8,8 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use serde::Serialize;
-use tcplab_kernel::stack::{Here, Store, here};
+use tcplab_guest::store::Store;
+use tcplab_guest::{Here, here};
 
 use crate::args::{Color, StacksArgs};
 use crate::failure::Failure;

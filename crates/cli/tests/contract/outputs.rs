@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
-use tcplab_kernel::Scratch;
+use tcplab_os::Scratch;
 use tcplab_plan::result::{PointResult, RunDocument};
 
 /// One run.

@@ -21,13 +21,13 @@ pub const MAX_SCRIPT_BYTES: usize = 1 << 20;
 /// A comment, string or block that has no end, or a script that is too long.
 pub fn tokens(text: &str) -> Result<Vec<Token<'_>>, ScriptError> {
     if text.len() > MAX_SCRIPT_BYTES {
-        return Err(ScriptError {
-            place: Place { line: 1, column: 1 },
-            what: format!(
+        return Err(ScriptError::new(
+            Place { line: 1, column: 1 },
+            format!(
                 "the script has {} bytes, more than {MAX_SCRIPT_BYTES}: is this a packetdrill script?",
                 text.len()
             ),
-        });
+        ));
     }
     let mut lexer = Lexer {
         text,
@@ -144,10 +144,10 @@ impl<'a> Lexer<'a> {
     }
 
     fn no_end(&self, what: &str, mark: &str) -> ScriptError {
-        ScriptError {
-            place: self.place,
-            what: format!("the {what} that begins here is not closed: `{mark}` is missing"),
-        }
+        ScriptError::new(
+            self.place,
+            format!("the {what} that begins here is not closed: `{mark}` is missing"),
+        )
     }
 }
 

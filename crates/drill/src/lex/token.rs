@@ -157,6 +157,16 @@ impl<'a> Kind<'a> {
         }
     }
 
+    /// Whether it is this keyword, sign or `...`.
+    pub fn is(&self, what: &str) -> bool {
+        match *self {
+            Kind::Keyword(word) => word == what,
+            Kind::Char(c) => what.strip_prefix(c) == Some(""),
+            Kind::Ellipsis => what == "...",
+            _ => false,
+        }
+    }
+
     /// For messages: the token as it is written, long ones cut.
     pub fn shown(&self) -> Cow<'static, str> {
         match *self {

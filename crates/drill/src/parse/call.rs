@@ -12,14 +12,13 @@ const MAX_OPERANDS: usize = 64;
 pub fn call(cursor: &mut Cursor<'_>, time: Time) -> Result<CallSpec, ScriptError> {
     let ends = end_time(cursor, time)?;
     let name = cursor.word("the name of a system call")?;
-    cursor.expect('(')?;
+    cursor.expect("(")?;
     let args = match cursor.peek() {
         Some(Kind::Char(')')) => Vec::new(),
         _ => list(cursor)?,
     };
     let close = cursor.place();
-    cursor.expect(')')?;
-    cursor.expect('=')?;
+    cursor.expect(") =")?;
     let result = expression(cursor)?;
     let mut errno = None;
     let mut text = None;
@@ -27,7 +26,7 @@ pub fn call(cursor: &mut Cursor<'_>, time: Time) -> Result<CallSpec, ScriptError
         errno = Some(cursor.word("an errno")?);
         text = Some(note(cursor)?);
     }
-    if cursor.peek() == Some(Kind::Char('(')) {
+    if cursor.is("(") {
         text = Some(note(cursor)?);
     }
     Ok(CallSpec {
@@ -42,23 +41,22 @@ pub fn call(cursor: &mut Cursor<'_>, time: Time) -> Result<CallSpec, ScriptError
 }
 
 fn end_time(cursor: &mut Cursor<'_>, begins: Time) -> Result<Option<i64>, ScriptError> {
-    if !cursor.eat_ellipsis() {
+    if !cursor.eat("...") {
         return Ok(None);
     }
     let place = cursor.place();
     let ends = super::time(cursor)?;
     match begins {
-        Time::Absolute(us) | Time::Relative(us) if ends < us => Err(ScriptError {
-            place,
-            what: "the call ends before it begins".into(),
-        }),
+        Time::Absolute(us) | Time::Relative(us) if ends < us => {
+            Err(ScriptError::new(place, "the call ends before it begins"))
+        }
         _ => Ok(Some(ends)),
     }
 }
 
 /// `(words)`
 fn note(cursor: &mut Cursor<'_>) -> Result<String, ScriptError> {
-    cursor.expect('(')?;
+    cursor.expect("(")?;
     let mut words: Vec<&str> = Vec::new();
     while let Some(Kind::Word(word) | Kind::Keyword(word)) = cursor.peek() {
         words.push(word);
@@ -67,14 +65,14 @@ fn note(cursor: &mut Cursor<'_>) -> Result<String, ScriptError> {
     if words.is_empty() {
         return Err(cursor.fail("the words of a note"));
     }
-    cursor.expect(')')?;
+    cursor.expect(")")?;
     Ok(words.join(" "))
 }
 
 /// Expressions with commas between.
 pub fn list(cursor: &mut Cursor<'_>) -> Result<Vec<At<Expr>>, ScriptError> {
     let mut out = vec![expression(cursor)?];
-    while cursor.eat(',') {
+    while cursor.eat(",") {
         out.push(expression(cursor)?);
     }
     Ok(out)
@@ -84,7 +82,7 @@ pub fn list(cursor: &mut Cursor<'_>) -> Result<Vec<At<Expr>>, ScriptError> {
 pub fn expression(cursor: &mut Cursor<'_>) -> Result<At<Expr>, ScriptError> {
     cursor.nested(|cursor| {
         let mut operands = vec![operand(cursor)?];
-        while cursor.eat('|') {
+        while cursor.eat("|") {
             if operands.len() >= MAX_OPERANDS {
                 return Err(cursor.error(format!("more than {MAX_OPERANDS} operands of `|`")));
             }
@@ -92,10 +90,8 @@ pub fn expression(cursor: &mut Cursor<'_>) -> Result<At<Expr>, ScriptError> {
         }
         let mut value = operands.pop();
         while let Some(left) = operands.pop() {
-            value = value.map(|right| At {
-                place: left.place,
-                value: Expr::Or(Box::new(left), Box::new(right)),
-            });
+            value =
+                value.map(|right| At::new(left.place, Expr::Or(Box::new(left), Box::new(right))));
         }
         value.ok_or_else(|| cursor.fail("an expression"))
     })
@@ -110,7 +106,7 @@ fn operand(cursor: &mut Cursor<'_>) -> Result<At<Expr>, ScriptError> {
         }
         Some(Kind::Word(word)) => {
             cursor.bump();
-            match cursor.eat('=') {
+            match cursor.eat("=") {
                 true => Expr::Assign(word.to_string(), Box::new(expression(cursor)?)),
                 false => Expr::Word(word.to_string()),
             }
@@ -136,16 +132,13 @@ fn operand(cursor: &mut Cursor<'_>) -> Result<At<Expr>, ScriptError> {
 /// `[a, b]`
 pub fn array(cursor: &mut Cursor<'_>) -> Result<At<Expr>, ScriptError> {
     let place = cursor.place();
-    cursor.expect('[')?;
+    cursor.expect("[")?;
     let items = match cursor.peek() {
         Some(Kind::Char(']')) => Vec::new(),
         _ => list(cursor)?,
     };
-    cursor.expect(']')?;
-    Ok(At {
-        place,
-        value: Expr::List(items),
-    })
+    cursor.expect("]")?;
+    Ok(At::new(place, Expr::List(items)))
 }
 
 /// `"..."`, several in a row, or `"..."...`
@@ -157,7 +150,7 @@ fn strings(cursor: &mut Cursor<'_>) -> Result<Expr, ScriptError> {
         cursor.bump();
         number += 1;
     }
-    match number == 1 && cursor.eat_ellipsis() {
+    match number == 1 && cursor.eat("...") {
         true => Ok(Expr::StrPrefix(bytes)),
         false => Ok(Expr::Str(bytes)),
     }

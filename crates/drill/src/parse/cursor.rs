@@ -103,60 +103,37 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    fn note(&mut self, what: &'static str) {
-        if !self.tried.contains(&what) {
-            self.tried.push(what);
-        }
+    /// Whether this keyword, sign or `...` is next.
+    pub fn is(&self, what: &str) -> bool {
+        self.peek().is_some_and(|kind| kind.is(what))
     }
 
-    /// Takes this character if it is next.
-    pub fn eat(&mut self, c: char) -> bool {
-        let is_it = self.peek() == Some(Kind::Char(c));
+    /// Takes this keyword, sign or `...` if it is next.
+    pub fn eat(&mut self, what: &'static str) -> bool {
+        let is_it = self.is(what);
         match is_it {
             true => self.bump(),
-            false => self.note(char_name(c)),
+            false if self.tried.contains(&what) => {}
+            false => self.tried.push(what),
         }
         is_it
     }
 
-    /// Takes this keyword if it is next.
-    pub fn eat_word(&mut self, word: &'static str) -> bool {
-        let is_it = self.peek() == Some(Kind::Keyword(word));
-        match is_it {
-            true => self.bump(),
-            false => self.note(word),
-        }
-        is_it
-    }
-
-    pub fn eat_ellipsis(&mut self) -> bool {
-        let is_it = self.peek() == Some(Kind::Ellipsis);
-        match is_it {
-            true => self.bump(),
-            false => self.note("..."),
-        }
-        is_it
-    }
-
-    pub fn expect(&mut self, c: char) -> Result<(), ScriptError> {
-        match self.eat(c) {
+    /// Takes these keywords and signs (blanks between them), all of which must stand here.
+    pub fn expect(&mut self, all: &'static str) -> Result<(), ScriptError> {
+        match all.split(' ').all(|what| self.eat(what)) {
             true => Ok(()),
             false => Err(self.fail("")),
         }
     }
 
-    pub fn expect_word(&mut self, word: &'static str) -> Result<(), ScriptError> {
-        match self.eat_word(word) {
-            true => Ok(()),
-            false => Err(self.fail("")),
-        }
-    }
-
-    pub fn expect_ellipsis(&mut self) -> Result<(), ScriptError> {
-        match self.eat_ellipsis() {
-            true => Ok(()),
-            false => Err(self.fail("")),
-        }
+    /// The number behind this keyword, if the keyword is next.
+    pub fn number_of<T: TryFrom<i64>>(
+        &mut self,
+        word: &'static str,
+        what: &'static str,
+    ) -> Result<Option<T>, ScriptError> {
+        self.eat(word).then(|| self.unsigned(what)).transpose()
     }
 
     /// A word that the language does not know.
@@ -165,10 +142,7 @@ impl<'a> Cursor<'a> {
         match self.peek() {
             Some(Kind::Word(word)) => {
                 self.bump();
-                Ok(At {
-                    place,
-                    value: word.to_string(),
-                })
+                Ok(At::new(place, word.to_string()))
             }
             _ => Err(self.fail(expected)),
         }
@@ -266,11 +240,8 @@ impl<'a> Cursor<'a> {
     }
 
     /// An error at this token.
-    pub fn error(&self, what: String) -> ScriptError {
-        ScriptError {
-            place: self.place(),
-            what,
-        }
+    pub fn error(&self, what: impl Into<String>) -> ScriptError {
+        ScriptError::new(self.place(), what)
     }
 
     /// An error at this token: what was found, what had been looked for and `expected` (may be empty).
@@ -295,28 +266,5 @@ impl<'a> Cursor<'a> {
             _ => String::new(),
         };
         self.error(format!("found {found}, expected {wanted}{near}"))
-    }
-}
-
-fn char_name(c: char) -> &'static str {
-    match c {
-        '+' => "+",
-        '~' => "~",
-        '*' => "*",
-        '<' => "<",
-        '>' => ">",
-        '(' => "(",
-        ')' => ")",
-        '[' => "[",
-        ']' => "]",
-        '{' => "{",
-        '}' => "}",
-        ',' => ",",
-        ':' => ":",
-        '=' => "=",
-        '|' => "|",
-        '.' => ".",
-        '-' => "-",
-        _ => "?",
     }
 }

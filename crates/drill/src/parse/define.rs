@@ -62,14 +62,11 @@ pub fn options(
     while let Some(Kind::Option(name)) = cursor.peek() {
         let place = cursor.place();
         cursor.bump();
-        let value = match cursor.eat('=') {
+        let value = match cursor.eat("=") {
             true => Some(value(cursor, name, defines)?),
             false => None,
         };
-        out.push(At {
-            place,
-            value: (name.to_string(), value),
-        });
+        out.push(At::new(place, (name.to_string(), value)));
     }
     Ok(out)
 }
@@ -129,10 +126,10 @@ pub fn values<'a>(
                 out.insert(symbol, kind(value));
             }
             _ => {
-                return Err(ScriptError {
-                    place: option.place,
-                    what: "expected `--define=NAME=VALUE`".into(),
-                });
+                return Err(ScriptError::new(
+                    option.place,
+                    "expected `--define=NAME=VALUE`",
+                ));
             }
         }
     }

@@ -54,10 +54,7 @@ fn shell(cursor: &mut Cursor<'_>) -> Option<At<String>> {
     match cursor.peek() {
         Some(Kind::Shell(line)) => {
             cursor.bump();
-            Some(At {
-                place,
-                value: line.to_string(),
-            })
+            Some(At::new(place, line.to_string()))
         }
         _ => None,
     }
@@ -74,10 +71,7 @@ fn event(cursor: &mut Cursor<'_>) -> Result<Event, ScriptError> {
             None => return Err(cursor.fail("a shell line")),
         },
         Some(Kind::Code(text)) => {
-            let value = At {
-                place: cursor.place(),
-                value: text.to_string(),
-            };
+            let value = At::new(cursor.place(), text.to_string());
             cursor.bump();
             Action::Code(value)
         }
@@ -89,10 +83,10 @@ fn event(cursor: &mut Cursor<'_>) -> Result<Event, ScriptError> {
     };
     let is_outbound = matches!(&action, Action::Packet(p) if p.direction == Direction::Out);
     if !is_outbound && !matches!(time, Time::Absolute(_) | Time::Relative(_)) {
-        return Err(ScriptError {
+        return Err(ScriptError::new(
             place,
-            what: "`*` and ranges of time are for packets that leave (`>`) only".into(),
-        });
+            "`*` and ranges of time are for packets that leave (`>`) only",
+        ));
     }
     Ok(Event {
         place,
@@ -103,25 +97,25 @@ fn event(cursor: &mut Cursor<'_>) -> Result<Event, ScriptError> {
 
 fn event_time(cursor: &mut Cursor<'_>) -> Result<Time, ScriptError> {
     let place = cursor.place();
-    if cursor.eat('*') {
+    if cursor.eat("*") {
         return Ok(Time::Any);
     }
-    let is_relative = cursor.eat('+');
+    let is_relative = cursor.eat("+");
     let from = time(cursor)?;
-    let to = match cursor.eat('~') {
+    let to = match cursor.eat("~") {
         true => {
             if is_relative {
-                cursor.expect('+')?;
+                cursor.expect("+")?;
             }
             Some(time(cursor)?)
         }
         false => None,
     };
     if to.is_some_and(|to| to < from) {
-        return Err(ScriptError {
+        return Err(ScriptError::new(
             place,
-            what: "the range of time ends before it begins".into(),
-        });
+            "the range of time ends before it begins",
+        ));
     }
     Ok(match (is_relative, to) {
         (false, None) => Time::Absolute(from),

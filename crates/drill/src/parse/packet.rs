@@ -1,12 +1,14 @@
 //! Packets: `> [ect0] ipv4 1.1.1.1 > 2.2.2.2: gre: S. 0:0(0) ack 1 win 65535 <mss 1460,nop>`.
 
+use std::str::FromStr;
+
 use super::cursor::Cursor;
 use super::{structs, tcp_option};
 use crate::error::ScriptError;
 use crate::lex::Kind;
 use crate::script::{
-    At, Body, Direction, Flags, Gre, IcmpSpec, IpInfo, Outer, PacketSpec, Place, Quoted, SeqRange,
-    TcpSpec, Tos,
+    Body, Direction, Flags, Gre, IcmpSpec, IpInfo, Outer, PacketSpec, Quoted, SeqRange, TcpSpec,
+    Tos,
 };
 
 /// Most headers of a packet, the innermost two with them (packetdrill's own limit).
@@ -14,10 +16,10 @@ const MAX_HEADERS: usize = 6;
 
 pub fn packet(cursor: &mut Cursor<'_>) -> Result<PacketSpec, ScriptError> {
     let place = cursor.place();
-    let direction = match cursor.eat('<') {
+    let direction = match cursor.eat("<") {
         true => Direction::In,
         false => {
-            cursor.expect('>')?;
+            cursor.expect(">")?;
             Direction::Out
         }
     };
@@ -25,14 +27,14 @@ pub fn packet(cursor: &mut Cursor<'_>) -> Result<PacketSpec, ScriptError> {
     let ip_place = cursor.place();
     let ip = ip_info(cursor)?;
     if ip.tos == Tos::EitherEct && direction == Direction::In {
-        return Err(at(
+        return Err(ScriptError::new(
             ip_place,
             "`ect01` is for packets that leave (`>`) only: say which of the two arrives",
         ));
     }
     let (psp_spi, body) = body(cursor, direction)?;
     if matches!(body, Body::Udp { .. }) && matches!(ip.tos, Tos::Ecn(_)) {
-        return Err(at(
+        return Err(ScriptError::new(
             ip_place,
             "ECN marks are for TCP and ICMP packets only; `tos 0x..` says the whole byte",
         ));
@@ -47,36 +49,29 @@ pub fn packet(cursor: &mut Cursor<'_>) -> Result<PacketSpec, ScriptError> {
     })
 }
 
-fn at(place: Place, what: &str) -> ScriptError {
-    ScriptError {
-        place,
-        what: what.into(),
-    }
-}
-
 fn outer(cursor: &mut Cursor<'_>) -> Result<Vec<Outer>, ScriptError> {
     let mut out = Vec::new();
     loop {
         let place = cursor.place();
-        let header = if cursor.eat_word("ipv4") {
+        let header = if cursor.eat("ipv4") {
             let ip = ip_info(cursor)?;
-            let (src, dst) = addresses(cursor, ipv4)?;
+            let (src, dst) = addresses(cursor, "an IPv4 address")?;
             Outer::Ipv4 { src, dst, ip }
-        } else if cursor.eat_word("ipv6") {
+        } else if cursor.eat("ipv6") {
             let ip = ip_info(cursor)?;
-            let (src, dst) = addresses(cursor, ipv6)?;
+            let (src, dst) = addresses(cursor, "an IPv6 address")?;
             Outer::Ipv6 { src, dst, ip }
-        } else if cursor.eat_word("gre") || cursor.eat_word("GREv0") {
+        } else if cursor.eat("gre") || cursor.eat("GREv0") {
             Outer::Gre(gre(cursor)?)
-        } else if cursor.eat_word("mpls") {
+        } else if cursor.eat("mpls") {
             let stack = structs::mpls_stack(cursor)?;
-            cursor.expect(':')?;
+            cursor.expect(":")?;
             Outer::Mpls(stack)
         } else {
             return Ok(out);
         };
         if out.len() + 2 >= MAX_HEADERS {
-            return Err(at(
+            return Err(ScriptError::new(
                 place,
                 "too many headers around the packet: packetdrill takes 4",
             ));
@@ -86,70 +81,56 @@ fn outer(cursor: &mut Cursor<'_>) -> Result<Vec<Outer>, ScriptError> {
 }
 
 /// `SRC > DST:`
-fn addresses<T>(
+fn addresses<T: FromStr>(
     cursor: &mut Cursor<'_>,
-    address: impl Fn(&mut Cursor<'_>) -> Result<T, ScriptError>,
+    what: &'static str,
 ) -> Result<(T, T), ScriptError> {
-    let src = address(cursor)?;
-    cursor.expect('>')?;
-    let dst = address(cursor)?;
-    cursor.expect(':')?;
+    let src = address(cursor, what)?;
+    cursor.expect(">")?;
+    let dst = address(cursor, what)?;
+    cursor.expect(":")?;
     Ok((src, dst))
 }
 
-fn ipv4(cursor: &mut Cursor<'_>) -> Result<std::net::Ipv4Addr, ScriptError> {
-    let text = match cursor.peek() {
-        Some(Kind::Ipv4(text)) => text,
-        _ => return Err(cursor.fail("an IPv4 address")),
+fn address<T: FromStr>(cursor: &mut Cursor<'_>, what: &'static str) -> Result<T, ScriptError> {
+    let address = match cursor.peek() {
+        Some(Kind::Ipv4(text) | Kind::Ipv6(text)) => text.parse().ok(),
+        _ => None,
     };
-    let address = text
-        .parse()
-        .map_err(|_| cursor.error(format!("{text} is no IPv4 address")))?;
-    cursor.bump();
-    Ok(address)
-}
-
-fn ipv6(cursor: &mut Cursor<'_>) -> Result<std::net::Ipv6Addr, ScriptError> {
-    let text = match cursor.peek() {
-        Some(Kind::Ipv6(text)) => text,
-        _ => return Err(cursor.fail("an IPv6 address")),
-    };
-    let address = text
-        .parse()
-        .map_err(|_| cursor.error(format!("{text} is no IPv6 address")))?;
+    let address = address.ok_or_else(|| cursor.fail(what))?;
     cursor.bump();
     Ok(address)
 }
 
 fn gre(cursor: &mut Cursor<'_>) -> Result<Gre, ScriptError> {
-    if cursor.eat(':') {
+    if cursor.eat(":") {
         return Ok(Gre::default());
     }
-    cursor.eat(',');
+    cursor.eat(",");
     let gre = structs::gre(cursor)?;
-    cursor.expect(':')?;
+    cursor.expect(":")?;
     Ok(gre)
 }
 
 /// What stands in `(...)` or `[...]`, if it stands there.
 fn ip_info(cursor: &mut Cursor<'_>) -> Result<IpInfo, ScriptError> {
     let mut info = IpInfo::default();
-    let close = if cursor.eat('[') {
-        ']'
-    } else if cursor.eat('(') {
-        ')'
+    let close = if cursor.eat("[") {
+        "]"
+    } else if cursor.eat("(") {
+        ")"
     } else {
         return Ok(info);
     };
     loop {
-        if cursor.eat_word("flowlabel") {
+        if cursor.eat("flowlabel") {
             info.flow_label = cursor.bits(20, "the flow label")?;
-        } else if cursor.eat_word("ttl") {
+        } else if cursor.eat("ttl") {
             info.ttl = cursor.unsigned("the time to live")?;
         } else {
             info.tos = tos(cursor)?;
         }
-        if !cursor.eat(',') {
+        if !cursor.eat(",") {
             cursor.expect(close)?;
             return Ok(info);
         }
@@ -164,25 +145,24 @@ fn tos(cursor: &mut Cursor<'_>) -> Result<Tos, ScriptError> {
         ("ce", Tos::Ecn(3)),
         ("ect01", Tos::EitherEct),
     ] {
-        if cursor.eat_word(word) {
+        if cursor.eat(word) {
             return Ok(tos);
         }
     }
-    cursor.expect_word("tos")?;
+    cursor.expect("tos")?;
     cursor.unsigned("the traffic class").map(Tos::Byte)
 }
 
 fn body(cursor: &mut Cursor<'_>, direction: Direction) -> Result<(Option<u32>, Body), ScriptError> {
-    if cursor.eat_word("udp") {
+    if cursor.eat("udp") {
         return Ok((None, udp(cursor)?));
     }
-    if cursor.eat_word("icmp") {
+    if cursor.eat("icmp") {
         return Ok((None, Body::Icmp(icmp(cursor)?)));
     }
     let mut psp_spi = None;
-    if cursor.eat_word("encap") {
-        cursor.expect_word("psp")?;
-        cursor.expect_word("spi")?;
+    if cursor.eat("encap") {
+        cursor.expect("psp spi")?;
         psp_spi = Some(cursor.bits(32, "the SPI")?);
     }
     Ok((psp_spi, Body::Tcp(tcp(cursor, direction)?)))
@@ -194,7 +174,7 @@ fn ports(cursor: &mut Cursor<'_>) -> Result<Option<(u16, u16)>, ScriptError> {
         return Ok(None);
     }
     let src = cursor.unsigned("the source port")?;
-    cursor.expect('>')?;
+    cursor.expect(">")?;
     let dst = cursor.unsigned("the destination port")?;
     Ok(Some((src, dst)))
 }
@@ -207,9 +187,9 @@ fn udp(cursor: &mut Cursor<'_>) -> Result<Body, ScriptError> {
 
 /// `(LEN)`
 fn in_parentheses(cursor: &mut Cursor<'_>) -> Result<u16, ScriptError> {
-    cursor.expect('(')?;
+    cursor.expect("(")?;
     let len = cursor.unsigned("the payload's length")?;
-    cursor.expect(')')?;
+    cursor.expect(")")?;
     Ok(len)
 }
 
@@ -218,29 +198,23 @@ fn tcp(cursor: &mut Cursor<'_>, direction: Direction) -> Result<TcpSpec, ScriptE
     let ports = ports(cursor)?;
     let flags = flags(cursor)?;
     let seq = seq(cursor)?;
-    let ack = match cursor.eat_word("ack") {
-        true => Some(cursor.unsigned("the acknowledgement number")?),
-        false => None,
-    };
-    let window = match cursor.eat_word("win") {
-        true => Some(cursor.unsigned("the window")?),
-        false => None,
-    };
-    let urgent = match cursor.eat_word("urg") {
-        true => cursor.unsigned("the urgent pointer")?,
-        false => 0,
-    };
+    let ack = cursor.number_of("ack", "the acknowledgement number")?;
+    let window = cursor.number_of("win", "the window")?;
+    let urgent = cursor.number_of("urg", "the urgent pointer")?.unwrap_or(0);
     let place = cursor.place();
-    let options = match cursor.eat('<') {
+    let options = match cursor.eat("<") {
         true => tcp_option::options(cursor, place)?,
         false => Some(Vec::new()),
     };
     if direction == Direction::In {
         if options.is_none() {
-            return Err(at(place, "`<...>` is for packets that leave (`>`) only"));
+            return Err(ScriptError::new(
+                place,
+                "`<...>` is for packets that leave (`>`) only",
+            ));
         }
         if window.is_none() {
-            return Err(at(
+            return Err(ScriptError::new(
                 begin,
                 "a packet that arrives needs its window (`win N`)",
             ));
@@ -260,34 +234,23 @@ fn tcp(cursor: &mut Cursor<'_>, direction: Direction) -> Result<TcpSpec, ScriptE
 /// `S.`, `.`, `-`, `SEW`, `P.5`
 fn flags(cursor: &mut Cursor<'_>) -> Result<Flags, ScriptError> {
     let place = cursor.place();
-    let mut text = match cursor.peek() {
-        Some(Kind::Char('-')) => {
-            cursor.bump();
-            return Ok(Flags::default());
-        }
-        Some(Kind::Char('.')) => {
-            cursor.bump();
-            ".".to_string()
-        }
-        Some(Kind::Word(word)) => {
-            cursor.bump();
-            word.to_string()
-        }
-        Some(Kind::Float(_)) => String::new(),
+    let text = match cursor.peek() {
+        Some(Kind::Char('-')) => "",
+        Some(Kind::Char('.')) => ".",
+        Some(Kind::Word(text) | Kind::Float(text)) => text,
         _ => return Err(cursor.fail("TCP's flags (`S`, `P.`, `.`, `-`)")),
     };
-    match cursor.peek() {
-        Some(Kind::Float(ace)) if text != "." => {
-            text.push_str(ace);
-            cursor.bump();
-        }
-        Some(Kind::Char('.')) if text != "." => {
-            text.push('.');
-            cursor.bump();
-        }
-        _ => {}
+    let is_word = matches!(cursor.peek(), Some(Kind::Word(_)));
+    cursor.bump();
+    let more = match cursor.peek() {
+        Some(Kind::Float(ace)) if is_word => ace,
+        Some(Kind::Char('.')) if is_word => ".",
+        _ => "",
+    };
+    if !more.is_empty() {
+        cursor.bump();
     }
-    letters(&text).map_err(|what| ScriptError { place, what })
+    letters(&format!("{text}{more}")).map_err(|what| ScriptError::new(place, what))
 }
 
 fn letters(text: &str) -> Result<Flags, String> {
@@ -327,13 +290,13 @@ fn letters(text: &str) -> Result<Flags, String> {
 fn seq(cursor: &mut Cursor<'_>) -> Result<SeqRange, ScriptError> {
     let place = cursor.place();
     let start: u32 = cursor.unsigned("the first sequence number (`1:1001(1000)`)")?;
-    cursor.expect(':')?;
+    cursor.expect(":")?;
     let end: u32 = cursor.unsigned("the last sequence number")?;
     let len = in_parentheses(cursor)?;
     if u64::from(start) + u64::from(len) != u64::from(end) {
-        return Err(at(
+        return Err(ScriptError::new(
             place,
-            &format!(
+            format!(
                 "{start}:{end}({len}) does not add up: {start} + {len} is {}",
                 u64::from(start) + u64::from(len)
             ),
@@ -345,34 +308,21 @@ fn seq(cursor: &mut Cursor<'_>) -> Result<SeqRange, ScriptError> {
 fn icmp(cursor: &mut Cursor<'_>) -> Result<IcmpSpec, ScriptError> {
     let kind = cursor.word("the ICMP type (`unreachable`, `echo_request`, `type_N`)")?;
     let code = match cursor.peek() {
-        Some(Kind::Word(word)) => {
-            let place = cursor.place();
-            cursor.bump();
-            Some(At {
-                place,
-                value: word.to_string(),
-            })
-        }
+        Some(Kind::Word(_)) => Some(cursor.word("an ICMP code")?),
         _ => None,
     };
-    let mtu = match cursor.eat_word("mtu") {
-        true => Some(cursor.unsigned("the MTU")?),
-        false => None,
-    };
-    let echo_id = match cursor.eat_word("id") {
-        true => cursor.unsigned("the identifier")?,
-        false => 0,
-    };
-    let quoted = match cursor.eat('[') {
+    let mtu = cursor.number_of("mtu", "the MTU")?;
+    let echo_id = cursor.number_of("id", "the identifier")?.unwrap_or(0);
+    let quoted = match cursor.eat("[") {
         true => {
-            let quoted = if cursor.eat_word("udp") {
+            let quoted = if cursor.eat("udp") {
                 Quoted::Udp(in_parentheses(cursor)?)
-            } else if cursor.eat_word("raw") {
+            } else if cursor.eat("raw") {
                 Quoted::Raw(in_parentheses(cursor)?)
             } else {
                 Quoted::Tcp(seq(cursor)?)
             };
-            cursor.expect(']')?;
+            cursor.expect("]")?;
             Some(quoted)
         }
         false => None,

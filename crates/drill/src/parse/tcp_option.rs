@@ -13,8 +13,8 @@ pub fn options(
     cursor: &mut Cursor<'_>,
     place: Place,
 ) -> Result<Option<Vec<TcpOption>>, ScriptError> {
-    if cursor.eat_ellipsis() {
-        cursor.expect('>')?;
+    if cursor.eat("...") {
+        cursor.expect(">")?;
         return Ok(None);
     }
     let mut out = Vec::new();
@@ -25,22 +25,22 @@ pub fn options(
         len += option_len(&next);
         out.push(next);
         if len > MAX_OPTIONS_LEN {
-            return Err(ScriptError {
-                place: before,
-                what: format!("the options have more than {MAX_OPTIONS_LEN} bytes with this one"),
-            });
+            return Err(ScriptError::new(
+                before,
+                format!("the options have more than {MAX_OPTIONS_LEN} bytes with this one"),
+            ));
         }
-        if !cursor.eat(',') {
+        if !cursor.eat(",") {
             break;
         }
     }
-    cursor.expect('>')?;
+    cursor.expect(">")?;
     match len % 4 {
         0 => Ok(Some(out)),
-        _ => Err(ScriptError {
+        _ => Err(ScriptError::new(
             place,
-            what: format!("the options have {len} bytes, which is not a multiple of 4: add `nop`s"),
-        }),
+            format!("the options have {len} bytes, which is not a multiple of 4: add `nop`s"),
+        )),
     }
 }
 
@@ -66,42 +66,42 @@ fn option(cursor: &mut Cursor<'_>) -> Result<TcpOption, ScriptError> {
         ("eol", TcpOption::Eol),
         ("sackOK", TcpOption::SackPermitted),
     ] {
-        if cursor.eat_word(word) {
+        if cursor.eat(word) {
             return Ok(option);
         }
     }
-    if cursor.eat_word("mss") {
+    if cursor.eat("mss") {
         return cursor.unsigned("the MSS").map(TcpOption::Mss);
     }
-    if cursor.eat_word("wscale") {
+    if cursor.eat("wscale") {
         return cursor
             .unsigned("the shift count")
             .map(TcpOption::WindowScale);
     }
-    if cursor.eat_word("TS") {
-        cursor.expect_word("val")?;
+    if cursor.eat("TS") {
+        cursor.expect("val")?;
         let val = cursor.unsigned("the time stamp")?;
-        cursor.expect_word("ecr")?;
+        cursor.expect("ecr")?;
         let ecr = cursor.unsigned("the time stamp that is echoed")?;
         return Ok(TcpOption::Timestamps { val, ecr });
     }
-    if cursor.eat_word("sack") {
+    if cursor.eat("sack") {
         return sack(cursor);
     }
-    if cursor.eat_word("FO") {
+    if cursor.eat("FO") {
         return hex(cursor, 38).map(TcpOption::FastOpen);
     }
-    if cursor.eat_word("FOEXP") {
+    if cursor.eat("FOEXP") {
         return hex(cursor, 36).map(TcpOption::FastOpenExp);
     }
-    if cursor.eat_word("md5") {
+    if cursor.eat("md5") {
         let digest = hex(cursor, 16)?;
         return match digest.is_empty() {
             true => Err(cursor.fail("the digest as hexadecimal digits")),
             false => Ok(TcpOption::Md5(digest)),
         };
     }
-    if cursor.eat_word("ECN") {
+    if cursor.eat("ECN") {
         return acc_ecn(cursor);
     }
     Err(cursor.fail(""))
@@ -111,11 +111,11 @@ fn sack(cursor: &mut Cursor<'_>) -> Result<TcpOption, ScriptError> {
     let mut blocks = Vec::new();
     loop {
         let left = cursor.unsigned("a SACK block (`1001:2001`)")?;
-        cursor.expect(':')?;
+        cursor.expect(":")?;
         let right = cursor.unsigned("the SACK block's right edge")?;
         blocks.push((left, right));
         if blocks.len() > MAX_OPTIONS_LEN / 8 {
-            return Err(cursor.error("too many SACK blocks: four have room".into()));
+            return Err(cursor.error("too many SACK blocks: four have room"));
         }
         if cursor.number()?.is_none() {
             return Ok(TcpOption::Sack(blocks));
@@ -130,8 +130,10 @@ fn hex(cursor: &mut Cursor<'_>, most: usize) -> Result<Vec<u8>, ScriptError> {
         Some(Kind::Word(t) | Kind::Keyword(t) | Kind::Int(t) | Kind::Number(t, _)) => t,
         _ => return Ok(Vec::new()),
     };
-    let bytes: Option<Vec<u8>> = text.as_bytes().chunks(2).map(byte).collect();
-    match bytes {
+    let byte = |at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok();
+    let is_hex = text.bytes().all(|b| b.is_ascii_hexdigit());
+    let bytes: Option<Vec<u8>> = (0..text.len()).step_by(2).map(byte).collect();
+    match bytes.filter(|_| is_hex) {
         Some(bytes) if bytes.len() <= most => {
             cursor.bump();
             Ok(bytes)
@@ -146,37 +148,21 @@ fn hex(cursor: &mut Cursor<'_>, most: usize) -> Result<Vec<u8>, ScriptError> {
     }
 }
 
-fn byte(pair: &[u8]) -> Option<u8> {
-    match pair {
-        [high, low] => {
-            let high = char::from(*high).to_digit(16)?;
-            let low = char::from(*low).to_digit(16)?;
-            u8::try_from(high * 16 + low).ok()
-        }
-        _ => None,
-    }
-}
-
 /// `ECN e0b N ceb N e1b N`, or e1b first; fields at the end may be missing.
 fn acc_ecn(cursor: &mut Cursor<'_>) -> Result<TcpOption, ScriptError> {
-    let order = match cursor.eat_word("e1b") {
-        true => [AccEcnField::E1b, AccEcnField::Ceb, AccEcnField::E0b],
+    let (first, last) = match cursor.eat("e1b") {
+        true => (AccEcnField::E1b, ("e0b", AccEcnField::E0b)),
         false => {
-            cursor.expect_word("e0b")?;
-            [AccEcnField::E0b, AccEcnField::Ceb, AccEcnField::E1b]
+            cursor.expect("e0b")?;
+            (AccEcnField::E0b, ("e1b", AccEcnField::E1b))
         }
     };
-    let mut fields = vec![(order[0], cursor.bits(24, "the counter")?)];
-    for field in &order[1..] {
-        let word = match field {
-            AccEcnField::E0b => "e0b",
-            AccEcnField::Ceb => "ceb",
-            AccEcnField::E1b => "e1b",
-        };
-        if !cursor.eat_word(word) {
+    let mut fields = vec![(first, cursor.bits(24, "the counter")?)];
+    for (word, field) in [("ceb", AccEcnField::Ceb), last] {
+        if !cursor.eat(word) {
             break;
         }
-        fields.push((*field, cursor.bits(24, "the counter")?));
+        fields.push((field, cursor.bits(24, "the counter")?));
     }
     Ok(TcpOption::AccEcn(fields))
 }

@@ -3,6 +3,8 @@
 /// Deepest nesting.
 const MAX_DEPTH: u32 = 32;
 
+type Operator = fn(i64, i64) -> Option<i64>;
+
 struct Sum<'a> {
     rest: &'a str,
     depth: u32,
@@ -27,42 +29,39 @@ impl Sum<'_> {
     }
 
     fn eat(&mut self, c: char) -> bool {
-        self.next();
-        match self.rest.strip_prefix(c) {
-            Some(rest) => {
-                self.rest = rest;
-                true
-            }
-            None => false,
+        let is_it = self.next() == Some(c);
+        if is_it {
+            self.rest = &self.rest[c.len_utf8()..];
         }
+        is_it
     }
 
     fn sum(&mut self) -> Option<i64> {
-        let mut value = self.product()?;
-        loop {
-            if self.eat('+') {
-                value = value.checked_add(self.product()?)?;
-            } else if self.eat('-') {
-                value = value.checked_sub(self.product()?)?;
-            } else {
-                return Some(value);
-            }
-        }
+        self.chain(
+            Self::product,
+            &[('+', i64::checked_add), ('-', i64::checked_sub)],
+        )
     }
 
     fn product(&mut self) -> Option<i64> {
-        let mut value = self.factor()?;
-        loop {
-            if self.eat('*') {
-                value = value.checked_mul(self.factor()?)?;
-            } else if self.eat('/') {
-                value = value.checked_div(self.factor()?)?;
-            } else if self.eat('%') {
-                value = value.checked_rem(self.factor()?)?;
-            } else {
-                return Some(value);
-            }
+        let operators: &[(char, Operator)] = &[
+            ('*', i64::checked_mul),
+            ('/', i64::checked_div),
+            ('%', i64::checked_rem),
+        ];
+        self.chain(Self::factor, operators)
+    }
+
+    fn chain(
+        &mut self,
+        part: fn(&mut Self) -> Option<i64>,
+        operators: &[(char, Operator)],
+    ) -> Option<i64> {
+        let mut value = part(self)?;
+        while let Some((_, operate)) = operators.iter().find(|(sign, _)| self.eat(*sign)) {
+            value = operate(value, part(self)?)?;
         }
+        Some(value)
     }
 
     fn factor(&mut self) -> Option<i64> {
@@ -80,13 +79,11 @@ impl Sum<'_> {
             self.factor()?.checked_neg()?
         } else {
             self.next();
-            let len = self
+            let after = self
                 .rest
-                .bytes()
-                .take_while(u8::is_ascii_alphanumeric)
-                .count();
-            let (digits, rest) = self.rest.split_at(len);
-            self.rest = rest;
+                .trim_start_matches(|c: char| c.is_ascii_alphanumeric());
+            let digits = &self.rest[..self.rest.len() - after.len()];
+            self.rest = after;
             match digits.strip_prefix("0x") {
                 Some(hex) => i64::from_str_radix(hex, 16).ok()?,
                 None => digits.parse().ok()?,

@@ -8,10 +8,10 @@ use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::unistd::ftruncate;
 use tcplab_drill::TargetError;
 use tcplab_drill::call::{Buffer, Call, EpollEvent, OptValue, Outcome, Output, PollFd, SendTo};
+use tcplab_os::sys::call::{self, Memory};
 
 use super::clock::Clock;
 use super::message;
-use crate::sys::call::{self, Memory};
 
 /// The most that a call may carry, in bytes.
 const MOST: u64 = 16 << 20;

@@ -9,8 +9,9 @@ use std::os::fd::{AsFd, BorrowedFd};
 use nix::errno::Errno;
 use nix::unistd;
 
-use crate::run::{Context, RunError, open_tun};
-use crate::sys;
+use tcplab_os::sys;
+use tcplab_os::tap::open_tun;
+use tcplab_os::{Context, OsError};
 
 /// The name that scripts know.
 pub(super) const NAME: &str = "tun0";
@@ -38,7 +39,7 @@ pub(super) struct Device {
 
 impl Device {
     /// Makes it in the current network namespace.
-    pub(super) fn new(gso_size: Option<u16>) -> Result<Self, RunError> {
+    pub(super) fn new(gso_size: Option<u16>) -> Result<Self, OsError> {
         let file = open_tun("scripts on a kernel")?;
         sys::attach_tun(&file, NAME).context(|| format!("cannot make the TUN device {NAME}"))?;
         Ok(Self {

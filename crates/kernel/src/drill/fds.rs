@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use tcplab_drill::call::{Call, Outcome, Output, PollFd};
 
-use crate::sys::call::{self, Memory};
+use tcplab_os::sys::call::{self, Memory};
 
 /// A number that no process has open: the kernel answers EBADF.
 const CLOSED: i32 = i32::MAX;

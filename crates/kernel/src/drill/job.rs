@@ -13,10 +13,11 @@ use serde::{Deserialize, Serialize};
 use tcplab_base::Duration;
 use tcplab_drill::run::{Failure, Report, Verdict};
 use tcplab_drill::{Defines, ScriptError, Settings, options};
+use tcplab_guest::boot::Errand;
+use tcplab_os::clock::Pace;
 
 use super::case::{Case, Written};
 use super::target::KernelTarget;
-use crate::run::Pace;
 
 const JOB: &str = "drill.json";
 const REPORTS: &str = "reports.jsonl";
@@ -37,13 +38,15 @@ impl Job {
     }
 }
 
-/// Whether there are scripts to be run, in this folder of a guest.
-pub(crate) fn is_there(folder: &Path) -> bool {
-    folder.join(JOB).exists()
-}
+/// Runs the scripts of the folder.
+pub(crate) const SCRIPTS: Errand = Errand {
+    question: JOB,
+    needs_sysfs: true,
+    work: answer,
+};
 
 /// Runs the scripts of a folder, writes the reports.
-pub(crate) fn answer(folder: &Path, pace: Pace) -> Result<(), String> {
+fn answer(folder: &Path, pace: Pace) -> Result<(), String> {
     let text = fs::read(folder.join(JOB)).map_err(|e| format!("cannot read {JOB}: {e}"))?;
     let job: Job =
         serde_json::from_slice(&text).map_err(|e| format!("cannot understand {JOB}: {e}"))?;

@@ -5,9 +5,8 @@ mod case;
 mod clock;
 mod device;
 mod fds;
-pub(crate) mod job;
+mod job;
 mod message;
-mod netlink;
 mod network;
 mod parallel;
 mod settings;
@@ -17,5 +16,7 @@ mod tests;
 mod workers;
 
 pub use case::Case;
+pub(crate) use job::SCRIPTS;
 pub use parallel::{Done, Kernel, run_cases};
-pub use target::KernelTarget;
+#[cfg(test)]
+use target::KernelTarget;

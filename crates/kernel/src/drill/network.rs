@@ -7,11 +7,13 @@ use std::{fs, io};
 
 use nix::sched::{CloneFlags, unshare};
 use tcplab_drill::Network;
+use tcplab_os::clock::Pace;
+use tcplab_os::counters::{self, Counters};
+use tcplab_os::netlink::Netlink;
+use tcplab_os::sysctl;
+use tcplab_os::{Context, OsError};
 
 use super::device::{Device, NAME};
-use crate::counters::{self, Counters};
-use crate::run::netlink::Netlink;
-use crate::run::{Context, Pace, RunError, sysctl_path};
 
 /// Nothing but the script's packets: no link-local address, no router solicitations, no duplicate
 /// address detection. A kernel without IPv6 lacks the files.
@@ -49,11 +51,11 @@ pub(super) struct Net {
 
 impl Net {
     /// Moves this thread into a new namespace and sets it up.
-    pub(super) fn new(network: &Network, pace: Pace) -> Result<Self, RunError> {
+    pub(super) fn new(network: &Network, pace: Pace) -> Result<Self, OsError> {
         unshare(CloneFlags::CLONE_NEWNET).context(|| "cannot make a network namespace".into())?;
         for (key, value) in QUIET.into_iter().chain(BUFFERS) {
             // Without one of them a script may fail, and says so.
-            let _ = fs::write(sysctl_path(key), value);
+            let _ = fs::write(sysctl::path(key), value);
         }
         let device = Device::new(network.gso_size)?;
         let netlink = Netlink::open().context(|| "cannot open a netlink socket".into())?;
@@ -68,7 +70,7 @@ impl Net {
         Ok(net)
     }
 
-    fn set_up(&self, network: &Network) -> Result<(), RunError> {
+    fn set_up(&self, network: &Network) -> Result<(), OsError> {
         let ask = &self.netlink;
         ask.up("lo").context(|| "cannot bring up lo".into())?;
         ask.set_mtu(NAME, network.mtu)
@@ -144,7 +146,7 @@ fn file_of(key: &str, pace: Pace) -> Result<PathBuf, String> {
                 "{key} applies to the whole machine: run on uml: instead"
             )),
         },
-        None if key.starts_with("net.") && is_clean(key, "") => Ok(sysctl_path(key)),
+        None if key.starts_with("net.") && is_clean(key, "") => Ok(sysctl::path(key)),
         _ => Err(format!("only sysctls of the network can be set, not {key}")),
     }
 }

@@ -10,11 +10,11 @@ use std::thread;
 use std::time::Duration;
 
 use tcplab_drill::run::Report;
+use tcplab_guest::boot::{Cost, GuestError, Initramfs, Place, Talk, run_job};
+use tcplab_os::{Stop, cpu};
 
 use super::case::Case;
 use super::job::{Job, Reports, failed};
-use crate::guest::{Cost, GuestError, Initramfs, Place, Talk, run_job};
-use crate::{Stop, cpu};
 
 /// How long one script may take, in seconds of its kernel's time.
 const LIMIT_S: i64 = 180;

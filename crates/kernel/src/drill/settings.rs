@@ -5,13 +5,12 @@ use std::net::{IpAddr, UdpSocket};
 
 use netlink_packet_route::route::RouteMetric;
 use tcplab_drill::{Setting, TargetError};
+use tcplab_os::netlink::{LOCK_RTO_MIN, flush_tcp_metrics};
+use tcplab_os::sys;
 
 use super::device::NAME;
-use super::netlink::flush_tcp_metrics;
 use super::network::Net;
-use crate::run::netlink::LOCK_RTO_MIN;
 use crate::run::qdisc;
-use crate::sys;
 
 /// RTAX_MTU's and RTAX_CWND's bits in RTAX_LOCK.
 const LOCK_MTU: u32 = 1 << 2;

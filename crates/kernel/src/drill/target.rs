@@ -10,6 +10,10 @@ use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFl
 use tcplab_base::{Duration, Instant};
 use tcplab_drill::call::{Call, Outcome};
 use tcplab_drill::{Happening, Made, Network, SCRIPT_PHASE, Setting, Target, TargetError};
+use tcplab_os::clock::Pace;
+use tcplab_os::sys::call;
+use tcplab_os::tcp_info::TcpInfo;
+use tcplab_os::{Context, OsError};
 
 use super::calls::Maker;
 use super::clock::{Clock, align};
@@ -17,15 +21,12 @@ use super::fds;
 use super::network::Net;
 use super::settings;
 use super::workers::Workers;
-use crate::run::{Context, Pace, RunError};
-use crate::sys::call;
-use crate::tcp_info::TcpInfo;
 
 /// How late this machine may be, when it does other things too.
 const LATE: Duration = Duration::from_millis(2);
 
 /// One script's kernel: everything of it goes when this goes.
-pub struct KernelTarget {
+pub(crate) struct KernelTarget {
     net: Net,
     remote: IpAddr,
     pub(super) workers: Workers,
@@ -48,7 +49,7 @@ impl KernelTarget {
     ///
     /// # Errors
     /// When the system does not allow it, or the network cannot be set up.
-    pub fn new(network: &Network, pace: Pace, limit: Duration) -> Result<Self, RunError> {
+    pub(crate) fn new(network: &Network, pace: Pace, limit: Duration) -> Result<Self, OsError> {
         let flags = TimerFlags::TFD_CLOEXEC | TimerFlags::TFD_NONBLOCK;
         let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, flags);
         let maker = Maker::new();

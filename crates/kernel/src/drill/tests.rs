@@ -6,9 +6,9 @@ use nix::unistd::geteuid;
 use tcplab_base::{Duration, Instant};
 use tcplab_drill::call::{Buffer, Call, OptValue, Outcome, Output, SendTo};
 use tcplab_drill::{Happening, IpMode, Made, Network, Setting, Target};
+use tcplab_os::clock::Pace;
 
 use super::KernelTarget;
-use crate::run::Pace;
 
 const LOCAL: Ipv4Addr = Ipv4Addr::new(192, 168, 0, 1);
 const REMOTE: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);

@@ -17,11 +17,11 @@ use nix::sys::time::{TimeSpec, TimeValLike};
 use tcplab_base::Instant;
 use tcplab_drill::TargetError;
 use tcplab_drill::call::{Call, Outcome};
+use tcplab_os::sys;
+use tcplab_os::{Context, OsError};
 
 use super::calls::Maker;
 use super::clock::Clock;
-use crate::run::{Context, RunError};
-use crate::sys;
 
 /// How long a call is watched at first, and how often its thread is looked at.
 const WATCH_NS: i64 = 1_000;
@@ -89,7 +89,7 @@ pub(super) struct Workers {
 }
 
 impl Workers {
-    pub(super) fn new(maker: Maker) -> Result<Self, RunError> {
+    pub(super) fn new(maker: Maker) -> Result<Self, OsError> {
         sys::prepare_wake().context(|| "cannot set a signal's handler".into())?;
         let ready = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)
             .context(|| "cannot make an eventfd".into())?;

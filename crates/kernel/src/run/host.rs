@@ -3,16 +3,17 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
-use std::path::PathBuf;
 
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::unistd::getegid;
+use tcplab_os::counters::{self, Counters};
+use tcplab_os::sysctl;
+use tcplab_os::{Context, OsError};
 use tcplab_plan::network::HOST_SYSCTLS;
 use tcplab_plan::point::Host;
 use tcplab_plan::{Point, Refusal};
 
-use super::error::{Context, RunError, leave_out};
-use crate::counters::{self, Counters};
+use super::refusal::leave_out;
 
 /// The namespaces of this thread.
 const OWN_NAMESPACE: &str = "/proc/thread-self/ns/net";
@@ -45,12 +46,12 @@ pub(crate) struct HostNet {
 
 impl HostNet {
     /// Makes the namespace and enters it.
-    pub(crate) fn new(host: &Host, sysctls: &mut Sysctls<'_>) -> Result<Self, RunError> {
+    pub(crate) fn new(host: &Host, sysctls: &mut Sysctls<'_>) -> Result<Self, OsError> {
         let name = &host.name;
         unshare(CloneFlags::CLONE_NEWNET)
             .context(|| format!("cannot make a network namespace for the host {name}"))?;
         let namespace = File::open(OWN_NAMESPACE).context(|| OWN_NAMESPACE.into())?;
-        if path(NO_IPV6).exists() {
+        if sysctl::path(NO_IPV6).exists() {
             sysctls.set(name, NO_IPV6, "1")?;
         }
         let router = host.forward.then_some(FORWARD);
@@ -75,7 +76,7 @@ impl HostNet {
     }
 
     /// From now on this thread's new sockets are this host's.
-    pub(crate) fn enter(&self) -> Result<(), RunError> {
+    pub(crate) fn enter(&self) -> Result<(), OsError> {
         let Some(namespace) = &self.namespace else {
             return Ok(());
         };
@@ -84,10 +85,10 @@ impl HostNet {
     }
 
     /// From now on this process may send ICMP echoes from this host (icmp(7)).
-    pub(crate) fn allow_echoes(&self) -> Result<(), RunError> {
+    pub(crate) fn allow_echoes(&self) -> Result<(), OsError> {
         self.enter()?;
         let group = getegid();
-        fs::write(path(PING_GROUPS), format!("{group} {group}"))
+        fs::write(sysctl::path(PING_GROUPS), format!("{group} {group}"))
             .context(|| format!("cannot set {PING_GROUPS}, which ICMP pings need"))
     }
 
@@ -97,14 +98,14 @@ impl HostNet {
     }
 
     /// Remembers the counters.
-    pub(crate) fn begin(&mut self) -> Result<(), RunError> {
+    pub(crate) fn begin(&mut self) -> Result<(), OsError> {
         self.enter()?;
         self.before = counters::read().context(|| "cannot read the kernel's counters".into())?;
         Ok(())
     }
 
     /// The counters since [`HostNet::begin`]: all of TCP and UDP, of the others those that moved.
-    pub(crate) fn counters(&self) -> Result<BTreeMap<String, i64>, RunError> {
+    pub(crate) fn counters(&self) -> Result<BTreeMap<String, i64>, OsError> {
         self.enter()?;
         let now = counters::read().context(|| "cannot read the kernel's counters".into())?;
         let mut moved = counters::difference(&self.before, &now);
@@ -133,8 +134,8 @@ impl<'a> Sysctls<'a> {
         }
     }
 
-    fn set(&mut self, host: &str, key: &str, value: &str) -> Result<(), RunError> {
-        let wrote = fs::write(path(key), value);
+    fn set(&mut self, host: &str, key: &str, value: &str) -> Result<(), OsError> {
+        let wrote = fs::write(sysctl::path(key), value);
         wrote.or_else(|e| self.refused(host, (key, value), &e))
     }
 
@@ -144,9 +145,9 @@ impl<'a> Sysctls<'a> {
         host: &str,
         (key, value): (&str, &str),
         error: &io::Error,
-    ) -> Result<(), RunError> {
+    ) -> Result<(), OsError> {
         let why = match error.kind() {
-            io::ErrorKind::NotFound if !path(key).exists() => {
+            io::ErrorKind::NotFound if !sysctl::path(key).exists() => {
                 format!(
                     "{value} was not set: this kernel does not have the sysctl in network namespaces"
                 )
@@ -172,37 +173,7 @@ impl<'a> Sysctls<'a> {
 
 /// Those that the kernel has.
 fn congestion_controls() -> Vec<String> {
-    let text = fs::read_to_string(path("net.ipv4.tcp_available_congestion_control"));
+    let text = fs::read_to_string(sysctl::path("net.ipv4.tcp_available_congestion_control"));
     let text = text.unwrap_or_default();
     text.split_whitespace().map(str::to_owned).collect()
-}
-
-/// The file of a sysctl.
-pub(crate) fn path(key: &str) -> PathBuf {
-    // An interface's name may hold a dot; tc(8) and sysctl(8) write it as a slash then.
-    let swapped: String = key
-        .chars()
-        .map(|c| match c {
-            '.' => '/',
-            '/' => '.',
-            c => c,
-        })
-        .collect();
-    PathBuf::from("/proc/sys").join(swapped)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sysctl_names_become_paths() {
-        let tcp = path("net.ipv4.tcp_rmem");
-        assert_eq!(tcp, PathBuf::from("/proc/sys/net/ipv4/tcp_rmem"));
-        let dotted = path("net.ipv4.conf.eth0/1.rp_filter");
-        assert_eq!(
-            dotted,
-            PathBuf::from("/proc/sys/net/ipv4/conf/eth0.1/rp_filter")
-        );
-    }
 }

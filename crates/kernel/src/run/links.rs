@@ -8,9 +8,9 @@ use tcplab_plan::Point;
 use tcplab_plan::outcome::LinkCount;
 use tcplab_plan::point::Link;
 
-use super::captures::CaptureFile;
-use super::error::{Context, RunError};
-use super::tap::Tap;
+use tcplab_os::captures::CaptureFile;
+use tcplab_os::tap::Tap;
+use tcplab_os::{Context, OsError};
 
 /// The longest frame: an IP packet of 64 KiB with an Ethernet header and tags.
 const FRAME: usize = 66_000;
@@ -66,7 +66,7 @@ impl OurLink {
         side: usize,
         now: Instant,
         captures: &mut [CaptureFile],
-    ) -> Result<(), RunError> {
+    ) -> Result<(), OsError> {
         loop {
             let read = self.taps[side].read(&mut self.scratch);
             let Some(length) = read.context(|| "cannot read from a TAP device".into())? else {
@@ -91,7 +91,7 @@ impl OurLink {
         &mut self,
         now: Instant,
         captures: &mut [CaptureFile],
-    ) -> Result<(), RunError> {
+    ) -> Result<(), OsError> {
         for side in 0..2 {
             let to = 1 - side;
             while let Some(mut out) = self.ways[side].poll(now) {

@@ -8,29 +8,23 @@
 //! Data flows one way: [`wire::build`] makes the hosts and links from the point, [`world`] turns
 //! the loop, and the [`Outcome`](tcplab_plan::Outcome) is collected at the end.
 
-mod captures;
-mod clock;
-mod error;
+mod errand;
 mod host;
 mod links;
-pub(crate) mod netlink;
 mod poll;
 pub(crate) mod qdisc;
+mod refusal;
 mod replay;
 mod site;
 mod sock;
 mod socket;
-mod tap;
 mod timers;
 mod wire;
 mod world;
 
-pub(crate) use captures::CaptureFile;
-pub use clock::Pace;
-pub(crate) use error::Context;
-pub use error::RunError;
-pub(crate) use host::{Sysctls, path as sysctl_path};
-pub(crate) use site::{Site, interface_to, is_ours, run_half};
-pub(crate) use sock::{Datagrams, ECHO_REQUESTS};
-pub(crate) use tap::open_tun;
+pub(crate) use errand::POINT;
+pub(crate) use host::Sysctls;
+pub use site::is_ours;
+pub(crate) use site::{Site, run_half};
+pub use sock::{Datagrams, ECHO_REQUESTS};
 pub use world::run;

@@ -13,8 +13,8 @@ use nix::sys::socket::{
 use tcplab_base::{Duration, Instant};
 use tcplab_link::{Trace, priority};
 
-use super::error::{Context, RunError};
-use crate::live::address_of;
+use tcplab_os::live::address_of;
+use tcplab_os::{Context, OsError};
 
 /// Bytes of frames that may wait in a qdisc.
 const BUFFER: usize = 512 << 20;
@@ -48,8 +48,8 @@ pub(crate) struct Sent {
 
 impl Replay {
     /// Of the client's end `end`, on an interface of the current network namespace.
-    pub(crate) fn open(end: usize, interface: &str, trace: Arc<Trace>) -> Result<Self, RunError> {
-        let cannot = |e| RunError::Cannot(format!("cannot send frames on {interface}: {e}"));
+    pub(crate) fn open(end: usize, interface: &str, trace: Arc<Trace>) -> Result<Self, OsError> {
+        let cannot = |e| OsError::Cannot(format!("cannot send frames on {interface}: {e}"));
         let flags = SockFlag::SOCK_CLOEXEC;
         // No protocol: it receives nothing.
         let socket = socket(AddressFamily::Packet, SockType::Raw, flags, None);
@@ -72,7 +72,7 @@ impl Replay {
     }
 
     /// Sends what is due at `now`; the first frame is due at the first call.
-    pub(crate) fn send(&mut self, now: Instant) -> Result<Sent, RunError> {
+    pub(crate) fn send(&mut self, now: Instant) -> Result<Sent, OsError> {
         let mut sent = Sent::default();
         let start = *self.start.get_or_insert(now);
         loop {

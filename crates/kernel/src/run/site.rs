@@ -8,24 +8,24 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time;
 
-use nix::net::if_::if_nameindex;
 use nix::sys::epoll::EpollFlags;
 use tcplab_apps::{Drive, Foreign};
 use tcplab_base::{Duration, Instant};
+use tcplab_os::Stop;
+use tcplab_os::captures::CaptureFile;
+use tcplab_os::clock::Pace;
+use tcplab_os::live::Live;
+use tcplab_os::netlink::interface_to;
+use tcplab_os::{Context, OsError};
 use tcplab_plan::network::capture_files;
 use tcplab_plan::{Outcome, Point};
 use tcplab_wire::LinkType;
 
-use super::captures::CaptureFile;
-use super::error::{Context, RunError};
 use super::host::HostNet;
-use super::netlink::Netlink;
 use super::poll::Source;
 use super::timers::Timer;
 use super::wire::Network;
 use super::world::{Net, World};
-use crate::Stop;
-use crate::live::Live;
 
 /// How often the wish to stop is looked at.
 const LOOK: Duration = Duration::from_nanos(20_000_000);
@@ -53,8 +53,8 @@ pub(crate) fn run_half(
     point: &Point,
     folder: &Path,
     site: Site<'_>,
-    go: impl FnOnce() -> Result<(), RunError>,
-) -> Result<(Outcome, Instant), RunError> {
+    go: impl FnOnce() -> Result<(), OsError>,
+) -> Result<(Outcome, Instant), OsError> {
     let mut world = World::half(point, folder, site)?;
     world.listen()?;
     go()?;
@@ -65,12 +65,12 @@ pub(crate) fn run_half(
 }
 
 impl<'p> World<'p> {
-    fn half(point: &'p Point, folder: &Path, site: Site<'p>) -> Result<Self, RunError> {
+    fn half(point: &'p Point, folder: &Path, site: Site<'p>) -> Result<Self, OsError> {
         let network = Network {
             hosts: point.hosts.iter().map(|_| HostNet::here()).collect(),
             wires: Vec::new(),
         };
-        let mut net = Net::new(point, network, super::Pace::Real)?;
+        let mut net = Net::new(point, network, Pace::Real)?;
         net.capture_here(folder, &site)?;
         net.site = Some(site);
         let drive = Drive::new(&Arc::new(point.clone()), Foreign::Again);
@@ -89,7 +89,7 @@ impl<'p> World<'p> {
 
 impl Net<'_> {
     /// The capture of the interface to the other machine. Without the right to it the file stays empty.
-    fn capture_here(&mut self, folder: &Path, site: &Site<'_>) -> Result<(), RunError> {
+    fn capture_here(&mut self, folder: &Path, site: &Site<'_>) -> Result<(), OsError> {
         let files = capture_files(self.point);
         let Some((_, _, name)) = files.into_iter().find(|(host, ..)| *host == site.host) else {
             return Ok(());
@@ -119,17 +119,8 @@ impl Net<'_> {
     }
 }
 
-/// The interface by which the kernel's routes reach an address.
-pub(crate) fn interface_to(peer: Ipv4Addr) -> std::io::Result<String> {
-    let index = Netlink::open()?.interface_to(peer)?;
-    let all = if_nameindex()?;
-    let found = all.iter().find(|interface| interface.index() == index);
-    let found = found.ok_or_else(|| std::io::Error::other("it has no name"))?;
-    Ok(found.name().to_string_lossy().into_owned())
-}
-
 /// Whether a frame belongs to the experiment: to or from the other machine, at a port of a server.
-pub(crate) fn is_ours(frame: &[u8], is_ethernet: bool, peer: Ipv4Addr, ports: &[u16]) -> bool {
+pub fn is_ours(frame: &[u8], is_ethernet: bool, peer: Ipv4Addr, ports: &[u16]) -> bool {
     let Some(packet) = ip_packet(frame, is_ethernet) else {
         return false;
     };
@@ -208,10 +199,5 @@ mod tests {
         for end in 0..whole.len() {
             is_ours(&whole[..end], false, address, &[5001]);
         }
-    }
-
-    #[test]
-    fn the_way_to_oneself_is_lo() {
-        assert_eq!(interface_to(Ipv4Addr::LOCALHOST).unwrap(), "lo");
     }
 }

@@ -11,19 +11,20 @@ use nix::sys::stat::fstat;
 use nix::unistd;
 use tcplab_apps::{AckState, Message, Read};
 use tcplab_base::Errno;
+use tcplab_os::proc_tcp::ProcTcp;
+use tcplab_os::sys::{self, SockOpt};
 use tcplab_plan::Point;
 use tcplab_plan::point::SocketOptions;
 
 use super::socket::Kind;
-use crate::proc_tcp::ProcTcp;
-use crate::sys::{self, SockOpt};
 
 /// Bytes of one read or write system call.
 const CHUNK: usize = tcplab_apps::CHUNK as usize;
 
-/// Bytes of the header of an ICMP echo, and its types (RFC 792, RFC 4443).
+/// Bytes of the header of an ICMP echo.
 const ECHO_HEADER: usize = 8;
-pub(crate) const ECHO_REQUESTS: [u8; 2] = [8, 128];
+/// Types of an ICMP echo request: IPv4's, IPv6's (RFC 792, RFC 4443).
+pub const ECHO_REQUESTS: [u8; 2] = [8, 128];
 
 static ZEROS: [u8; CHUNK] = [0; CHUNK];
 
@@ -149,18 +150,18 @@ impl Sock {
 
 /// How a datagram socket sends and receives.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Datagrams {
+pub struct Datagrams {
     /// ICMP's echoes: the type of a request.
-    pub(crate) echo: Option<u8>,
+    pub echo: Option<u8>,
     /// It answers whom the last datagram came from; else its peer is that of connect(2).
-    pub(crate) answers: bool,
+    pub answers: bool,
     /// Where the last datagram came from.
-    pub(crate) peer: Option<SockaddrStorage>,
+    pub peer: Option<SockaddrStorage>,
 }
 
 impl Datagrams {
     /// Bytes of the buffer that a call needs.
-    pub(crate) const BUFFER: usize = ECHO_HEADER + CHUNK;
+    pub const BUFFER: usize = ECHO_HEADER + CHUNK;
 
     /// Bytes before a datagram's payload.
     fn head(self) -> usize {
@@ -168,7 +169,10 @@ impl Datagrams {
     }
 
     /// Sends a datagram; gives the bytes of its payload.
-    pub(crate) fn send(self, fd: RawFd, message: Message, buffer: &mut [u8]) -> nix::Result<u64> {
+    ///
+    /// # Errors
+    /// Those of sendto(2).
+    pub fn send(self, fd: RawFd, message: Message, buffer: &mut [u8]) -> nix::Result<u64> {
         let head = self.head();
         let bytes = &mut buffer[..head + piece(message.size)];
         bytes.fill(0);
@@ -188,7 +192,10 @@ impl Datagrams {
     }
 
     /// Receives a datagram, if one waits.
-    pub(crate) fn receive(&mut self, fd: RawFd, buffer: &mut [u8]) -> nix::Result<Option<Message>> {
+    ///
+    /// # Errors
+    /// Those of recvfrom(2).
+    pub fn receive(&mut self, fd: RawFd, buffer: &mut [u8]) -> nix::Result<Option<Message>> {
         let (n, from) = match recvfrom::<SockaddrStorage>(fd, buffer) {
             Err(Os::EAGAIN) => return Ok(None),
             other => other?,

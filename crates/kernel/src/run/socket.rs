@@ -10,9 +10,9 @@ use nix::sys::socket::{
 };
 use tcplab_plan::point::SocketOptions;
 
-use super::error::{Context, RunError};
-use crate::options;
-use crate::sys::{self, SockOpt};
+use tcplab_os::options;
+use tcplab_os::sys::{self, SockOpt};
+use tcplab_os::{Context, OsError};
 
 /// What a socket is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(crate) enum Kind {
 }
 
 /// A socket in the current network namespace.
-pub(crate) fn make(kind: Kind, options: &SocketOptions) -> Result<OwnedFd, RunError> {
+pub(crate) fn make(kind: Kind, options: &SocketOptions) -> Result<OwnedFd, OsError> {
     let (udp, protocol) = (kind != Kind::Tcp, None::<SockProtocol>);
     let (kind, protocol) = match kind {
         Kind::Tcp => (SockType::Stream, protocol),
@@ -43,15 +43,15 @@ pub(crate) fn make(kind: Kind, options: &SocketOptions) -> Result<OwnedFd, RunEr
 }
 
 /// Sets the options that stand for the whole life of a socket.
-pub(crate) fn prepare(fd: &OwnedFd, udp: bool, wanted: &SocketOptions) -> Result<(), RunError> {
-    options::set(fd, !udp, wanted).map_err(|e| RunError::Os {
+pub(crate) fn prepare(fd: &OwnedFd, udp: bool, wanted: &SocketOptions) -> Result<(), OsError> {
+    options::set(fd, !udp, wanted).map_err(|e| OsError::Os {
         what: e.what,
         source: e.source,
     })
 }
 
 /// Sets TCP_QUICKACK.
-pub(crate) fn quickack(fd: &OwnedFd, value: i32) -> Result<(), RunError> {
+pub(crate) fn quickack(fd: &OwnedFd, value: i32) -> Result<(), OsError> {
     sys::set_int(fd, SockOpt::QUICKACK, value).context(|| "cannot set TCP_QUICKACK".into())
 }
 
@@ -60,7 +60,7 @@ pub(crate) fn listener(
     port: u16,
     backlog: Option<u16>,
     options: &SocketOptions,
-) -> Result<OwnedFd, RunError> {
+) -> Result<OwnedFd, OsError> {
     let kind = match backlog {
         None => Kind::Udp,
         Some(_) => Kind::Tcp,

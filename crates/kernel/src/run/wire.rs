@@ -2,6 +2,9 @@
 
 use std::os::fd::AsRawFd;
 
+use tcplab_os::netlink::Netlink;
+use tcplab_os::tap::Tap;
+use tcplab_os::{Context, OsError};
 use tcplab_plan::Point;
 use tcplab_plan::network::{
     ethernet_address as ethernet, first_hops, host_address as address_of, interface_on,
@@ -9,11 +12,8 @@ use tcplab_plan::network::{
 use tcplab_plan::outcome::LinkCount;
 use tcplab_plan::point::{By, Link, Offload};
 
-use super::error::{Context, RunError};
 use super::host::{HostNet, Sysctls};
-use super::netlink::Netlink;
 use super::qdisc;
-use super::tap::Tap;
 
 /// The two devices of one link.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub(crate) struct Network {
 }
 
 /// Makes everything. The current namespace is that of the last host afterwards.
-pub(crate) fn build(point: &Point, sysctls: &mut Sysctls<'_>) -> Result<Network, RunError> {
+pub(crate) fn build(point: &Point, sysctls: &mut Sysctls<'_>) -> Result<Network, OsError> {
     let mut hosts = Vec::new();
     for host in &point.hosts {
         hosts.push(HostNet::new(host, sysctls)?);
@@ -49,7 +49,7 @@ pub(crate) fn build(point: &Point, sysctls: &mut Sysctls<'_>) -> Result<Network,
     Ok(Network { hosts, wires })
 }
 
-fn make(point: &Point, number: usize, link: &Link, hosts: &[HostNet]) -> Result<Wire, RunError> {
+fn make(point: &Point, number: usize, link: &Link, hosts: &[HostNet]) -> Result<Wire, OsError> {
     let names = [
         interface_on(point, link.a, number),
         interface_on(point, link.b, number),
@@ -59,7 +59,7 @@ fn make(point: &Point, number: usize, link: &Link, hosts: &[HostNet]) -> Result<
         By::Kernel => {
             hosts[link.a].enter()?;
             let peer = hosts[link.b].namespace();
-            let peer = peer.ok_or_else(|| RunError::Cannot("a host without a namespace".into()))?;
+            let peer = peer.ok_or_else(|| OsError::Cannot("a host without a namespace".into()))?;
             let peer = peer.as_raw_fd();
             open()?
                 .veth(&names[0], &names[1], peer)
@@ -106,7 +106,7 @@ pub(crate) fn kernel_count(
     point: &Point,
     number: usize,
     hosts: &[HostNet],
-) -> Result<LinkCount, RunError> {
+) -> Result<LinkCount, OsError> {
     let link = &point.links[number];
     let of = |host: usize| {
         hosts[host].enter()?;
@@ -119,12 +119,12 @@ pub(crate) fn kernel_count(
     })
 }
 
-fn open() -> Result<Netlink, RunError> {
+fn open() -> Result<Netlink, OsError> {
     Netlink::open().context(|| "cannot open a netlink socket".into())
 }
 
 /// A route from `from` to every host that it can reach, over the fewest links.
-fn routes(point: &Point, from: usize, hosts: &[HostNet]) -> Result<(), RunError> {
+fn routes(point: &Point, from: usize, hosts: &[HostNet]) -> Result<(), OsError> {
     hosts[from].enter()?;
     let netlink = open()?;
     let words = &point.hosts[from].route;

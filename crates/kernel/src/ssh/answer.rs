@@ -1,22 +1,33 @@
 //! The far side's work: what it does for a request.
 
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
 use std::sync::Arc;
 
-use tcplab_base::Duration as Span;
+use serde_json::Value;
+use tcplab_os::Stop;
 
-use super::frame::{News, What};
+use super::frame::{MOST_BYTES, News, What};
 use super::remote::Out;
 use super::{Reply, Request, clock, half, reach};
-use crate::bench::{self, BenchError, Beside, Side};
-use crate::{Scratch, Stop};
+
+/// Something that crates above this one know how to do on a far side.
+#[derive(Clone, Copy, Debug)]
+pub struct Errand {
+    /// Its name in a [`Request::Errand`].
+    pub name: &'static str,
+    /// Does it, with notes on the way; what it gives is [`Reply::Found`]. The error is told to the near side.
+    pub work: fn(Value, &Way) -> Result<Value, String>,
+}
 
 /// The way back for a request that is being worked on.
-pub(crate) struct Way {
+#[derive(Debug)]
+pub struct Way {
     /// The near side wants an end, or is gone.
-    pub(crate) stop: Stop,
+    pub stop: Stop,
     /// The near side wants it to begin, where it waits for that.
-    pub(crate) go: Stop,
+    pub(super) go: Stop,
     pub(super) id: u32,
     pub(super) out: Arc<Out>,
 }
@@ -26,8 +37,31 @@ impl Way {
     ///
     /// # Errors
     /// The near side is gone.
-    pub(crate) fn note(&self, reply: Reply, bytes: &[u8]) -> Result<(), String> {
+    pub fn note(&self, reply: Reply, bytes: &[u8]) -> Result<(), String> {
         self.send(What::Note(reply), bytes)
+    }
+
+    /// Sends the files of a folder, piece by piece ([`Reply::File`]).
+    ///
+    /// # Errors
+    /// One cannot be read, or the near side is gone.
+    pub fn files(&self, folder: &Path) -> Result<(), String> {
+        let wrong = |e: io::Error| format!("cannot read a capture: {e}");
+        for entry in fs::read_dir(folder).map_err(wrong)? {
+            let entry = entry.map_err(wrong)?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let mut file = File::open(entry.path()).map_err(wrong)?;
+            let mut piece = Vec::new();
+            loop {
+                piece.clear();
+                let mut part = (&mut file).take(MOST_BYTES as u64);
+                if part.read_to_end(&mut piece).map_err(wrong)? == 0 {
+                    break;
+                }
+                self.note(Reply::File(name.clone()), &piece)?;
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn send(&self, what: What, bytes: &[u8]) -> Result<(), String> {
@@ -38,44 +72,16 @@ impl Way {
 }
 
 /// Does what was asked for. Runs in a thread of its own; processes that it starts end with the thread.
-pub(super) fn answer(request: Request, way: &Way) -> Result<Reply, String> {
+pub(super) fn answer(request: Request, errands: &[Errand], way: &Way) -> Result<Reply, String> {
     match request {
         Request::Clock => Ok(Reply::Clock(clock::real_time().as_nanos())),
         Request::Listen { address } => reach::listen(address, way),
         Request::Reach { to } => reach::reach(to, way),
         Request::Run(half) => half::run(&half, way),
-        Request::BenchServe {
-            spec,
-            address,
-            capture,
-        } => bench(capture, way, |beside| {
-            bench::serve(&spec, address, beside, |port| {
-                let note = way.note(Reply::Listening(port), &[]);
-                note.map_err(io::Error::other)
-            })
-        }),
-        Request::BenchAsk { spec, to, capture } => {
-            bench(capture, way, |beside| bench::ask(&spec, to, beside))
+        Request::Errand { name, task } => {
+            let errand = errands.iter().find(|errand| errand.name == name);
+            let errand = errand.ok_or_else(|| format!("nothing here is called {name}"))?;
+            (errand.work)(task, way).map(Reply::Found)
         }
-    }
-}
-
-/// An end of a bench, with its capture.
-fn bench(
-    capture: Option<i64>,
-    way: &Way,
-    run: impl FnOnce(Beside<'_>) -> Result<Option<Side>, BenchError>,
-) -> Result<Reply, String> {
-    let folder = Scratch::new().map_err(|e| format!("no folder for a capture: {e}"))?;
-    let path = folder.path().join("capture.pcapng");
-    let beside = Beside {
-        stop: &way.stop,
-        capture: capture.map(|shift_ns| (path.as_path(), Span::from_nanos(shift_ns))),
-    };
-    let found = run(beside).map_err(|e| e.to_string())?;
-    half::send_files(folder.path(), way)?;
-    match found {
-        Some(side) => Ok(Reply::Bench(Box::new(side))),
-        None => Err("stopped".into()),
     }
 }

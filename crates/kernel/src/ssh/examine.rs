@@ -3,9 +3,9 @@
 use std::net::SocketAddr;
 
 use serde::Serialize;
+use tcplab_os::Stop;
 
 use super::{Facts, Offset, Reply, Request, Session, SshError};
-use crate::Stop;
 
 /// One host.
 #[derive(Debug, Serialize)]

@@ -7,12 +7,13 @@ use std::time::Duration;
 use nix::sys::utsname::uname;
 use nix::unistd::geteuid;
 use serde::{Deserialize, Serialize};
+use tcplab_os::cpu;
+use tcplab_os::live::{Error, Live};
 
 use super::program::{self, SELF};
-use crate::{Error, Live, cpu};
 
 /// Changes when messages change their meaning.
-pub(super) const PROTOCOL: u32 = 1;
+pub(super) const PROTOCOL: u32 = 2;
 
 /// A machine and the program on it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

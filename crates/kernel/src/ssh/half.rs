@@ -1,22 +1,22 @@
 //! The far side's part of a run: one host of a point on this machine.
 
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
 use std::net::Ipv4Addr;
 use std::thread;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tcplab_base::Duration as Span;
+use tcplab_os::OsError;
+use tcplab_os::Scratch;
+use tcplab_os::sysctl;
 use tcplab_plan::network::HOST_SYSCTLS;
 use tcplab_plan::point::Host;
 use tcplab_plan::{Outcome, Point};
 
 use super::Reply;
 use super::answer::Way;
-use super::frame::MOST_BYTES;
-use crate::Scratch;
-use crate::run::{RunError, Site, Sysctls, run_half, sysctl_path};
+use crate::run::{Site, Sysctls, run_half};
 
 /// How often the word to go is looked for.
 const LOOK: Duration = Duration::from_millis(1);
@@ -67,10 +67,10 @@ pub(super) fn run(half: &Half, way: &Way) -> Result<Reply, String> {
         over: &over,
     };
     let go = || {
-        way.note(Reply::Ready, &[]).map_err(RunError::Cannot)?;
+        way.note(Reply::Ready, &[]).map_err(OsError::Cannot)?;
         while !way.go.wanted() {
             if way.stop.wanted() {
-                return Err(RunError::Cannot("ended before it began".into()));
+                return Err(OsError::Cannot("ended before it began".into()));
             }
             thread::sleep(LOOK);
         }
@@ -79,7 +79,7 @@ pub(super) fn run(half: &Half, way: &Way) -> Result<Reply, String> {
     let done = run_half(&half.point, folder.path(), site, go);
     drop(changed);
     let (mut outcome, start) = done.map_err(|e| e.to_string())?;
-    send_files(folder.path(), way)?;
+    way.files(folder.path())?;
     warnings.append(&mut outcome.warnings);
     outcome.warnings = warnings;
     outcome.tolerated.append(&mut sysctls.left_out);
@@ -87,25 +87,6 @@ pub(super) fn run(half: &Half, way: &Way) -> Result<Reply, String> {
         outcome,
         start_ns: start.as_nanos(),
     })))
-}
-
-pub(super) fn send_files(folder: &std::path::Path, way: &Way) -> Result<(), String> {
-    let wrong = |e: std::io::Error| format!("cannot read a capture: {e}");
-    for entry in fs::read_dir(folder).map_err(wrong)? {
-        let entry = entry.map_err(wrong)?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let mut file = File::open(entry.path()).map_err(wrong)?;
-        let mut piece = Vec::new();
-        loop {
-            piece.clear();
-            let mut part = (&mut file).take(MOST_BYTES as u64);
-            if part.read_to_end(&mut piece).map_err(wrong)? == 0 {
-                break;
-            }
-            way.note(Reply::File(name.clone()), &piece)?;
-        }
-    }
-    Ok(())
 }
 
 /// sysctls that were changed, with the values that they had. Dropped, it puts them back.
@@ -131,7 +112,7 @@ impl Changed {
                 }
                 Ok(now) if is_same(&now, value) => {}
                 Ok(now) if sets => {
-                    let wrote = fs::write(sysctl_path(key), value);
+                    let wrote = fs::write(sysctl::path(key), value);
                     wrote.map_err(|e| format!("cannot set the sysctl {key} to {value}: {e}"))?;
                     warnings.push(format!(
                         "{host}: sysctl {key} was {now}; it was set to {value} for the run"
@@ -165,15 +146,15 @@ impl Changed {
 impl Drop for Changed {
     fn drop(&mut self) {
         for (key, value) in self.0.drain(..).rev() {
-            if let Err(e) = fs::write(sysctl_path(&key), &value) {
-                crate::say(&format!("cannot put back the sysctl {key} to {value}: {e}"));
+            if let Err(e) = fs::write(sysctl::path(&key), &value) {
+                tcplab_os::say(&format!("cannot put back the sysctl {key} to {value}: {e}"));
             }
         }
     }
 }
 
 fn read(key: &str) -> std::io::Result<String> {
-    let text = fs::read_to_string(sysctl_path(key))?;
+    let text = fs::read_to_string(sysctl::path(key))?;
     Ok(text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 

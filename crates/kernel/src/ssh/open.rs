@@ -9,6 +9,8 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
+use tcplab_guest::stack::Host;
+use tcplab_os::Stop;
 
 use super::frame::{self, News, What};
 use super::pending::LOOK;
@@ -16,8 +18,7 @@ use super::program::Program;
 use super::session::{Client, Say};
 use super::start::{self, Greeting};
 use super::words::Words;
-use super::{Facts, Host, Reply, SshError, SshOptions, facts};
-use crate::Stop;
+use super::{Facts, Reply, SshError, SshOptions, facts};
 
 /// Without a step forward for so long there will be no session.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -9,6 +9,8 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
 
+use tcplab_guest::stack::Host;
+use tcplab_os::Stop;
 use tcplab_plan::network::capture_files;
 use tcplab_plan::outcome::{End, Flow};
 use tcplab_plan::{Outcome, Point};
@@ -18,8 +20,7 @@ use super::half::{Half, Ran};
 use super::pending::{LOOK, Pending};
 use super::refuse::{not_applied, refuse};
 use super::session::{Say, Session, open_all};
-use super::{Host, Reply, Request, SshError, SshOptions, way};
-use crate::Stop;
+use super::{Reply, Request, SshError, SshOptions, way};
 
 /// Two machines with a session each: the first host of an experiment, and the second.
 #[derive(Debug)]

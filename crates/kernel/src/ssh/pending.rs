@@ -4,11 +4,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::Duration;
 
 use tcplab_base::Instant;
+use tcplab_os::Stop;
 
 use super::frame::What;
 use super::session::Session;
 use super::{Reply, SshError};
-use crate::Stop;
 
 /// How often the wish to stop is looked at.
 pub(super) const LOOK: Duration = Duration::from_millis(50);

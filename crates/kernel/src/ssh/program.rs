@@ -5,10 +5,10 @@
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
+use tcplab_guest::boot::{interpreter, loaded_part};
+use tcplab_os::text::{TextError, read_bytes};
 
 use super::SshError;
-use crate::guest::{interpreter, loaded_part};
-use crate::text::{TextError, read_bytes};
 
 /// Where a process finds itself.
 pub(super) const SELF: &str = "/proc/self/exe";

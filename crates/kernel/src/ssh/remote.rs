@@ -11,11 +11,11 @@ use std::thread::{self, JoinHandle};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::{dup2_stdin, dup2_stdout};
 use serde::Serialize;
+use tcplab_os::Stop;
 
-use super::answer::{Way, answer};
+use super::answer::{Errand, Way, answer};
 use super::frame::{self, News, Order, What};
 use super::{Reply, Request, clock, facts};
-use crate::Stop;
 
 /// The first argument of a far side.
 pub(super) const WORD: &str = "__remote";
@@ -27,21 +27,22 @@ pub(super) const NEW: &str = "new";
 /// near side speaks every [`super::session::BEAT`].
 const SILENCE_MS: u16 = 60_000;
 
-/// Acts as a far side when this process was started as one. The first thing that `main` does.
-pub fn remote() -> Option<ExitCode> {
+/// Acts as a far side when this process was started as one; `errands` are what it can be asked for besides halves of runs.
+/// The first thing that `main` does.
+pub fn remote(errands: &'static [Errand]) -> Option<ExitCode> {
     if std::env::args_os().nth(1)? != WORD {
         return None;
     }
-    Some(match serve() {
+    Some(match serve(errands) {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
-            crate::say(&format!("tcplab: {e}"));
+            tcplab_os::say(&format!("tcplab: {e}"));
             ExitCode::FAILURE
         }
     })
 }
 
-fn serve() -> Result<(), String> {
+fn serve(errands: &'static [Errand]) -> Result<(), String> {
     let is_new = std::env::args_os().nth(2).is_some_and(|word| word == NEW);
     let (input, output) = streams().map_err(|e| format!("no standard streams: {e}"))?;
     let out = Arc::new(Out(Mutex::new(output)));
@@ -59,7 +60,7 @@ fn serve() -> Result<(), String> {
             Ok(Some((Order::Alive, _))) => {}
             Ok(Some((Order::Stop(id), _))) => work.stop(id),
             Ok(Some((Order::Go(id), _))) => work.go(id),
-            Ok(Some((Order::Call(id, request), _))) => work.begin(id, request, &out),
+            Ok(Some((Order::Call(id, request), _))) => work.begin(id, (request, errands), &out),
         }
     };
     work.end();
@@ -116,7 +117,7 @@ struct Begun {
 }
 
 impl Work {
-    fn begin(&mut self, id: u32, request: Request, out: &Arc<Out>) {
+    fn begin(&mut self, id: u32, (request, errands): (Request, &'static [Errand]), out: &Arc<Out>) {
         self.0.retain(|_, begun| !begun.thread.is_finished());
         let way = Way {
             stop: Stop::never(),
@@ -134,7 +135,7 @@ impl Work {
         let thread = thread::spawn(move || {
             let last = Last(Some(way));
             let Some(way) = &last.0 else { return };
-            let what = match answer(request, way) {
+            let what = match answer(request, errands, way) {
                 Ok(reply) => What::Done(reply),
                 Err(words) => What::Failed(words),
             };

@@ -3,9 +3,9 @@
 use std::net::{IpAddr, SocketAddr};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{Facts, Half, Ran};
-use crate::bench::{Side, Spec};
 
 /// A request.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -23,23 +23,12 @@ pub enum Request {
         /// Whom.
         to: SocketAddr,
     },
-    /// The server's end of a bench: a note [`Reply::Listening`], notes [`Reply::File`] with the capture, [`Reply::Bench`].
-    BenchServe {
-        /// What is run.
-        spec: Spec,
-        /// An address of that host.
-        address: IpAddr,
-        /// Captures; so many nanoseconds are added to times.
-        capture: Option<i64>,
-    },
-    /// The client's end of a bench: notes [`Reply::File`] with the capture, [`Reply::Bench`].
-    BenchAsk {
-        /// What is run.
-        spec: Spec,
-        /// The server.
-        to: SocketAddr,
-        /// Captures; so many nanoseconds are added to times.
-        capture: Option<i64>,
+    /// Something that a crate above knows how to do ([`super::Errand`]): its own notes, then [`Reply::Found`].
+    Errand {
+        /// Which one.
+        name: String,
+        /// What is asked for.
+        task: Value,
     },
     /// Runs one host of a point: a note [`Reply::Ready`], then it waits for [`super::Pending::go`]; notes
     /// [`Reply::Over`] and [`Reply::File`]; it ends when it is stopped, with [`Reply::Ran`].
@@ -60,8 +49,8 @@ pub enum Reply {
         /// From connect(2) to its end.
         handshake_ns: i64,
     },
-    /// What an end of a bench found.
-    Bench(Box<Side>),
+    /// What an errand found.
+    Found(Value),
     /// Servers listen.
     Ready,
     /// Clients have ended.

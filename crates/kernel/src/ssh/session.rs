@@ -10,14 +10,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use tcplab_guest::stack::Host;
+use tcplab_os::Stop;
+
 use super::clock::{self, Offset};
 use super::frame::{self, News, Order};
 use super::open::{self, Opened};
 use super::pending::{Heard, Pending};
 use super::program::Program;
 use super::words::Words;
-use super::{Facts, Host, Reply, Request, SshError, SshOptions};
-use crate::Stop;
+use super::{Facts, Reply, Request, SshError, SshOptions};
 
 /// Where a line of progress goes.
 pub type Say<'a> = &'a (dyn Fn(&str) + Sync);

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use tcplab_base::quoted;
+use tcplab_guest::stack::Host;
 
 use super::program::Program;
-use super::{Host, remote};
+use super::remote;
 
 /// What the user says of the way there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -14,7 +14,7 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-use tcplab_kernel::stack::StackName;
+use tcplab_guest::stack::StackName;
 use tcplab_plan::contract::{self, Rule, SHARED_NAMES};
 use tcplab_plan::{Point, Refusal};
 

@@ -2,8 +2,8 @@
 //!
 //! The rows are `tcplab_tcp::Sysctl::rows()`; those that change nothing on the model are `tcplab_tcp::UNREAD`.
 
-use tcplab_kernel::edit::Edit;
-use tcplab_kernel::stack::{StackName, UmlName};
+use tcplab_guest::edit::Edit;
+use tcplab_guest::stack::{StackName, UmlName};
 use tcplab_plan::{Point, Refusal};
 use tcplab_tcp::{Kernels, Sysctl, SysctlRow, UNREAD};
 

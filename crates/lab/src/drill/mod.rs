@@ -11,11 +11,9 @@ mod one;
 mod strict;
 
 use std::path::Path;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tcplab_drill::Defines;
-use tcplab_kernel::text::{TextError, read_bytes};
+use tcplab_os::text::{TextError, read_bytes};
 
 pub use document::{CaseResult, DRILL_SCHEMA, DrillDocument, Expected, Verdict};
 pub use find::{Case, MODES, cases, scripts, word};
@@ -23,6 +21,7 @@ pub use strict::Mutants;
 
 use crate::error::LabError;
 use crate::model::Model;
+use crate::pool;
 use crate::stack::{Kind, Lab, Stack};
 
 /// The longest script that is read, in bytes.
@@ -130,27 +129,27 @@ fn on_model(
     model: &Model,
     progress: &(impl Fn(usize) + Sync),
 ) -> Result<Vec<CaseResult>, LabError> {
-    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let results = Mutex::new(vec![None; job.cases.len()]);
-    let work = || {
-        while !lab.stop.wanted() {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            let (Some(case), Some(text)) = (job.cases.get(number), texts.get(number)) else {
-                return;
-            };
-            let result = one::on_model(job, case, text, model);
-            progress(done.fetch_add(1, Ordering::Relaxed) + 1);
-            if let Ok(mut results) = results.lock() {
-                results[number] = Some(result);
-            }
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 0..job.jobs.max(1) {
-            scope.spawn(work);
-        }
-    });
-    let results = results.into_inner().unwrap_or_default();
-    let results: Option<Vec<CaseResult>> = results.into_iter().collect();
-    results.ok_or(LabError::Interrupted)
+    let mut results = vec![None; job.cases.len()];
+    let mut done = 0;
+    pool::each(
+        job.cases.len(),
+        &pool::anywhere(job.jobs),
+        |_| Ok(()),
+        |(), number| match lab.stop.wanted() {
+            true => Err(LabError::Interrupted),
+            false => Ok(one::on_model(
+                job,
+                &job.cases[number],
+                &texts[number],
+                model,
+            )),
+        },
+        |number, result| {
+            done += 1;
+            progress(done);
+            results[number] = Some(result);
+            Ok(())
+        },
+    )?;
+    Ok(results.into_iter().flatten().collect())
 }

@@ -3,11 +3,10 @@
 //! Connection n belongs to group n mod [`GROUPS`]. A group is the unit of the work, of what a killed run loses, of a
 //! shard and of the bootstrap. Results do not depend on the number of threads.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use tcplab_kernel::Stop;
-use tcplab_kernel::cpu::Meter;
+use tcplab_os::Stop;
+use tcplab_os::cpu::Meter;
 use tcplab_plan::Population;
 use tcplab_plan::profile::Profile;
 
@@ -15,6 +14,7 @@ use super::connection::Runner;
 use super::record::{Group, Outlier};
 use super::sums::Sums;
 use crate::error::LabError;
+use crate::pool;
 
 /// Groups of a population.
 pub(crate) const GROUPS: u32 = 2_048;
@@ -84,23 +84,8 @@ impl Spent {
     }
 }
 
-/// What is shared by the threads.
-struct Shared<'s, 'k, P> {
-    work: &'s Work<'s>,
-    state: Mutex<State<'s, 'k>>,
-    next: AtomicUsize,
-    done: AtomicU64,
-    fatal: Mutex<Option<LabError>>,
-    report: &'s P,
-}
-
 /// Takes finished groups, and the bytes of their rows.
 pub(crate) type Sink<'a> = dyn FnMut(Group, &[u8]) -> Result<(), LabError> + Send + 'a;
-
-struct State<'s, 'k> {
-    sink: &'s mut Sink<'k>,
-    spent: Spent,
-}
 
 /// Connections of a group.
 pub(crate) fn size(population: &Population, group: u32) -> u64 {
@@ -116,100 +101,77 @@ pub(crate) fn simulate(
     report: &(impl Fn(u64) + Sync),
     sink: &mut Sink<'_>,
 ) -> Result<Spent, LabError> {
-    let shared = Shared {
-        work,
-        state: Mutex::new(State {
-            sink,
-            spent: Spent::default(),
-        }),
-        next: AtomicUsize::new(0),
-        done: AtomicU64::new(0),
-        fatal: Mutex::new(None),
-        report,
-    };
-    std::thread::scope(|scope| {
-        for _ in 0..work.jobs.clamp(1, groups.len().max(1)) {
-            scope.spawn(|| shared.go(groups));
-        }
-    });
-    if let Some(e) = shared.fatal.into_inner().unwrap_or(None) {
-        return Err(e);
-    }
-    let state = match shared.state.into_inner() {
-        Ok(state) => state,
-        Err(poisoned) => poisoned.into_inner(),
-    };
-    Ok(state.spent)
+    let done = AtomicU64::new(0);
+    let told = || report(done.fetch_add(1, Ordering::Relaxed) + 1);
+    let mut spent = Spent::default();
+    pool::each(
+        groups.len(),
+        &pool::anywhere(work.jobs),
+        |_| Runner::new(work.population, work.stack),
+        |runner, place| one(work, runner, groups[place], &told),
+        |_, finished: Finished| {
+            spent.add(finished.spent);
+            sink(finished.group, &finished.rows)
+        },
+    )?;
+    Ok(spent)
 }
 
-impl<P: Fn(u64) + Sync> Shared<'_, '_, P> {
-    fn go(&self, groups: &[u32]) {
-        let meter = Meter::start();
-        let mut runner = match Runner::new(self.work.population, self.work.stack) {
-            Ok(runner) => runner,
-            Err(e) => return self.fail(e),
-        };
-        loop {
-            let place = self.next.fetch_add(1, Ordering::Relaxed);
-            let Some(&number) = groups.get(place) else {
-                break;
-            };
-            if let Err(e) = self.one(&mut runner, number) {
-                return self.fail(e);
-            }
-        }
-        if let Ok(mut state) = self.state.lock() {
-            state.spent.user_s += meter.stop().cpu_s;
-            state.spent.packets += runner.packets;
-        }
-    }
+/// A group, and what it took.
+struct Finished {
+    group: Group,
+    rows: Vec<u8>,
+    spent: Spent,
+}
 
-    fn fail(&self, e: LabError) {
-        self.next.store(usize::MAX / 2, Ordering::Relaxed);
-        if let Ok(mut fatal) = self.fatal.lock() {
-            fatal.get_or_insert(e);
+fn one(
+    work: &Work<'_>,
+    runner: &mut Runner<'_>,
+    number: u32,
+    told: &impl Fn(),
+) -> Result<Finished, LabError> {
+    let meter = Meter::start();
+    let before = runner.packets;
+    let population = work.population;
+    let arms = population.arms.len();
+    let mut group = Group {
+        number,
+        arms: vec![Sums::default(); arms],
+        outliers: Vec::new(),
+    };
+    let mut rows = Vec::new();
+    let mut furthest: Vec<Vec<Outlier>> = vec![Vec::new(); arms];
+    for n in 0..size(population, number) {
+        if work.stop.wanted() {
+            return Err(LabError::Interrupted);
         }
+        let connection = n * u64::from(GROUPS) + u64::from(number);
+        let wanted = work.rows.then_some(&mut rows);
+        let times = runner.run(connection, &mut group.arms, wanted)?;
+        for (arm, kept) in furthest.iter_mut().enumerate().skip(1) {
+            let difference_us = times[arm] as i64 - times[0] as i64;
+            keep(
+                kept,
+                Outlier {
+                    arm: arm as u32,
+                    connection,
+                    difference_us,
+                },
+            );
+        }
+        told();
     }
-
-    fn one(&self, runner: &mut Runner<'_>, number: u32) -> Result<(), LabError> {
-        let population = self.work.population;
-        let arms = population.arms.len();
-        let mut group = Group {
-            number,
-            arms: vec![Sums::default(); arms],
-            outliers: Vec::new(),
-        };
-        let mut rows = Vec::new();
-        let mut furthest: Vec<Vec<Outlier>> = vec![Vec::new(); arms];
-        for n in 0..size(population, number) {
-            if self.work.stop.wanted() {
-                return Err(LabError::Interrupted);
-            }
-            let connection = n * u64::from(GROUPS) + u64::from(number);
-            let wanted = self.work.rows.then_some(&mut rows);
-            let times = runner.run(connection, &mut group.arms, wanted)?;
-            for (arm, kept) in furthest.iter_mut().enumerate().skip(1) {
-                let difference_us = times[arm] as i64 - times[0] as i64;
-                keep(
-                    kept,
-                    Outlier {
-                        arm: arm as u32,
-                        connection,
-                        difference_us,
-                    },
-                );
-            }
-            let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-            (self.report)(done);
-        }
-        group.outliers = furthest.concat();
-        group.sort();
-        if let Ok(mut state) = self.state.lock() {
-            (state.sink)(group, &rows)?;
-            state.spent.connections += size(population, number);
-        }
-        Ok(())
-    }
+    group.outliers = furthest.concat();
+    group.sort();
+    Ok(Finished {
+        group,
+        rows,
+        spent: Spent {
+            user_s: meter.stop().cpu_s,
+            connections: size(population, number),
+            packets: runner.packets - before,
+        },
+    })
 }
 
 /// Keeps the largest few.

@@ -1,7 +1,6 @@
 //! The result folder of a population, or of a variant of one: `manifest.json`, `population.toml`, `groups.bin`,
 //! `summary.json`, and `rows.parquet` (`rows.bin` of a shard) when rows are wanted.
 
-use std::fs;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -12,7 +11,7 @@ use super::Request;
 use super::engine::GROUPS;
 use crate::digest;
 use crate::error::LabError;
-use crate::folder::{is_full, pretty, write};
+use crate::folder::{begin_or_resume, must_be_empty, pretty, read, write};
 use crate::manifest::plain;
 
 /// `schema` of a [`Manifest`].
@@ -67,29 +66,19 @@ pub(super) fn begin(folder: &Path, request: &Request<'_>, stack: &str) -> Result
         population_sha256: digest::of_text(request.text),
         rows: request.rows.is_some(),
     };
-    let text = pretty(&manifest)?;
-    let file = folder.join("manifest.json");
-    match fs::read_to_string(&file) {
-        Ok(there) if there == text => Ok(()),
-        Ok(there) if is_but_for_rows(&there, &manifest) => Err(LabError::Wrong(format!(
-            "{} was started {} --rows: run it the same way, or choose another folder",
-            folder.display(),
-            if manifest.rows { "without" } else { "with" }
-        ))),
-        Ok(_) => Err(LabError::Wrong(format!(
-            "{} contains the result of another population, seed, stack, shard or version: choose another folder or remove it",
-            folder.display()
-        ))),
-        Err(_) if is_full(folder) => Err(LabError::Wrong(format!(
-            "{} is not empty and is not a result folder: choose another folder",
-            folder.display()
-        ))),
-        Err(_) => {
-            fs::create_dir_all(folder).map_err(LabError::at(folder))?;
-            write(&folder.join("population.toml"), request.text)?;
-            write(&file, &text)
-        }
-    }
+    let beside = [("population.toml", request.text)];
+    begin_or_resume(
+        folder,
+        &pretty(&manifest)?,
+        &beside,
+        |there| match is_but_for_rows(there, &manifest) {
+            true => format!(
+                "the same run started {} --rows",
+                if manifest.rows { "without" } else { "with" }
+            ),
+            false => "the result of another population, seed, stack, shard or version".to_owned(),
+        },
+    )
 }
 
 /// Whether a manifest differs from another one only in the rows.
@@ -104,7 +93,7 @@ fn is_but_for_rows(text: &str, manifest: &Manifest) -> bool {
 /// What a folder says that it holds.
 pub(super) fn manifest(folder: &Path) -> Result<Manifest, LabError> {
     let file = folder.join("manifest.json");
-    let text = fs::read_to_string(&file).map_err(LabError::at(&file))?;
+    let text = read(&file).map_err(LabError::at(&file))?;
     let wrong = |why: &str| {
         let file = file.display();
         LabError::Wrong(format!(
@@ -135,7 +124,7 @@ pub(super) fn manifest(folder: &Path) -> Result<Manifest, LabError> {
 pub fn of_folder(folder: &Path) -> Result<Population, LabError> {
     let manifest = manifest(folder)?;
     let file = folder.join("population.toml");
-    let text = fs::read_to_string(&file).map_err(LabError::at(&file))?;
+    let text = read(&file).map_err(LabError::at(&file))?;
     let name = file.display().to_string();
     if digest::of_text(&text) != manifest.population_sha256 {
         return Err(LabError::Wrong(format!(
@@ -161,19 +150,15 @@ pub fn of_folder(folder: &Path) -> Result<Population, LabError> {
 
 /// Writes the manifest of a merged result.
 pub(super) fn merged(folder: &Path, of: &Manifest, text: &str) -> Result<(), LabError> {
-    if is_full(folder) {
-        return Err(LabError::Wrong(format!(
-            "{} is not empty; choose another folder",
-            folder.display()
-        )));
-    }
-    fs::create_dir_all(folder).map_err(LabError::at(folder))?;
+    must_be_empty(folder)?;
     let manifest = Manifest {
         shard: (1, 1),
         ..of.clone()
     };
-    write(&folder.join("population.toml"), text)?;
-    write(&folder.join("manifest.json"), &pretty(&manifest)?)
+    let beside = [("population.toml", text)];
+    begin_or_resume(folder, &pretty(&manifest)?, &beside, |_| {
+        "another result".to_owned()
+    })
 }
 
 /// Writes what the run came to.

@@ -3,7 +3,7 @@
 use std::env;
 
 use tcplab_analyze::trace::StreamTrace;
-use tcplab_kernel::Scratch;
+use tcplab_os::Scratch;
 use tcplab_plan::Population;
 use tcplab_plan::network::capture_files;
 use tcplab_plan::population::{Drawn, OutlierRecord};

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tcplab_kernel::output::Output;
+use tcplab_os::output::Output;
 use tcplab_plan::population::PopulationDocument;
 
 use super::engine::Shard;

@@ -28,8 +28,8 @@ pub mod variants;
 
 use std::path::Path;
 
-use tcplab_kernel::Stop;
-use tcplab_kernel::cpu::Meter;
+use tcplab_os::Stop;
+use tcplab_os::cpu::Meter;
 use tcplab_plan::point::Host;
 use tcplab_plan::population::{PopulationCost, PopulationDocument};
 use tcplab_plan::{Point, Population};

@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use tcplab_base::Random;
-use tcplab_kernel::Stop;
+use tcplab_os::Stop;
 use tcplab_plan::Population;
 use tcplab_plan::population::{Row, Verdict};
 use tcplab_stats::Design;

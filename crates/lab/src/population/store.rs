@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use tcplab_kernel::output::{Output, append_own};
+use tcplab_os::output::{Output, append_own};
 
 use super::expected::Expected;
 use super::framed::{entry, scan};

@@ -4,18 +4,17 @@
 //! variants differs in what their keys differ in. The result folder has a folder for each variant, which is a result of a
 //! population like any other, so that what is interrupted, sharded, merged or looked into is one of these.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use tcplab_kernel::Stop;
+use tcplab_os::Stop;
 use tcplab_plan::population::{PopulationCost, PopulationDocument, VariantsDocument};
 use tcplab_plan::{Population, is_plain_name};
 
 use super::rowfile::Plan;
 use super::{Progress, Request, RowsTo};
 use crate::error::LabError;
-use crate::folder::{is_full, pretty, write};
+use crate::folder::{begin_or_resume, must_be_empty, pretty, read, write};
 
 /// Variants at most.
 const MAX_VARIANTS: usize = 100;
@@ -109,12 +108,7 @@ pub fn merge(shards: &[PathBuf], out: Option<&Path>) -> Result<VariantsDocument,
         }
     }
     if let Some(out) = out {
-        if is_full(out) {
-            return Err(LabError::Wrong(format!(
-                "{} is not empty; choose another folder",
-                out.display()
-            )));
-        }
+        must_be_empty(out)?;
         begin(out, &manifest)?;
     }
     let one = |name: &String| {
@@ -136,7 +130,7 @@ pub fn merge(shards: &[PathBuf], out: Option<&Path>) -> Result<VariantsDocument,
 
 /// Whether a folder holds the results of several variants, or says so.
 pub fn are_in(folder: &Path) -> bool {
-    let text = fs::read_to_string(folder.join("manifest.json")).unwrap_or_default();
+    let text = read(&folder.join("manifest.json")).unwrap_or_default();
     serde_json::from_str::<Manifest>(&text).is_ok_and(|manifest| manifest.schema == SCHEMA)
 }
 
@@ -158,28 +152,14 @@ fn manifest_of(variants: &[Population]) -> Result<Manifest, LabError> {
 }
 
 fn begin(folder: &Path, manifest: &Manifest) -> Result<(), LabError> {
-    let text = pretty(manifest)?;
-    let file = folder.join("manifest.json");
-    match fs::read_to_string(&file) {
-        Ok(there) if there == text => Ok(()),
-        Ok(_) => Err(LabError::Wrong(format!(
-            "{} contains another result, or a result with other variants: choose another folder or remove it",
-            folder.display()
-        ))),
-        Err(_) if is_full(folder) => Err(LabError::Wrong(format!(
-            "{} is not empty and is not a result folder: choose another folder",
-            folder.display()
-        ))),
-        Err(_) => {
-            fs::create_dir_all(folder).map_err(LabError::at(folder))?;
-            write(&file, &text)
-        }
-    }
+    begin_or_resume(folder, &pretty(manifest)?, &[], |_| {
+        "another result, or a result with other variants".to_owned()
+    })
 }
 
 fn manifest(folder: &Path) -> Result<Manifest, LabError> {
     let file = folder.join("manifest.json");
-    let text = fs::read_to_string(&file).map_err(LabError::at(&file))?;
+    let text = read(&file).map_err(LabError::at(&file))?;
     let manifest: Result<Manifest, _> = serde_json::from_str(&text);
     let wrong = |why: &str| {
         let file = file.display();

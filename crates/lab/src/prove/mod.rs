@@ -20,7 +20,7 @@ use tcplab_analyze::findings::{Finding, Id};
 use tcplab_analyze::report::{Stream, Vantage};
 use tcplab_analyze::trace::{Row, Rows, StreamTrace};
 use tcplab_base::quantity::micros;
-use tcplab_kernel::Scratch;
+use tcplab_os::Scratch;
 use tcplab_plan::{Experiment as File, Point};
 
 use crate::error::LabError;

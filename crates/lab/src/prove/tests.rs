@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tcplab_kernel::Stop;
+use tcplab_os::Stop;
 use tcplab_plan::app::Message;
 
 use super::conversation::Shown;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::thread;
 
 use tcplab_compare::{Arm, Count, RemarkKind, Section, TestResult, compare};
+use tcplab_inject::{self as inject, InjectDocument, TargetName};
 
 use super::Wanted;
-use crate::inject::{self, InjectDocument, TargetName};
 use crate::real::Real;
 use crate::stack::Kind;
 use crate::{Lab, LabError, Stack};
@@ -42,7 +42,7 @@ pub(super) fn section(lab: &Lab, wanted: &Wanted<'_>) -> Result<Section, LabErro
             into: None,
             rate: None,
         };
-        inject::run(&asked, &|| lab.stop.wanted())
+        inject::run(&asked, &|| lab.stop.wanted()).map_err(LabError::from)
     };
     let at_once = wanted.jobs > 1 && wanted.stacks.iter().all(Stack::is_virtual);
     let found: Vec<_> = match at_once {
@@ -79,7 +79,7 @@ fn target(stack: &Stack) -> Option<TargetName> {
     match stack.kind {
         Kind::Model(_) => Some(TargetName::Endpoint),
         Kind::Real(Real::Host) => Some(TargetName::Kernel),
-        Kind::Real(Real::Uml(_)) => Some(TargetName::Guest(stack.clone())),
+        Kind::Real(Real::Uml(_)) => stack.as_target().ok(),
         Kind::Real(Real::Qemu(_) | Real::Ssh(_)) => None,
     }
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use tcplab_compare::{Arm, Options, QaDocument, Section, compare};
 
-use crate::bench::network::{self, SUITE};
+use crate::network::{self, SUITE};
 use crate::{Lab, LabError, Stack};
 
 /// What is wanted.
@@ -94,8 +94,9 @@ fn take_counters(arm: &mut Arm, into: &mut Arm) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use tcplab_compare::{Better, Metric};
+
+    use super::*;
 
     #[test]
     fn counters_are_told_from_measures() {

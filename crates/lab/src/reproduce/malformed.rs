@@ -2,10 +2,10 @@
 //! machine's kernel.
 
 use serde::Deserialize;
-use tcplab_kernel::Stop;
+use tcplab_inject::{self as inject, InjectDocument, TargetName, Wanted};
+use tcplab_os::Stop;
 
 use crate::error::LabError;
-use crate::inject::{self, InjectDocument, TargetName, Wanted};
 
 /// How many frames go where.
 #[derive(Clone, Debug, Deserialize)]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use tcplab_drill::IpMode;
-use tcplab_kernel::output::write_own;
+use tcplab_os::output::write_own;
 
 use crate::digest::hex;
 use crate::drill::{self, DrillDocument, Job};

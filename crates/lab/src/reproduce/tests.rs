@@ -76,7 +76,7 @@ fn timeouts_are_the_published_ones() {
     let mut list = List::new().unwrap();
     list.claims.retain(|claim| claim.estimator.is_some());
     assert!(list.claims.len() >= 24, "{}", list.claims.len());
-    let lab = crate::Lab::new(tcplab_kernel::Stop::never());
+    let lab = crate::Lab::new(tcplab_os::Stop::never());
     let options = super::Options {
         jobs: 1,
         out: None,
@@ -131,7 +131,7 @@ fn the_models_credits_are_the_kernels_read_by_read() {
         .unwrap()
         .points()
         .unwrap();
-    let lab = crate::Lab::new(tcplab_kernel::Stop::never());
+    let lab = crate::Lab::new(tcplab_os::Stop::never());
     for stack in ["model:linux-6.1.56", "model:linux-6.1"] {
         let document = crate::campaign::run(
             &lab,

@@ -30,7 +30,7 @@ pub(super) fn value(value: Option<f64>) -> String {
 }
 
 /// An exact value, with all its digits.
-pub(super) fn exact(row: &Row, value: Option<f64>) -> String {
+pub(crate) fn exact(row: &Row, value: Option<f64>) -> String {
     match value {
         Some(whole) if row.exact && whole.fract() == 0.0 && whole.abs() < 1e15 => {
             format!("{whole:.0}")
@@ -65,7 +65,7 @@ pub(crate) fn interval(row: &Row) -> String {
 }
 
 /// A p-value.
-pub(super) fn p(row: &Row) -> String {
+pub(crate) fn p(row: &Row) -> String {
     match row.adjusted_p {
         None => String::new(),
         Some(p) if p < 0.001 => "<.001".into(),
@@ -74,7 +74,7 @@ pub(super) fn p(row: &Row) -> String {
 }
 
 /// Runs of both sides; `p` stands for pairs.
-pub(super) fn runs(row: &Row) -> String {
+pub(crate) fn runs(row: &Row) -> String {
     let (before, after) = (row.runs_before.len(), row.runs_after.len());
     match (before == after, row.paired) {
         (true, true) => format!("{before}p"),
@@ -103,7 +103,7 @@ pub(crate) fn verdict(row: &Row) -> String {
 }
 
 /// The unit as it is usually written.
-pub(super) fn unit(unit: &str) -> &str {
+pub(crate) fn unit(unit: &str) -> &str {
     match unit {
         "10^6bits/s" => "Mbit/s",
         "10^3bits/s" => "kbit/s",
@@ -113,7 +113,7 @@ pub(super) fn unit(unit: &str) -> &str {
 }
 
 /// What the machine did beside a run.
-pub(super) fn noise(noise: &Noise) -> String {
+pub(crate) fn noise(noise: &Noise) -> String {
     let told = [
         ("steal", noise.steal_percent, 1, " %"),
         ("idle", noise.idle_percent(), 0, " %"),
@@ -128,7 +128,7 @@ pub(super) fn noise(noise: &Noise) -> String {
 }
 
 /// The same of both arms, means over their runs: `steal 0.1 → 3.0 %`; empty when nobody tells.
-pub(super) fn noise_of_arms(row: &Row) -> String {
+pub(crate) fn noise_of_arms(row: &Row) -> String {
     type Of = fn(&Noise) -> Option<f64>;
     let told: [(&str, Of, usize, &str); 3] = [
         ("steal", |noise| noise.steal_percent, 1, " %"),

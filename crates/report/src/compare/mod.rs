@@ -2,13 +2,10 @@
 
 mod csv;
 pub(crate) mod figures;
-mod html;
 mod junit;
 mod markdown;
-mod picture;
 mod terminal;
 
-pub(crate) use html::{body, page};
 pub use junit::{document as junit_document, xml};
 pub use markdown::{cell, markdown};
 pub(crate) use terminal::ink;
@@ -30,7 +27,7 @@ pub struct Form {
 }
 
 /// All of them, in the order of the help.
-pub static FORMS: [Form; 3] = [csv::FORM, junit::FORM, html::FORM];
+pub static FORMS: [Form; 3] = [csv::FORM, junit::FORM, crate::page::compare::FORM];
 
 /// Rows of this kind say little one by one where there are many: equal counters, counters of one side only.
 const fn is_quiet(row: &Row) -> bool {
@@ -53,7 +50,7 @@ fn shown(comparison: &Comparison, all: bool) -> (Vec<&Row>, usize) {
 }
 
 /// `2 worse, 1 better, 10 same`: the verdicts, the gravest first.
-fn verdicts(comparison: &Comparison) -> String {
+pub(crate) fn verdicts(comparison: &Comparison) -> String {
     let counted = Verdict::ALL.iter().filter_map(|verdict| {
         let count = comparison.summary.get(verdict.word())?;
         Some(format!("{count} {}", verdict.word().replace('-', " ")))
@@ -66,7 +63,7 @@ fn verdicts(comparison: &Comparison) -> String {
 }
 
 /// What the words of the table mean, with the figures they were judged by.
-fn legend(comparison: &Comparison) -> Vec<String> {
+pub(crate) fn legend(comparison: &Comparison) -> Vec<String> {
     let has = |verdict: Verdict| comparison.summary.contains_key(verdict.word());
     let mut lines = Vec::new();
     let tested = comparison.rows.iter().filter(|row| row.p.is_some()).count();

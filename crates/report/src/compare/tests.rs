@@ -74,7 +74,7 @@ fn names_cannot_break_out() {
     let evil = "x|<script>alert(1)</script>\"\x1b[2J&`";
     let comparison = example(evil);
     assert!(!terminal(&comparison, true, &Theme::default()).contains('\x1b'));
-    assert!(!(html::FORM.comparison)(&comparison).contains("<script"));
+    assert!(!(crate::page::compare::FORM.comparison)(&comparison).contains("<script>alert"));
     assert!(!(junit::FORM.comparison)(&comparison).contains("<script"));
     let row = markdown(&comparison);
     let row = row.lines().find(|line| line.starts_with("| x")).unwrap();
@@ -95,12 +95,30 @@ fn a_page_shows_what_the_machine_did_beside_each_run() {
     };
     let before = with(arm("old", &[1.0, 1.1, 1.2], "rate"), 0.25);
     let after = with(arm("new", &[1.0, 1.1, 1.2], "rate"), 7.0);
-    let page = (html::FORM.comparison)(&compare(&before, &after, &Options::default()));
-    assert!(page.contains("<title>1.1; steal 7.0 %, idle 40 %</title>"));
-    assert_eq!(page.matches("<circle class=\"a stolen\"").count(), 3);
-    assert_eq!(page.matches("<circle class=\"b\"").count(), 3);
-    assert!(page.contains("steal 0.2 \u{2192} 7.0 %, idle 40 \u{2192} 40 %"));
-    assert!(!(html::FORM.comparison)(&example("rate")).contains("<div class=\"dim beside"));
+    let page = page(&compare(&before, &after, &Options::default()));
+    let row = &page["parts"][0]["rows"][0];
+    let words = "steal 7.0 %, idle 40 %";
+    assert_eq!(
+        row["arms"][1]["runs"][1],
+        serde_json::json!([1.1, words, true])
+    );
+    assert_eq!(row["arms"][0]["runs"][1][2], false);
+    assert_eq!(
+        row["beside"],
+        "steal 0.2 \u{2192} 7.0 %, idle 40 \u{2192} 40 %"
+    );
+    let quiet = self::page(&example("rate"));
+    assert_eq!(quiet["parts"][0]["rows"][0]["beside"], "");
+}
+
+/// The data of a comparison's page.
+fn page(comparison: &Comparison) -> serde_json::Value {
+    let page = (crate::page::compare::FORM.comparison)(comparison);
+    let (_, data) = page
+        .split_once("id=\"tcplab-page\" type=\"application/json\">")
+        .unwrap();
+    let (data, _) = data.split_once("</script>").unwrap();
+    serde_json::from_str(data).unwrap()
 }
 
 #[test]
@@ -111,9 +129,19 @@ fn junit_counts() {
 }
 
 #[test]
-fn the_page_has_a_dot_for_each_run() {
-    let page = (html::FORM.comparison)(&example("rate"));
-    assert_eq!(page.matches("<circle class=\"b\"").count(), 5);
-    assert_eq!(page.matches("<circle class=\"a\"").count(), 5);
-    assert!(page.contains("class=\"whisker worse\""));
+fn the_page_has_every_run_and_the_texts_of_the_terminal() {
+    let page = page(&example("rate"));
+    let row = &page["parts"][0]["rows"][0];
+    for arm in [0, 1] {
+        assert_eq!(row["arms"][arm]["runs"].as_array().unwrap().len(), 5);
+    }
+    assert_eq!(
+        (row["class"].as_str(), row["unit"].as_str()),
+        (Some("worse"), Some("bit/s \u{2191}"))
+    );
+    assert_eq!(
+        (&row["texts"][0], &row["texts"][6]),
+        (&"1.001G".into(), &"worse".into())
+    );
+    assert_eq!(page["title"], "old \u{2192} new");
 }

@@ -172,6 +172,20 @@ pub(super) const WORDS: &[Entry] = &[
                net.core.somaxconn is its length.",
     },
     Entry {
+        word: "SYN cookie",
+        also: &[
+            "syncookies",
+            "tcp_syncookies",
+            "SYN queue",
+            "tcp_max_syn_backlog",
+        ],
+        short: "a server answers a SYN without keeping anything: what it needs stands in the sequence number of its SYN-ACK",
+        more: "Linux sends them when the queue of unfinished handshakes is full (net.ipv4.tcp_syncookies = 1), or always (2). \
+               The cookie holds one of four MSS values; window scale, SACK and ECN survive only in the time stamp, so without \
+               time stamps they are off. `nstat` counts TcpExtSyncookiesSent, SyncookiesRecv and SyncookiesFailed. With 0 \
+               the SYN is dropped (TCPReqQFullDrop), and the client repeats it after 1 s.",
+    },
+    Entry {
         word: "RST",
         also: &["reset"],
         short: "a packet that ends a connection at once, or refuses it",

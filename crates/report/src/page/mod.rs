@@ -11,6 +11,7 @@
 //! dropped while the streams come, so that memory is bounded as the page is.
 
 mod columns;
+pub(crate) mod compare;
 mod document;
 mod gather;
 pub mod matrix;

@@ -8,14 +8,31 @@ use tcplab_plan::profile::{AckEngine, CompressedSack};
 
 use super::{DUP_THRESH, ato_min, delack_max};
 use crate::cx::Cx;
-use crate::endpoint::{AckPending, Endpoint, NEVER, State};
+use crate::endpoint::{AckPending, AckState, Endpoint, State};
 use crate::mib::Counter;
+use crate::rtt::Rtt;
+use crate::timers::NEVER;
+
+impl AckState {
+    /// The bound of a delay that is longer than the shortest: the round trip, 200 ms or 500 ms.
+    #[inline(never)]
+    fn longest_delay(&self, cx: &Cx<'_>, rtt: &Rtt) -> u32 {
+        let hz = cx.host.clock.hz;
+        let waits_for_us = self.in_pingpong(cx) || self.pending.intersects(AckPending::PUSHED);
+        let most = if waits_for_us { delack_max(hz) } else { hz / 2 };
+        if rtt.srtt_us == 0 {
+            return most;
+        }
+        let rtt = cx.host.clock.from_micros(u64::from(rtt.srtt_us / 8));
+        most.min(rtt.max(ato_min(hz)))
+    }
+}
 
 impl Endpoint {
     /// `tcp_ack_snd_check()`: ACK now, later, or compressed; nothing when a data segment carried the ACK.
     #[inline]
     pub(crate) fn ack_snd_check(&mut self, cx: &mut Cx<'_>) {
-        if self.ack_scheduled() {
+        if self.ack.is_scheduled() {
             self.decide_ack(cx, true);
         }
     }
@@ -42,8 +59,9 @@ impl Endpoint {
         (unacked > u32::from(self.ack.rcv_mss) && {
             let unread = self.rcv.rcv_nxt - self.rcv.copied_seq;
             // Otherwise the read sends it. With SO_RCVLOWAT no read may come before more has come.
-            unread < self.options.rcvlowat.max(1) || self.window_to_offer(cx) >= self.rcv.rcv_wnd
-        }) || self.in_quickack_mode(cx)
+            unread < self.options.rcvlowat.max(1)
+                || self.rcv.window_to_offer(cx, &mut self.ack, &self.snd) >= self.rcv.rcv_wnd
+        }) || self.ack.in_quickack_mode(cx)
             || self.ack.pending.intersects(AckPending::NOW)
     }
 
@@ -113,7 +131,7 @@ impl Endpoint {
         let hz = cx.host.clock.hz;
         let mut ato = self.ack.ato;
         if ato > ato_min(hz) {
-            ato = ato.min(self.longest_delay(cx));
+            ato = ato.min(self.ack.longest_delay(cx, &self.rtt));
         }
         let ato = ato.min(delack_max(hz));
         let now = cx.jiffies();
@@ -132,19 +150,6 @@ impl Endpoint {
         if !armed {
             self.timers.arm_delack(cx, timeout);
         }
-    }
-
-    /// The bound of a delay that is longer than the shortest: the round trip, 200 ms or 500 ms.
-    #[inline(never)]
-    fn longest_delay(&self, cx: &Cx<'_>) -> u32 {
-        let hz = cx.host.clock.hz;
-        let waits_for_us = self.in_pingpong(cx) || self.ack.pending.intersects(AckPending::PUSHED);
-        let most = if waits_for_us { delack_max(hz) } else { hz / 2 };
-        if self.rtt.srtt_us == 0 {
-            return most;
-        }
-        let rtt = cx.host.clock.from_micros(u64::from(self.rtt.srtt_us / 8));
-        most.min(rtt.max(ato_min(hz)))
     }
 
     /// `tcp_delack_timer_handler()`.
@@ -166,12 +171,12 @@ impl Endpoint {
             return;
         }
         self.ack.pending &= !AckPending::TIMER;
-        if !self.ack_scheduled() {
+        if !self.ack.is_scheduled() {
             return;
         }
-        if self.in_pingpong(cx) {
+        if self.ack.in_pingpong(cx) {
             // No answer of ours carried it: the connection is not interactive.
-            self.exit_pingpong();
+            self.ack.exit_pingpong();
             self.ack.ato = ato_min(cx.host.clock.hz);
         } else {
             self.ack.ato = (self.ack.ato * 2).min(self.rtt.rto);

@@ -7,7 +7,8 @@ use tcplab_wire::TcpFlags;
 
 use super::{MAX_QUICKACKS, ato_min};
 use crate::cx::Cx;
-use crate::endpoint::{AckPending, Endpoint};
+use crate::endpoint::{AckPending, AckState, Endpoint, Rcv, Snd};
+use crate::rtt::Rtt;
 use crate::segment::Segment;
 
 /// `TCP_MSS_DEFAULT`: RFC 9293 3.7.1.
@@ -17,26 +18,53 @@ const MIN_MSS: u32 = 88;
 /// Bytes of a TCP header without options.
 const HEADER: u32 = 20;
 
-impl Endpoint {
+impl AckState {
     /// `tcp_initialize_rcv_mss()`: a low guess is corrected by the first segments, a high one is not.
-    pub(crate) fn initialize_rcv_mss(&mut self) {
-        let guess = u32::from(self.rcv.advmss)
-            .min(self.snd.mss_cache)
-            .min(self.rcv.rcv_wnd / 2)
+    pub(crate) fn initialize_rcv_mss(&mut self, rcv: &Rcv, snd: &Snd) {
+        let guess = u32::from(rcv.advmss)
+            .min(snd.mss_cache)
+            .min(rcv.rcv_wnd / 2)
             .clamp(MIN_MSS, MSS_DEFAULT);
-        self.ack.rcv_mss = guess as u16;
+        self.rcv_mss = guess as u16;
     }
 
-    /// `tp->tcp_header_len`: what each segment of data has without SACK blocks.
+    /// The interval in which the next data segment is expected (`icsk_ack.ato`).
     #[inline]
-    pub(crate) fn tcp_header_len(&self) -> u32 {
-        if self.neg.tstamp_ok {
-            HEADER + 12
-        } else {
-            HEADER
+    fn predict_ato(&mut self, cx: &Cx<'_>, rcv: &Rcv, rtt: &Rtt, now: u32) {
+        let ato_min = ato_min(cx.host.clock.hz);
+        if self.ato == 0 {
+            self.incr_quickack(rcv, MAX_QUICKACKS);
+            self.ato = ato_min;
+            return;
+        }
+        let gap = now.wrapping_sub(self.lrcvtime) as i32;
+        let gap = gap.max(0) as u32;
+        if gap <= ato_min / 2 {
+            self.ato = self.ato / 2 + ato_min / 2;
+        } else if gap < self.ato {
+            self.ato = (self.ato / 2 + gap).min(rtt.rto);
+        } else if gap > rtt.rto {
+            // The sender starts slowly again after such a pause: it needs each ACK.
+            self.incr_quickack(rcv, MAX_QUICKACKS);
         }
     }
+}
 
+impl Rcv {
+    /// `scaling_ratio` of kernels since 6.6: payload against memory, measured when the guess of the MSS changes.
+    #[cold]
+    #[inline(never)]
+    fn measure_share(&mut self, cx: &Cx<'_>, len: u32, truesize: u32) {
+        let share = u64::from(len) * 256 / u64::from(truesize.max(1));
+        let share = share.clamp(1, 255) as u8;
+        if share != self.scaling_ratio {
+            self.scaling_ratio = share;
+            self.new_window_clamp(cx);
+        }
+    }
+}
+
+impl Endpoint {
     /// `tcp_measure_rcv_mss()`: guesses the peer's MSS; says by PUSHED whether the next read shall ACK.
     #[inline]
     fn measure_rcv_mss(&mut self, cx: &Cx<'_>, seg: &Segment, truesize: u32) {
@@ -50,7 +78,7 @@ impl Endpoint {
             if cx.host.profile.window_share == WindowShare::Measured
                 && len != u32::from(self.ack.rcv_mss)
             {
-                self.measure_share(cx, seg.len, truesize);
+                self.rcv.measure_share(cx, seg.len, truesize);
             }
             self.ack.rcv_mss = len.min(u32::from(self.rcv.advmss)) as u16;
             if cx.host.profile.ack_push_rule == AckPushRule::AtMss && seg.flags.has(TcpFlags::PSH) {
@@ -70,7 +98,7 @@ impl Endpoint {
             .flags
             .has(TcpFlags::FIN | TcpFlags::URG | TcpFlags::SYN | TcpFlags::PSH);
         if whole >= MSS_DEFAULT + HEADER || (whole >= MIN_MSS + HEADER && !remnant) {
-            let size = whole.saturating_sub(self.tcp_header_len());
+            let size = whole.saturating_sub(self.neg.header_len());
             self.ack.last_seg_size = size as u16;
             if size == last {
                 self.ack.rcv_mss = size as u16;
@@ -83,51 +111,18 @@ impl Endpoint {
         self.ack.pending |= AckPending::PUSHED;
     }
 
-    /// `scaling_ratio` of kernels since 6.6: payload against memory, measured when the guess of the MSS changes.
-    #[cold]
-    #[inline(never)]
-    fn measure_share(&mut self, cx: &Cx<'_>, len: u32, truesize: u32) {
-        let share = u64::from(len) * 256 / u64::from(truesize.max(1));
-        let share = share.clamp(1, 255) as u8;
-        if share != self.rcv.scaling_ratio {
-            self.rcv.scaling_ratio = share;
-            self.new_window_clamp(cx);
-        }
-    }
-
     /// `tcp_event_data_recv()`: in-order data was queued.
     #[inline]
     pub(crate) fn event_data_recv(&mut self, cx: &mut Cx<'_>, seg: &Segment, truesize: u32) {
-        self.schedule_ack();
+        self.ack.schedule();
         self.measure_rcv_mss(cx, seg, truesize);
-        self.rcv_rtt_measure(cx);
+        self.rcv.rtt_measure(cx);
         let now = cx.jiffies32();
-        self.predict_ato(cx, now);
+        self.ack.predict_ato(cx, &self.rcv, &self.rtt, now);
         self.ack.lrcvtime = now;
         self.ecn_check_ce(cx, seg);
         if seg.len >= 128 {
-            self.grow_window(cx, seg.len, truesize);
-        }
-    }
-
-    /// The interval in which the next data segment is expected (`icsk_ack.ato`).
-    #[inline]
-    fn predict_ato(&mut self, cx: &Cx<'_>, now: u32) {
-        let ato_min = ato_min(cx.host.clock.hz);
-        if self.ack.ato == 0 {
-            self.incr_quickack(MAX_QUICKACKS);
-            self.ack.ato = ato_min;
-            return;
-        }
-        let gap = now.wrapping_sub(self.ack.lrcvtime) as i32;
-        let gap = gap.max(0) as u32;
-        if gap <= ato_min / 2 {
-            self.ack.ato = self.ack.ato / 2 + ato_min / 2;
-        } else if gap < self.ack.ato {
-            self.ack.ato = (self.ack.ato / 2 + gap).min(self.rtt.rto);
-        } else if gap > self.rtt.rto {
-            // The sender starts slowly again after such a pause: it needs each ACK.
-            self.incr_quickack(MAX_QUICKACKS);
+            self.rcv.grow_window(cx, &mut self.ack, seg.len, truesize);
         }
     }
 }

@@ -4,7 +4,19 @@ use super::{CaEvent, Congestion, CongestionControl, RateSample};
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
 use crate::host::DeviceQueue;
-use crate::recovery::{CaState, Flag};
+use crate::recovery::{CaState, Flag, Loss};
+
+impl Loss {
+    /// `tcp_may_raise_cwnd()`: data was ACKed in order; with much reordering any delivery counts.
+    fn may_raise_cwnd(&self, cx: &Cx<'_>, flag: Flag) -> bool {
+        // FLAG_FORWARD_PROGRESS
+        let progress = Flag::ACKED | Flag::DATA_SACKED;
+        match self.reordering > cx.host.sysctl.tcp_reordering {
+            true => flag.intersects(progress),
+            false => flag.intersects(Flag::DATA_ACKED),
+        }
+    }
+}
 
 impl Endpoint {
     /// `tcp_assign_congestion_control()` with the socket's, route's or sysctl's algorithm. It begins with
@@ -20,7 +32,7 @@ impl Endpoint {
         if cx.host.queue == DeviceQueue::Paces {
             // DEVIATION: fq holds packets back that TCP has sent (SK_PACING_FQ), two super-segments by the rule of small
             // queues; here TCP keeps them itself until the same time of departure (SK_PACING_NEEDED).
-            self.tune.pacing_status = 1;
+            self.tune.pacing_needed = true;
         }
         let (cc, mut control) = self.control(cx);
         if let Some(other) = cc.init(&mut control) {
@@ -75,23 +87,14 @@ impl Endpoint {
             cc.cong_control(&mut control, rs);
             return;
         }
-        if self.in_cwnd_reduction() {
-            self.cwnd_reduction(acked, rs.losses, flag);
-        } else if self.may_raise_cwnd(cx, flag) {
+        if self.loss.in_cwnd_reduction() {
+            self.loss
+                .cwnd_reduction(&mut self.snd, acked, rs.losses, flag);
+        } else if self.loss.may_raise_cwnd(cx, flag) {
             let (cc, mut control) = self.control(cx);
             cc.cong_avoid(&mut control, acked);
             self.snd.snd_cwnd_stamp = cx.jiffies32();
         }
-        self.update_pacing_rate(cx);
-    }
-
-    /// `tcp_may_raise_cwnd()`: data was ACKed in order; with much reordering any delivery counts.
-    fn may_raise_cwnd(&self, cx: &Cx<'_>, flag: Flag) -> bool {
-        // FLAG_FORWARD_PROGRESS
-        let progress = Flag::ACKED | Flag::DATA_SACKED;
-        match self.loss.reordering > cx.host.sysctl.tcp_reordering {
-            true => flag.intersects(progress),
-            false => flag.intersects(Flag::DATA_ACKED),
-        }
+        self.tune.update_rate(cx, &self.loss, &self.rtt, &self.snd);
     }
 }

@@ -5,7 +5,6 @@ use super::cubic::Cubic;
 use crate::cx::Cx;
 use crate::endpoint::Tune;
 use crate::mib::Counter;
-use crate::output::gso_max_size;
 
 /// Below this window it does not look.
 const LOW_WINDOW: u32 = 16;
@@ -21,7 +20,7 @@ const DELAY_MAX_US: u32 = 16_000;
 fn ack_delay(cx: &Cx<'_>, tune: &Tune) -> u32 {
     match tune.pacing_rate() {
         0 => 0,
-        rate => (u64::from(gso_max_size(cx)) * 4_000_000 / rate).min(1000) as u32,
+        rate => (u64::from(cx.host.gso_max_size()) * 4_000_000 / rate).min(1000) as u32,
     }
 }
 
@@ -30,7 +29,7 @@ impl Cubic {
     #[inline(never)]
     pub(super) fn hystart_update(&mut self, c: &mut Control<'_, '_>, delay: u32) {
         let now = c.cx.now_us() as u32;
-        let paced = c.tune.pacing_status != 0;
+        let paced = c.tune.pacing_needed;
         let cwnd = c.snd.snd_cwnd;
         if c.snd.snd_una.after(self.end_seq) {
             self.new_round(now, c.snd.snd_nxt);

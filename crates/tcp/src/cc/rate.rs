@@ -2,8 +2,33 @@
 
 use super::RateSample;
 use crate::cx::Cx;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, Tune};
 use crate::queue::{Id, Sacked, Skb};
+
+impl Tune {
+    /// `tcp_rate_skb_delivered()`: a segment was ACKed or SACKed; the one that was sent last counts.
+    /// The caller sets `delivered_us` of a SACKed one to 0 afterwards, so that it does not count twice.
+    #[inline]
+    pub(crate) fn rate_skb_delivered(&mut self, skb: &Skb, rs: &mut RateSample) {
+        if skb.delivered_us == 0 {
+            return;
+        }
+        let (sent, end) = (skb.xmit_us(), skb.end_seq());
+        let first = self.first_tx_us;
+        let later = sent > first || (sent == first && end.after(rs.last_end_seq));
+        if rs.prior_delivered != 0 && !later {
+            return;
+        }
+        rs.prior_delivered = skb.delivered;
+        rs.prior_delivered_ce = skb.delivered_ce;
+        rs.prior_mstamp_us = skb.delivered_us;
+        rs.is_app_limited = skb.app_limited;
+        rs.is_retrans = skb.is(Sacked::RETRANS);
+        rs.last_end_seq = end;
+        self.first_tx_us = sent;
+        rs.interval_us = sent.saturating_sub(skb.first_tx_us) as i64;
+    }
+}
 
 impl Endpoint {
     /// `tcp_rate_skb_sent()`: notes in a segment that leaves what was delivered until now.
@@ -22,29 +47,6 @@ impl Endpoint {
         skb.delivered = self.stats.delivered;
         skb.delivered_ce = self.stats.delivered_ce;
         skb.app_limited = self.tune.app_limited != 0;
-    }
-
-    /// `tcp_rate_skb_delivered()`: a segment was ACKed or SACKed; the one that was sent last counts.
-    /// The caller sets `delivered_us` of a SACKed one to 0 afterwards, so that it does not count twice.
-    #[inline]
-    pub(crate) fn rate_skb_delivered(&mut self, skb: &Skb, rs: &mut RateSample) {
-        if skb.delivered_us == 0 {
-            return;
-        }
-        let (sent, end) = (skb.xmit_us(), skb.end_seq());
-        let first = self.tune.first_tx_us;
-        let later = sent > first || (sent == first && end.after(rs.last_end_seq));
-        if rs.prior_delivered != 0 && !later {
-            return;
-        }
-        rs.prior_delivered = skb.delivered;
-        rs.prior_delivered_ce = skb.delivered_ce;
-        rs.prior_mstamp_us = skb.delivered_us;
-        rs.is_app_limited = skb.app_limited;
-        rs.is_retrans = skb.is(Sacked::RETRANS);
-        rs.last_end_seq = end;
-        self.tune.first_tx_us = sent;
-        rs.interval_us = sent.saturating_sub(skb.first_tx_us) as i64;
     }
 
     /// `tcp_rate_gen()`: the rate of this ACK's flight: what was delivered over the longer of its sending and its ACKing.

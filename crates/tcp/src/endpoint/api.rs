@@ -2,11 +2,11 @@
 
 use tcplab_base::{Errno, Instant, Seq};
 
-use super::{Endpoint, NEVER, State, TimeWaitNeeds};
+use super::{Endpoint, State, TimeWaitNeeds};
 use crate::cx::Cx;
 use crate::options::OpenOptions;
 use crate::segment::Addr;
-use crate::timers::Which;
+use crate::timers::{NEVER, Which};
 
 /// An error of a socket call, by its errno name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

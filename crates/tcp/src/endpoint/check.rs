@@ -2,9 +2,9 @@
 
 use tcplab_base::Seq;
 
-use super::{Endpoint, NEVER, State};
+use super::{Endpoint, State};
 use crate::queue::Sacked;
-use crate::timers::Pending;
+use crate::timers::{NEVER, Pending};
 
 impl Endpoint {
     /// States what must hold between two calls.
@@ -83,14 +83,14 @@ impl Endpoint {
     /// The counts of the scoreboard are those of its segments.
     fn check_scoreboard(&self) {
         let l = &self.loss;
-        let count = |bits: u8| -> u32 {
+        let count = |bits: Sacked| -> u32 {
             let marked = self
                 .queue
                 .iter_sent()
-                .filter(|skb| bits == 0 || skb.is(bits));
+                .filter(|skb| bits.is_empty() || skb.is(bits));
             marked.map(|skb| u32::from(skb.pcount)).sum()
         };
-        assert_eq!(count(0), l.packets_out, "packets_out");
+        assert_eq!(count(Sacked::empty()), l.packets_out, "packets_out");
         assert!(
             l.sacked_out + l.lost_out <= l.packets_out,
             "more packets judged than are out"

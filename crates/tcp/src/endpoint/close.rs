@@ -5,9 +5,24 @@ use super::{Endpoint, RcvSkb, Shutdown, SocketError, State, TimeWaitNeeds};
 use crate::cx::Cx;
 use crate::mib::Counter;
 use crate::queue::Id;
+use crate::rtt::Rtt;
+use crate::timers::Timers;
 
 /// `TCP_TIMEWAIT_LEN` in seconds: twice the maximum segment lifetime.
 pub(crate) const TIMEWAIT_S: u32 = 60;
+
+impl Rtt {
+    fn three_and_a_half_rto(&self) -> u32 {
+        (self.rto << 2) - (self.rto >> 1)
+    }
+}
+
+impl Timers {
+    /// `tcp_clear_xmit_timers()`.
+    fn stop(&mut self) {
+        *self = Self::default();
+    }
+}
 
 impl Endpoint {
     /// Closes the sending direction (shutdown(2) with SHUT_WR; `inet_shutdown()`).
@@ -109,11 +124,7 @@ impl Endpoint {
             0 => cx.host.sysctl.tcp_fin_timeout.saturating_mul(hz),
             jiffies => jiffies.unsigned_abs(),
         };
-        own.max(self.three_and_a_half_rto())
-    }
-
-    fn three_and_a_half_rto(&self) -> u32 {
-        (self.rtt.rto << 2) - (self.rtt.rto >> 1)
+        own.max(self.rtt.three_and_a_half_rto())
     }
 
     /// FIN-WAIT-2 without an owner took too long.
@@ -135,7 +146,7 @@ impl Endpoint {
     pub(crate) fn enter_time_wait(&mut self, cx: &mut Cx<'_>, is_time_wait: bool, wait: u32) {
         let timeout = match is_time_wait {
             true => TIMEWAIT_S * cx.host.clock.hz,
-            false => wait.max(self.three_and_a_half_rto()),
+            false => wait.max(self.rtt.three_and_a_half_rto()),
         };
         self.time_wait = Some(TimeWaitNeeds {
             is_time_wait,
@@ -169,7 +180,7 @@ impl Endpoint {
         }
         self.forget_request(cx, false);
         self.free(cx);
-        self.forget_fast_open();
+        self.neg.fast_open.forget();
         self.shutdown = Shutdown::empty();
     }
 
@@ -192,7 +203,7 @@ impl Endpoint {
             cx.count(Counter::AttemptFails);
         }
         self.set_state(cx, State::Close);
-        self.stop_timers();
+        self.timers.stop();
         self.forget_request(cx, false);
         self.shutdown = Shutdown::all();
         if self.orphan {
@@ -200,14 +211,9 @@ impl Endpoint {
         }
     }
 
-    /// `tcp_clear_xmit_timers()`.
-    fn stop_timers(&mut self) {
-        self.timers = crate::timers::Timers::default();
-    }
-
     /// `inet_csk_destroy_sock()`: nothing is kept.
     fn free(&mut self, cx: &mut Cx<'_>) {
-        self.stop_timers();
+        self.timers.stop();
         self.purge_write_queue();
         self.fast_open_ends(cx);
         self.drop_receive_queue();

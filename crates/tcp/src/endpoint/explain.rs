@@ -2,10 +2,10 @@
 
 use tcplab_base::Instant;
 
-use super::{Endpoint, NEVER};
+use super::Endpoint;
 use crate::cx::Cx;
-use crate::options::SocketState;
-use crate::timers::Pending;
+use crate::options::Nagle;
+use crate::timers::{NEVER, Pending};
 
 impl Endpoint {
     /// The state, what holds data or ACKs back, and the timers that are set, each in a few words.
@@ -22,7 +22,7 @@ impl Endpoint {
 
     fn explain_ack(&self, cx: &Cx<'_>, words: &mut Vec<String>) {
         let a = &self.ack;
-        if self.ack_scheduled() {
+        if self.ack.is_scheduled() {
             let timer = match self.timers.delack_at {
                 NEVER => "no timer".to_owned(),
                 at => format!("delayed-ACK timer at {}", later(cx.now, at)),
@@ -65,9 +65,9 @@ impl Endpoint {
             format!("window {} is nearly full", s.snd_wnd)
         } else if self.timers.pacing_at != NEVER {
             format!("paced until {}", later(cx.now, self.timers.pacing_at))
-        } else if self.options.nonagle & SocketState::NAGLE_CORK != 0 {
+        } else if self.options.nonagle.intersects(Nagle::CORK) {
             "TCP_CORK".to_owned()
-        } else if self.options.nonagle & SocketState::NAGLE_OFF == 0 {
+        } else if !self.options.nonagle.intersects(Nagle::OFF) {
             "Nagle".to_owned()
         } else {
             "no reason known".to_owned()

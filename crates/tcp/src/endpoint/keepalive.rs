@@ -3,7 +3,18 @@
 
 use super::{Endpoint, State};
 use crate::cx::Cx;
+use crate::endpoint::{AckState, Rcv};
 use crate::output::resource_probe_interval;
+
+impl AckState {
+    /// `keepalive_time_elapsed()`: jiffies since anything came.
+    fn quiet_for(&self, cx: &Cx<'_>, rcv: &Rcv) -> u32 {
+        let now = cx.jiffies32();
+        let data = now.wrapping_sub(self.lrcvtime);
+        let any = now.wrapping_sub(rcv.rcv_tstamp);
+        data.min(any)
+    }
+}
 
 impl Endpoint {
     /// `keepalive_time_when()` in jiffies.
@@ -30,14 +41,6 @@ impl Endpoint {
         }
     }
 
-    /// `keepalive_time_elapsed()`: jiffies since anything came.
-    fn quiet_for(&self, cx: &Cx<'_>) -> u32 {
-        let now = cx.jiffies32();
-        let data = now.wrapping_sub(self.ack.lrcvtime);
-        let any = now.wrapping_sub(self.rcv.rcv_tstamp);
-        data.min(any)
-    }
-
     /// SO_KEEPALIVE with times of its own in seconds (TCP_KEEPIDLE, TCP_KEEPINTVL; 0: the sysctl's) and this many
     /// probes (TCP_KEEPCNT; 0: the sysctl's).
     pub fn set_keepalive(&mut self, cx: &mut Cx<'_>, idle: u32, interval: u32, probes: u8) {
@@ -53,7 +56,7 @@ impl Endpoint {
         // TCP_KEEPIDLE counts from the last segment (tcp_sock_set_keepidle_locked()).
         let idle = self.keepalive_time(cx);
         let rest = match was {
-            true => idle.saturating_sub(self.quiet_for(cx)),
+            true => idle.saturating_sub(self.ack.quiet_for(cx, &self.rcv)),
             false => idle,
         };
         self.timers.arm_keepalive(cx, rest);
@@ -83,7 +86,7 @@ impl Endpoint {
 
     /// Probes a quiet peer; gives the jiffies to the next look, none when the connection was given up.
     fn probe_when_quiet(&mut self, cx: &mut Cx<'_>, idle: u32) -> Option<u32> {
-        let quiet = self.quiet_for(cx);
+        let quiet = self.ack.quiet_for(cx, &self.rcv);
         if quiet < idle {
             return Some(idle - quiet);
         }

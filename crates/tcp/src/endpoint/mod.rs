@@ -19,16 +19,15 @@ pub(crate) use close::TIMEWAIT_S;
 pub(crate) use open::{
     MSS_DEFAULT, Path, RTO_MAX_MS, TIMEOUT_INIT_MS, TSTAMP_ALIGNED, mss_clamp_default, window_of,
 };
-pub(crate) use receive::{AckState, Pending as AckPending, Rcv, RcvQueue, RcvSkb};
+pub(crate) use receive::{AckState, Pending as AckPending, Rcv, RcvQueue, RcvSkb, Urgent};
 pub(crate) use send::{Snd, Tune};
 
 use bitflags::bitflags;
-use tcplab_base::Instant;
 
 use crate::cc::Congestion;
 use crate::options::{Negotiated, SocketState};
 use crate::output::MtuProbing;
-use crate::pack::{packed, packed_flags};
+use crate::pack::{packed, packed_enum, packed_flags};
 use crate::queue::SendQueue;
 use crate::recovery::{Loss, Rack, RecoveryLatency};
 use crate::rtt::Rtt;
@@ -167,17 +166,30 @@ packed!(Stats {
     chrono,
 });
 
-/// Busy, receive-window limited, send-buffer limited (`enum tcp_chrono`).
+/// What a sender is (`enum tcp_chrono`); a greater one stands before a smaller one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub(crate) enum Busy {
+    #[default]
+    Not,
+    Sends,
+    RwndLimited,
+    SndbufLimited,
+}
+
+packed_enum!(Busy {
+    Not,
+    Sends,
+    RwndLimited,
+    SndbufLimited,
+});
+
+/// How long a sender was busy, and with what.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Chrono {
-    /// 0 none, 1 busy, 2 rwnd limited, 3 sndbuf limited.
-    pub(crate) kind: u8,
+    pub(crate) kind: Busy,
     pub(crate) start: u32,
-    /// Jiffies spent in 1, 2, 3.
+    /// Jiffies spent in each but [`Busy::Not`].
     pub(crate) stat: [u32; 3],
 }
 
 packed!(Chrono { kind, start, stat });
-
-/// A time that never comes.
-pub(crate) const NEVER: Instant = Instant::from_nanos(i64::MAX);

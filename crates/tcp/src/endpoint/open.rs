@@ -8,12 +8,12 @@ use super::{Endpoint, State};
 use crate::cc::caqm;
 use crate::cc::{CongestionControl, INFINITE_SSTHRESH};
 use crate::cx::Cx;
-use crate::fastopen::{FastOpenState, put_option};
+use crate::fastopen::put_option;
 use crate::host::DeviceQueue;
-use crate::input::window_share;
 use crate::mib::Counter;
-use crate::options::{Ecn, OpenOptions, SocketState};
-use crate::queue::{Id, Skb};
+use crate::options::{Ecn, FastOpenState, Nagle, Negotiated, OpenOptions, SocketState};
+use crate::queue::{Id, Skb, SkbFlags};
+use crate::recovery::Loss;
 use crate::rtt::Rtt;
 use crate::segment::{Addr, Segment};
 use crate::timers::Pending;
@@ -37,8 +37,6 @@ pub(crate) fn mss_clamp_default(cx: &Cx<'_>) -> u16 {
 const MIN_MSS: u32 = 88;
 /// `TCPOLEN_TSTAMP_ALIGNED`.
 pub(crate) const TSTAMP_ALIGNED: u16 = 12;
-/// ECE and CWR in [`Skb::flags`]: a SYN that asks for ECN (RFC 3168 6.1.1).
-pub(crate) const SYN_ECN: u8 = (TcpFlags::ECE | TcpFlags::CWR) as u8;
 /// `SOCK_MIN_RCVBUF`: one frame's memory; the least send buffer is twice that.
 pub(super) const MIN_RCVBUF: u32 = 2304;
 /// Memory of a segment without payload.
@@ -84,7 +82,7 @@ pub(crate) fn socket_options(cx: &Cx<'_>, open: &OpenOptions) -> SocketState {
         ..SocketState::default()
     };
     if open.nodelay == Some(true) {
-        o.nonagle |= SocketState::NAGLE_OFF;
+        o.nonagle |= Nagle::OFF;
     }
     if let Some(ns) = open.user_timeout_ns {
         o.user_timeout = (ns / 1_000_000).clamp(1, i64::from(i32::MAX)) as u32;
@@ -102,6 +100,17 @@ pub(crate) fn socket_options(cx: &Cx<'_>, open: &OpenOptions) -> SocketState {
     // __ip_sock_set_tos(): of a stream socket ECN's bits stay.
     o.tos = open.tos.unwrap_or(0) & !3;
     o
+}
+
+impl Loss {
+    /// `tcp_try_undo_spurious_syn()`: the answer was to the first SYN, so its timeout was spurious.
+    pub(crate) fn try_undo_spurious_syn(&mut self, neg: &Negotiated) {
+        let stamp = self.retrans_stamp;
+        let echoes = neg.saw_tstamp && stamp == neg.rcv_tsecr;
+        if self.undo_marker.is_some() && stamp != 0 && echoes {
+            self.undo_marker = None;
+        }
+    }
 }
 
 impl Endpoint {
@@ -206,8 +215,8 @@ impl Endpoint {
             self.snd.mss_cache = mss.saturating_sub(u32::from(TSTAMP_ALIGNED)).max(1);
         }
         self.rcv.advmss = self.clamp_advmss(path.advmss);
-        self.initialize_rcv_mss();
-        let full = self.full_space(cx);
+        self.ack.initialize_rcv_mss(&self.rcv, &self.snd);
+        let full = self.rcv.full_space(cx);
         if self.rcv.rcvbuf_locked && (self.rcv.window_clamp > full || self.rcv.window_clamp == 0) {
             self.rcv.window_clamp = full;
         }
@@ -233,7 +242,7 @@ impl Endpoint {
         s.snd_up = s.write_seq;
         s.snd_nxt = s.write_seq;
         self.rtt.rto = cx.host.clock.from_millis(TIMEOUT_INIT_MS);
-        self.clear_retrans();
+        self.loss.clear_retrans();
     }
 
     /// `tcp_connect()`: queues the SYN, sends it, and arms its timer.
@@ -245,18 +254,18 @@ impl Endpoint {
 
     /// The first half of `tcp_connect()`: the SYN stands in the queue.
     pub(crate) fn queue_syn(&mut self, cx: &Cx<'_>) -> Id {
-        let mut flags = Skb::SYN;
+        let mut flags = SkbFlags::SYN;
         self.neg.ecn_flags = Ecn::empty();
         // tcp_ecn_send_syn().
         let caqm = self.caqm_asks(cx) && !cx.host.profile.caqm_syn_with_ecn;
         if (cx.host.sysctl.tcp_ecn == 1 && !caqm) || self.cc.needs_ecn() {
-            flags |= SYN_ECN;
+            flags |= SkbFlags::ECN_SETUP;
             self.neg.ecn_flags |= Ecn::OK;
         }
         let skb = Skb::new(self.snd.write_seq, 0, flags, EMPTY_TRUESIZE);
         self.snd.write_seq = self.snd.write_seq + 1;
         self.loss.retrans_stamp = cx.host.clock.millis(cx.now);
-        self.wmem_add(EMPTY_TRUESIZE);
+        self.snd.wmem_add(&mut self.rcv, EMPTY_TRUESIZE);
         self.loss.packets_out += 1;
         self.queue.push(skb);
         self.queue.advance_send_head();
@@ -295,10 +304,13 @@ impl Endpoint {
         };
         if skb.xmit_ns != 0 && cx.host.sysctl.tcp_ecn_fallback {
             // RFC 3168 6.1.1.1: some paths drop SYNs that ask for ECN; Linux tcp_ecn_clear_syn().
-            skb.flags &= !SYN_ECN;
+            skb.flags &= !SkbFlags::ECN_SETUP;
         }
         skb.xmit_ns = (cx.now.as_nanos() + cx.host.clock.boot_ns) as u64;
-        let (seq, mut flags) = (skb.seq, u16::from(skb.flags & (Skb::SYN | SYN_ECN)));
+        let (seq, mut flags) = (
+            skb.seq,
+            u16::from((skb.flags & (SkbFlags::SYN | SkbFlags::ECN_SETUP)).bits()),
+        );
         let crossed = self.state == State::SynRecv;
         if crossed {
             // tcp_ecn_send_synack(): no CWR, and ECE only when it was agreed on.
@@ -328,7 +340,7 @@ impl Endpoint {
         };
         self.stats.segs_out += 1;
         if crossed {
-            self.event_ack_sent(cx, 1);
+            self.ack.sent(cx, &mut self.timers, 1);
         }
         if cx.host.queue == DeviceQueue::Drops {
             return self.dropped(cx);
@@ -359,8 +371,10 @@ impl Endpoint {
         if let Some(option) = option
             && put_option(&mut options, option)
         {
-            self.set_fast_open_bit(FastOpenState::OPTION, true);
-            self.set_fast_open_bit(FastOpenState::EXPERIMENTAL, option.is_experimental());
+            self.neg.fast_open.set(FastOpenState::OPTION, true);
+            self.neg
+                .fast_open
+                .set(FastOpenState::EXPERIMENTAL, option.is_experimental());
         }
         options
     }
@@ -395,15 +409,6 @@ impl Endpoint {
         self.init_buffer_space(cx);
     }
 
-    /// `tcp_try_undo_spurious_syn()`: the answer was to the first SYN, so its timeout was spurious.
-    pub(crate) fn try_undo_spurious_syn(&mut self) {
-        let stamp = self.loss.retrans_stamp;
-        let echoes = self.neg.saw_tstamp && stamp == self.neg.rcv_tsecr;
-        if self.loss.undo_marker.is_some() && stamp != 0 && echoes {
-            self.loss.undo_marker = None;
-        }
-    }
-
     /// Reads the options of a SYN or SYN-ACK (`tcp_parse_options()` with `estab` 0).
     pub(crate) fn parse_syn_options(&mut self, cx: &Cx<'_>, seg: &Segment) {
         let sysctl = &cx.host.sysctl;
@@ -433,5 +438,5 @@ impl Endpoint {
 
 /// `tcp_win_from_space()`.
 pub(crate) fn window_of(cx: &Cx<'_>, space: u32) -> u32 {
-    window_share(cx, 0, i64::from(space)).max(0) as u32
+    cx.host.window_share(0, i64::from(space)).max(0) as u32
 }

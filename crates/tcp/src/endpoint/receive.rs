@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use bitflags::bitflags;
 use tcplab_base::{Instant, Seq};
 
-use crate::pack::{packed, packed_flags};
+use crate::pack::{packed, packed_enum, packed_flags};
 
 /// Receive sequence space and window (RFC 9293 3.3.1, Linux `struct tcp_sock`).
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,8 +30,7 @@ pub(crate) struct Rcv {
     /// SO_RCVBUF was set: no auto-tuning (`SOCK_RCVBUF_LOCK`).
     pub(crate) rcvbuf_locked: bool,
     pub(crate) advmss: u16,
-    /// Urgent data: `urg_seq`, and whether there is some (`TCP_URG_*` in the high bits).
-    pub(crate) urg_data: u16,
+    pub(crate) urg_data: Urgent,
     pub(crate) urg_seq: Seq,
     /// `tcp_header_len`-predicted fast path is on (`pred_flags != 0`).
     pub(crate) pred: bool,
@@ -76,6 +75,25 @@ packed!(Rcv {
     space_time_us,
     fin_seq,
     rcv_tstamp,
+});
+
+/// The urgent byte (`TCP_URG_*`), which stands at `urg_seq`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Urgent {
+    #[default]
+    None,
+    /// The pointer came, its byte did not.
+    NotYet,
+    Valid,
+    /// A read with MSG_OOB has taken it.
+    Read,
+}
+
+packed_enum!(Urgent {
+    None,
+    NotYet,
+    Valid,
+    Read,
 });
 
 /// A run of received bytes that one or more segments brought.

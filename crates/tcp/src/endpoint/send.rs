@@ -163,8 +163,8 @@ pub(crate) struct Tune {
     pacing_divisor: u32,
     /// `sk_max_pacing_rate` in bytes a second; u32::MAX and more: no limit.
     pub(crate) max_pacing_rate: u32,
-    /// 0 none, 1 internal pacing is needed (`SK_PACING_NEEDED`).
-    pub(crate) pacing_status: u8,
+    /// `SK_PACING_NEEDED`: TCP paces itself.
+    pub(crate) pacing_needed: bool,
     pub(crate) pacing_shift: u8,
     /// Time in ns at which the next packet may leave (`tcp_wstamp_ns`).
     pub(crate) wstamp_ns: u64,
@@ -180,7 +180,7 @@ packed!(Tune {
     pacing_dividend,
     pacing_divisor,
     max_pacing_rate,
-    pacing_status,
+    pacing_needed,
     pacing_shift,
     wstamp_ns,
     first_tx_us,
@@ -220,7 +220,7 @@ impl Default for Tune {
             pacing_dividend: u64::MAX,
             pacing_divisor: 0,
             max_pacing_rate: u32::MAX,
-            pacing_status: 0,
+            pacing_needed: false,
             pacing_shift: 10,
             wstamp_ns: 0,
             first_tx_us: 0,

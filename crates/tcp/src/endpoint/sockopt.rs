@@ -4,10 +4,11 @@
 use tcplab_base::Seq;
 
 use super::open::{MIN_RCVBUF, window_of};
-use super::{Endpoint, ReadOutcome, Shutdown, SocketError, State};
+use super::{Endpoint, ReadOutcome, Shutdown, SocketError, State, Urgent};
 use crate::cc::congestion_controls;
 use crate::cx::Cx;
-use crate::options::SocketState;
+use crate::options::Nagle;
+use crate::timers::NEVER;
 
 /// `SOCK_MIN_SNDBUF`: two of the smallest segments.
 const MIN_SNDBUF: u32 = 2 * MIN_RCVBUF;
@@ -107,12 +108,12 @@ impl Endpoint {
 
     /// TCP_NODELAY.
     pub fn nodelay(&self) -> bool {
-        self.options.nonagle & SocketState::NAGLE_OFF != 0
+        self.options.nonagle.intersects(Nagle::OFF)
     }
 
     /// TCP_CORK.
     pub fn cork(&self) -> bool {
-        self.options.nonagle & SocketState::NAGLE_CORK != 0
+        self.options.nonagle.intersects(Nagle::CORK)
     }
 
     /// TCP_USER_TIMEOUT in milliseconds.
@@ -197,7 +198,7 @@ impl Endpoint {
             self.set_keepalive(cx, idle, interval, probes);
         } else if !on {
             self.options.keepalive = false;
-            self.timers.keepalive_at = super::NEVER;
+            self.timers.keepalive_at = NEVER;
         }
     }
 
@@ -223,7 +224,7 @@ impl Endpoint {
 
     /// `rcv_nxt`, and how many bytes from there on it takes (`tcp_receive_window()`).
     pub fn receive_space(&self) -> (Seq, u32) {
-        (self.rcv.rcv_nxt, self.receive_window())
+        (self.rcv.rcv_nxt, self.rcv.receive_window())
     }
 
     /// `sk_shutdown`.
@@ -238,13 +239,12 @@ impl Endpoint {
 
     /// Whether poll(2) says POLLIN by what is queued alone (`tcp_stream_is_readable()`).
     pub fn has_enough(&self) -> bool {
-        self.epollin_ready()
+        self.rcv.is_enough(&self.ack, &self.options)
     }
 
     /// Whether poll(2) says POLLPRI: an urgent byte is there.
     pub fn has_urgent(&self) -> bool {
-        // TCP_URG_VALID.
-        self.rcv.urg_data & 0x0100 != 0
+        self.rcv.urg_data == Urgent::Valid
     }
 
     /// POLLOUT as tcp_poll() asks for it: who is told no is told later.
@@ -264,7 +264,7 @@ impl Endpoint {
     /// SO_MAX_PACING_RATE in bytes a second; `u32::MAX` is no limit, a smaller one makes TCP pace itself.
     pub fn set_max_pacing_rate(&mut self, rate: u32) {
         if rate != u32::MAX {
-            self.tune.pacing_status = 1;
+            self.tune.pacing_needed = true;
         }
         self.tune.max_pacing_rate = rate;
     }
@@ -283,7 +283,7 @@ impl Endpoint {
     pub fn peek(&mut self, most: u64) -> ReadOutcome {
         let queued = self.readable_bytes();
         let ahead = match self.rcv.urg_data {
-            0 => queued,
+            Urgent::None => queued,
             _ => match self.rcv.urg_seq.distance(self.rcv.copied_seq) {
                 // The urgent byte itself is stepped over.
                 0 => queued.saturating_sub(1),
@@ -305,7 +305,7 @@ impl Endpoint {
 
     /// The next byte is the urgent one.
     pub fn at_mark(&self) -> bool {
-        self.rcv.urg_data != 0 && self.rcv.urg_seq == self.rcv.copied_seq
+        self.rcv.urg_data != Urgent::None && self.rcv.urg_seq == self.rcv.copied_seq
     }
 
     /// TCP_CM_INQ (`tcp_inq_hint()`): bytes that can be read; 1 when only the end is left.

@@ -2,10 +2,10 @@
 //! so on (Linux `tcp_fastopen_active_disable()`, `tcp_fastopen_active_disable_ofo_check()`,
 //! `tcp_fastopen_active_detect_blackhole()`).
 
-use super::FastOpenState;
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, State};
 use crate::mib::Counter;
+use crate::options::FastOpenState;
 
 impl Endpoint {
     /// `tcp_fastopen_active_disable()`.
@@ -20,7 +20,7 @@ impl Endpoint {
     /// A RST that is not at `rcv_nxt`, and nothing else came.
     #[cold]
     pub(crate) fn reset_out_of_order(&self, cx: &mut Cx<'_>) {
-        if self.fast_open_is(FastOpenState::OPTION)
+        if self.neg.fast_open.intersects(FastOpenState::OPTION)
             && self.stats.data_segs_in == 0
             && self.state == State::Established
         {
@@ -31,7 +31,7 @@ impl Endpoint {
     /// A FIN behind data that did not come, after close(2).
     #[cold]
     pub(crate) fn fin_out_of_order(&self, cx: &mut Cx<'_>) {
-        if self.fast_open_is(FastOpenState::OPTION) {
+        if self.neg.fast_open.intersects(FastOpenState::OPTION) {
             self.disable_fast_open(cx);
         }
     }
@@ -39,14 +39,14 @@ impl Endpoint {
     /// The connection ends: a FIN is all that came, and out of order; or data came, so the first try after a black hole
     /// went well.
     pub(crate) fn fast_open_ends(&self, cx: &mut Cx<'_>) {
-        if !self.fast_open_is(FastOpenState::OPTION) {
+        if !self.neg.fast_open.intersects(FastOpenState::OPTION) {
             return;
         }
         if self.stats.data_segs_in == 0 {
             if self.rcvq.ofo.len() == 1 && self.rcvq.ofo.iter().all(|skb| skb.fin) {
                 self.disable_fast_open(cx);
             }
-        } else if self.fast_open_is(FastOpenState::TRIES_AGAIN)
+        } else if self.neg.fast_open.intersects(FastOpenState::TRIES_AGAIN)
             && cx.metrics.fast_open.times_disabled() > 0
         {
             cx.metrics.fast_open.enable();
@@ -57,7 +57,7 @@ impl Endpoint {
     pub(crate) fn detect_black_hole(&self, cx: &mut Cx<'_>, expired: bool) {
         let used = FastOpenState::OPTION | FastOpenState::SYN_DATA | FastOpenState::DATA_ACKED;
         let timeouts = self.loss.retransmits;
-        if self.fast_open_is(used) && (timeouts == 2 || (timeouts < 2 && expired)) {
+        if self.neg.fast_open.intersects(used) && (timeouts == 2 || (timeouts < 2 && expired)) {
             self.disable_fast_open(cx);
             cx.count(Counter::FastOpenActiveFail);
         }

@@ -3,16 +3,27 @@
 
 use tcplab_wire::{FastOpen, TcpFlags};
 
-use super::{FastOpenState, Over};
+use super::Over;
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, RTO_MAX_MS, TIMEOUT_INIT_MS};
 use crate::mib::Counter;
+use crate::options::FastOpenState;
 use crate::segment::Segment;
 use crate::stack::{Open, Request};
-use crate::timers::Pending;
+use crate::timers::{Pending, Timers};
 
 /// How long a child that was reset still counts for its listener, in seconds.
 const RESET_COUNTS_S: u32 = 60;
+
+impl Timers {
+    fn arm_synack(&mut self, cx: &Cx<'_>, backoff: u8) {
+        let clock = &cx.host.clock;
+        let first = clock.from_millis(TIMEOUT_INIT_MS);
+        let when = first.saturating_mul(1 << backoff.min(16));
+        let most = clock.from_millis(RTO_MAX_MS);
+        self.arm(cx, Pending::SynAck, when, most);
+    }
+}
 
 impl Endpoint {
     /// The rest of a child that was made of its SYN: data of the SYN, timer, SYN-ACK.
@@ -23,11 +34,11 @@ impl Endpoint {
         seg: &Segment,
         cookie: Option<FastOpen>,
     ) {
-        self.set_fast_open_bit(FastOpenState::CHILD, true);
+        self.neg.fast_open.set(FastOpenState::CHILD, true);
         // RFC 7323 2.2: the window of a SYN is never scaled.
         self.snd.snd_wnd = u32::from(seg.window);
         self.snd.max_window = self.snd.snd_wnd;
-        self.arm_synack(cx, 0);
+        self.timers.arm_synack(cx, 0);
         self.init_transfer(cx);
         self.rcv.rcv_nxt = seg.seq + 1;
         self.take_syn_payload(cx, seg);
@@ -50,24 +61,16 @@ impl Endpoint {
         }
         self.queue_syn_payload(cx, seg);
         self.rcv.rcv_nxt = end;
-        self.set_fast_open_bit(FastOpenState::DATA_ACKED, true);
+        self.neg.fast_open.set(FastOpenState::DATA_ACKED, true);
         self.stats.bytes_received = u64::from(seg.len);
         if seg.flags.has(TcpFlags::FIN) {
             self.fin(cx);
         }
     }
 
-    fn arm_synack(&mut self, cx: &Cx<'_>, backoff: u8) {
-        let clock = &cx.host.clock;
-        let first = clock.from_millis(TIMEOUT_INIT_MS);
-        let when = first.saturating_mul(1 << backoff.min(16));
-        let most = clock.from_millis(RTO_MAX_MS);
-        self.timers.arm(cx, Pending::SynAck, when, most);
-    }
-
     /// Whether it is a child of Fast Open.
     pub(crate) fn is_fast_child(&self) -> bool {
-        self.fast_open_is(FastOpenState::CHILD)
+        self.neg.fast_open.intersects(FastOpenState::CHILD)
     }
 
     /// `tcp_passive_fastopen()`: a child of Fast Open whose handshake is not over; poll(2) treats it as connected.
@@ -97,16 +100,6 @@ impl Endpoint {
             self.reset(cx);
         }
         verdict == Open::On
-    }
-
-    /// The sample of the SYN-ACK's round trip (`tcp_synack_rtt_meas()`); none: it was sent again (Karn).
-    pub(crate) fn fast_child_rtt(&self, cx: &Cx<'_>) -> Option<u32> {
-        let req = self.request.as_ref()?;
-        if req.num_retrans > 0 || req.snt_synack_us == 0 {
-            return None;
-        }
-        let us = cx.now_us().saturating_sub(req.snt_synack_us);
-        Some(us.min(u64::from(u32::MAX)) as u32)
     }
 
     /// The SYN-ACK is ACKed (`tcp_rcv_synrecv_state_fastopen()`).
@@ -164,6 +157,6 @@ impl Endpoint {
         if self.loss.retrans_stamp == 0 {
             self.loss.retrans_stamp = cx.host.clock.millis(cx.now);
         }
-        self.arm_synack(cx, backoff);
+        self.timers.arm_synack(cx, backoff);
     }
 }

@@ -3,11 +3,12 @@
 
 use tcplab_wire::FastOpen;
 
-use super::{Bits, Failure, FastOpenState, Seen};
+use super::{Bits, Seen};
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, State};
+use crate::endpoint::{Busy, Endpoint, State};
 use crate::mib::Counter;
-use crate::queue::{Id, Skb};
+use crate::options::{Failure, FastOpenState};
+use crate::queue::{Id, Skb, SkbFlags};
 use crate::segment::Segment;
 
 /// Room that is left for options, ours and those of middle boxes.
@@ -26,33 +27,33 @@ struct Plan {
 impl Endpoint {
     /// TCP_FASTOPEN_CONNECT: connect(2) returns at once when there is a cookie, and the first write sends the SYN.
     pub fn set_fast_open_connect(&mut self, on: bool) {
-        self.set_fast_open_bit(FastOpenState::CONNECT, on);
+        self.neg.fast_open.set(FastOpenState::CONNECT, on);
     }
 
     /// Whether TCP_FASTOPEN_CONNECT is set.
     pub fn fast_open_connect(&self) -> bool {
-        self.fast_open_is(FastOpenState::CONNECT)
+        self.neg.fast_open.intersects(FastOpenState::CONNECT)
     }
 
     /// TCP_FASTOPEN_NO_COOKIE: data go with the SYN without a cookie; of a listener: they are taken without one.
     pub fn set_fast_open_no_cookie(&mut self, on: bool) {
-        self.set_fast_open_bit(FastOpenState::NO_COOKIE, on);
+        self.neg.fast_open.set(FastOpenState::NO_COOKIE, on);
     }
 
     /// Whether TCP_FASTOPEN_NO_COOKIE is set.
     pub fn fast_open_no_cookie(&self) -> bool {
-        self.fast_open_is(FastOpenState::NO_COOKIE)
+        self.neg.fast_open.intersects(FastOpenState::NO_COOKIE)
     }
 
     /// `defer_connect`: the SYN waits for [`Endpoint::connect_with_data`]; poll(2) says that it can be written.
     pub fn is_deferred(&self) -> bool {
-        self.state == State::SynSent && self.fast_open_is(FastOpenState::DEFERRED)
+        self.state == State::SynSent && self.neg.fast_open.intersects(FastOpenState::DEFERRED)
     }
 
     /// `sk_write_pending`: somebody waits until the connection stands, and will write then; the ACK of the SYN-ACK goes
     /// with these data.
     pub fn set_write_pending(&mut self, on: bool) {
-        self.set_fast_open_bit(FastOpenState::WRITER, on);
+        self.neg.fast_open.set(FastOpenState::WRITER, on);
     }
 
     /// The check of `tcp_fastopen_defer_connect()`: whether connect(2) may wait for data. It notes a missing cookie.
@@ -62,12 +63,12 @@ impl Endpoint {
 
     /// Data will come with the SYN (MSG_FASTOPEN), whether there is a cookie or not.
     pub(crate) fn will_bring_data(&mut self) {
-        self.set_fast_open_bit(FastOpenState::DEFERRED, true);
+        self.neg.fast_open.set(FastOpenState::DEFERRED, true);
     }
 
     /// The SYN will come with the first write; `mtu` is that of the route.
     pub(crate) fn defer(&mut self, mtu: u32) {
-        self.set_fast_open_bit(FastOpenState::DEFERRED, true);
+        self.neg.fast_open.set(FastOpenState::DEFERRED, true);
         let s = &mut self.snd;
         s.pmtu = mtu;
         s.snd_una = s.write_seq;
@@ -90,7 +91,7 @@ impl Endpoint {
         if !self.is_deferred() {
             return 0;
         }
-        self.set_fast_open_bit(FastOpenState::DEFERRED, false);
+        self.neg.fast_open.set(FastOpenState::DEFERRED, false);
         let mtu = self.snd.pmtu;
         self.connect_init(cx, mtu);
         u64::from(self.send_fast_syn(cx, bytes))
@@ -115,7 +116,7 @@ impl Endpoint {
         let again = sysctl.tcp_fastopen_blackhole_timeout_sec != 0
             && cx.metrics.fast_open.times_disabled() > 0;
         if again {
-            self.set_fast_open_bit(FastOpenState::TRIES_AGAIN, true);
+            self.neg.fast_open.set(FastOpenState::TRIES_AGAIN, true);
         }
         if sysctl.tcp_fastopen & Bits::CLIENT_NO_COOKIE != 0 || self.fast_open_no_cookie() {
             plan.data = true;
@@ -124,7 +125,7 @@ impl Endpoint {
         plan.option = Some(known.option);
         plan.data = !known.option.is_request();
         if !plan.data {
-            self.set_fast_open_failure(Failure::CookieUnavailable);
+            self.neg.fast_open.set_failure(Failure::CookieUnavailable);
         }
         plan
     }
@@ -165,7 +166,7 @@ impl Endpoint {
         let len = u64::from(room.min(ONE_PAGE)).min(bytes) as u32;
         self.transmit_syn_with(cx, syn, len, option);
         let truesize = cx.host.profile.tx_truesize + len;
-        let mut skb = Skb::new(self.snd.write_seq, len, Skb::PSH, truesize);
+        let mut skb = Skb::new(self.snd.write_seq, len, SkbFlags::PSH, truesize);
         skb.xmit_ns = self.queue.get(syn).map_or(0, |syn| syn.xmit_ns);
         skb.pcount = 1;
         self.queue.push(skb);
@@ -173,12 +174,12 @@ impl Endpoint {
         if let Some(data) = self.queue.last_sent() {
             self.queue.list_last(data);
         }
-        self.wmem_add(truesize);
+        self.snd.wmem_add(&mut self.rcv, truesize);
         self.loss.packets_out += 1;
         self.snd.write_seq = self.snd.write_seq + len;
-        self.set_fast_open_bit(FastOpenState::SYN_DATA, len > 0);
+        self.neg.fast_open.set(FastOpenState::SYN_DATA, len > 0);
         if len > 0 {
-            self.chrono_start(cx, crate::output::BUSY);
+            self.stats.chrono.start(cx, Busy::Sends);
         }
         cx.count(Counter::OrigDataSent);
         len
@@ -186,13 +187,13 @@ impl Endpoint {
 
     /// Data went with the SYN, and it is not answered yet.
     pub(crate) fn is_syn_data_out(&self) -> bool {
-        self.state == State::SynSent && self.fast_open_is(FastOpenState::SYN_DATA)
+        self.state == State::SynSent && self.neg.fast_open.intersects(FastOpenState::SYN_DATA)
     }
 
     /// What the SYN-ACK says of Fast Open; true: data of the SYN were sent again, so no ACK is needed.
     #[cold]
     pub(crate) fn fast_open_answered(&mut self, cx: &mut Cx<'_>, seg: &Segment) -> bool {
-        let sent_data = self.fast_open_is(FastOpenState::SYN_DATA);
+        let sent_data = self.neg.fast_open.intersects(FastOpenState::SYN_DATA);
         let unacked = sent_data && self.queue.first_sent().is_some();
         let again = self.stats.total_retrans > 0;
         let mut mss = self.snd.mss_clamp;
@@ -206,28 +207,29 @@ impl Endpoint {
             syn_lost: false,
             try_experimental: 0,
         };
-        if !self.fast_open_is(FastOpenState::OPTION) {
+        if !self.neg.fast_open.intersects(FastOpenState::OPTION) {
             // Nobody asked for it.
             seen.cookie = None;
         } else if again {
             // The server saw the second SYN only: the first one, or its answer, was lost.
             seen.syn_lost = seen.cookie.is_none() && unacked;
         } else if seen.cookie.is_none() && !sent_data {
-            seen.try_experimental = match self.fast_open_is(FastOpenState::EXPERIMENTAL) {
+            seen.try_experimental = match self.neg.fast_open.intersects(FastOpenState::EXPERIMENTAL)
+            {
                 true => 2,
                 false => 1,
             };
         }
         cx.metrics.fast_open.set(self.cache_ends(), seen);
         if unacked {
-            self.set_fast_open_failure(match again {
+            self.neg.fast_open.set_failure(match again {
                 true => Failure::SynRetransmitted,
                 false => Failure::DataNotAcked,
             });
             self.resend_syn_data(cx);
             return true;
         }
-        self.set_fast_open_bit(FastOpenState::DATA_ACKED, sent_data);
+        self.neg.fast_open.set(FastOpenState::DATA_ACKED, sent_data);
         if sent_data {
             cx.count(Counter::FastOpenActive);
             // SYN and data were one packet.
@@ -243,7 +245,7 @@ impl Endpoint {
         let mut at = self.queue.first_sent();
         while let Some(id) = at {
             at = self.queue.next_sent(id);
-            self.mark_skb_lost(cx, id);
+            self.loss.mark_lost(cx, &mut self.queue, id);
         }
         self.loss_without_congestion(cx);
         cx.count(Counter::FastOpenActiveFail);

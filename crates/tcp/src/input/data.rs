@@ -7,9 +7,36 @@ use tcplab_wire::TcpFlags;
 
 use crate::ack::MAX_QUICKACKS;
 use crate::cx::Cx;
-use crate::endpoint::{AckPending, Endpoint, Shutdown, State};
+use crate::endpoint::{AckPending, AckState, Endpoint, Rcv, Shutdown, State, Stats};
 use crate::mib::Counter;
 use crate::segment::Segment;
+
+impl AckState {
+    /// Nothing of the segment is kept; its sender shall learn soon what we have.
+    #[inline(never)]
+    fn out_of_window(&mut self, cx: &mut Cx<'_>, rcv: &Rcv) {
+        self.enter_quickack_mode(cx, rcv, MAX_QUICKACKS);
+        self.schedule();
+        self.bsd_ack_now(cx);
+    }
+
+    /// BSD ACKs at once all that is not plain data in order.
+    #[inline]
+    fn bsd_ack_now(&mut self, cx: &Cx<'_>) {
+        if cx.host.profile.ack_engine == AckEngine::EverySecond {
+            self.pending |= AckPending::NOW;
+        }
+    }
+}
+
+impl Rcv {
+    /// `tcp_rcv_nxt_update()`.
+    #[inline]
+    pub(super) fn rcv_nxt_update(&mut self, stats: &mut Stats, seq: Seq) {
+        stats.bytes_received += u64::from(seq - self.rcv_nxt);
+        self.rcv_nxt = seq;
+    }
+}
 
 impl Endpoint {
     /// `tcp_data_queue()`: payload and FIN of a segment whose ACK was handled.
@@ -21,9 +48,9 @@ impl Endpoint {
         self.rcvq.dsack = None;
         let rcv_nxt = self.rcv.rcv_nxt;
         if seg.seq == rcv_nxt {
-            if self.receive_window() == 0 {
+            if self.rcv.receive_window() == 0 {
                 cx.count(Counter::ZeroWindowDrop);
-                return self.ack_out_of_window(cx);
+                return self.ack.out_of_window(cx, &self.rcv);
             }
             return self.queue_in_order(cx, seg);
         }
@@ -35,44 +62,36 @@ impl Endpoint {
     fn data_not_next(&mut self, cx: &mut Cx<'_>, seg: &Segment, end_seq: Seq, rcv_nxt: Seq) {
         if end_seq.at_or_before(rcv_nxt) {
             // All of it is old: the peer's retransmission was spurious, or our ACK was lost.
-            self.spurious_retransmission(cx, seg.seq);
+            self.rcvq.spurious_retransmission(cx, seg.seq);
             cx.count(Counter::DelayedACKLost);
             self.dsack_set(cx, seg.seq, end_seq);
-            return self.ack_out_of_window(cx);
+            return self.ack.out_of_window(cx, &self.rcv);
         }
-        let window = self.receive_window();
+        let window = self.rcv.receive_window();
         if seg.seq.at_or_after(rcv_nxt + window) {
-            return self.ack_out_of_window(cx);
+            return self.ack.out_of_window(cx, &self.rcv);
         }
         if seg.seq.before(rcv_nxt) {
             self.dsack_set(cx, seg.seq, rcv_nxt);
             if window == 0 {
                 cx.count(Counter::ZeroWindowDrop);
-                return self.ack_out_of_window(cx);
+                return self.ack.out_of_window(cx, &self.rcv);
             }
             return self.queue_in_order(cx, seg);
         }
         self.data_queue_ofo(cx, seg);
     }
 
-    /// Nothing of the segment is kept; its sender shall learn soon what we have.
-    #[inline(never)]
-    fn ack_out_of_window(&mut self, cx: &mut Cx<'_>) {
-        self.enter_quickack_mode(cx, MAX_QUICKACKS);
-        self.schedule_ack();
-        self.bsd_ack_now(cx);
-    }
-
     /// The segment begins at or before `rcv_nxt` and ends behind it.
     fn queue_in_order(&mut self, cx: &mut Cx<'_>, seg: &Segment) {
         let skb = self.received(cx, seg);
         if self.rcvq.ready.is_empty() {
-            self.forced_mem_schedule(skb.truesize);
+            self.rcv.forced_mem_schedule(skb.truesize);
         } else if !self.try_rmem_schedule(cx, skb.truesize) {
             cx.count(Counter::RcvQDrop);
             return;
         }
-        self.queue_rcv(cx, skb);
+        self.rcvq.queue_rcv(cx, &mut self.rcv, &mut self.stats, skb);
         if seg.len > 0 {
             self.event_data_recv(cx, seg, skb.truesize);
         }
@@ -83,9 +102,9 @@ impl Endpoint {
             self.hole_is_filled(cx);
         }
         if self.rcvq.num_sacks > 0 {
-            self.sack_remove();
+            self.rcvq.sack_remove(&self.rcv);
         }
-        self.fast_path_check();
+        self.rcv.fast_path_check(&self.rcvq);
     }
 
     /// What stood behind the segment may be in order now.
@@ -96,37 +115,22 @@ impl Endpoint {
             // RFC 5681 4.2: at once, when a gap is filled.
             match cx.host.profile.repair_ack {
                 true => self.ack.pending |= AckPending::NOW,
-                false => self.exit_pingpong(),
+                false => self.ack.exit_pingpong(),
             }
         }
-        self.bsd_ack_now(cx);
-    }
-
-    /// BSD ACKs at once all that is not plain data in order.
-    #[inline]
-    fn bsd_ack_now(&mut self, cx: &Cx<'_>) {
-        if cx.host.profile.ack_engine == AckEngine::EverySecond {
-            self.ack.pending |= AckPending::NOW;
-        }
-    }
-
-    /// `tcp_rcv_nxt_update()`.
-    #[inline]
-    pub(super) fn rcv_nxt_update(&mut self, seq: Seq) {
-        self.stats.bytes_received += u64::from(seq - self.rcv.rcv_nxt);
-        self.rcv.rcv_nxt = seq;
+        self.ack.bsd_ack_now(cx);
     }
 
     /// `tcp_fin()`: the peer's FIN is in order.
     pub(crate) fn fin(&mut self, cx: &mut Cx<'_>) {
-        self.schedule_ack();
-        self.bsd_ack_now(cx);
+        self.ack.schedule();
+        self.ack.bsd_ack_now(cx);
         self.shutdown |= Shutdown::RECEIVE;
         self.rcv.fin_seq = Some(self.rcv.rcv_nxt - 1);
         match self.state {
             State::SynRecv | State::Established => {
                 self.set_state(cx, State::CloseWait);
-                self.enter_pingpong(cx);
+                self.ack.enter_pingpong(cx);
             }
             State::FinWait1 => {
                 self.send_ack(cx);
@@ -138,7 +142,7 @@ impl Endpoint {
             }
             _ => {}
         }
-        self.purge_ofo();
+        self.rcvq.purge_ofo(&mut self.rcv);
         self.rcvq.num_sacks = 0;
         self.rcvq.dsack = None;
     }

@@ -24,7 +24,7 @@ impl Endpoint {
             Segment::NOT_ECT => {
                 // Retransmissions are not ECN-capable: this is probably one.
                 if self.neg.ecn_flags.intersects(Ecn::SEEN) {
-                    self.enter_quickack_mode(cx, QUICK);
+                    self.ack.enter_quickack_mode(cx, &self.rcv, QUICK);
                 }
             }
             Segment::CE => {
@@ -32,7 +32,7 @@ impl Endpoint {
                     self.cc_event(cx, CaEvent::EcnIsCe);
                 }
                 if !self.neg.ecn_flags.intersects(Ecn::DEMAND_CWR) {
-                    self.enter_quickack_mode(cx, QUICK);
+                    self.ack.enter_quickack_mode(cx, &self.rcv, QUICK);
                     self.neg.ecn_flags |= Ecn::DEMAND_CWR;
                 }
                 self.neg.ecn_flags |= Ecn::SEEN;

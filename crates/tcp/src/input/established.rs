@@ -5,16 +5,65 @@
 use tcplab_wire::TcpFlags;
 
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, RcvSkb};
+use crate::endpoint::{Endpoint, Rcv, RcvQueue, RcvSkb, Snd, Urgent};
 use crate::mib::Counter;
+use crate::options::Negotiated;
 use crate::recovery::{Acked, Flag};
 use crate::segment::{Caqm, Segment};
+
+impl Negotiated {
+    /// Takes the time stamp over; false: PAWS must look closer.
+    #[inline]
+    fn predicted_time_stamp(&mut self, seg: &Segment) -> bool {
+        if !self.tstamp_ok {
+            return true;
+        }
+        self.parse_time_stamp(seg);
+        self.rcv_tsval.wrapping_sub(self.ts_recent) as i32 >= 0
+    }
+
+    /// `tcp_store_ts_recent()` of a predicted segment: it is at `rcv_nxt`, so the rule is `rcv_nxt == rcv_wup`.
+    #[inline]
+    fn predicted_ts_recent(&mut self, cx: &Cx<'_>, rcv: &Rcv) {
+        if self.tstamp_ok && rcv.rcv_nxt == rcv.rcv_wup {
+            self.store_ts_recent(cx);
+        }
+    }
+}
+
+impl Rcv {
+    /// The header is as `pred_flags` says, the segment is next in order, its ACK is within what was sent.
+    #[inline]
+    fn predicts(&self, neg: &Negotiated, snd: &Snd, seg: &Segment) -> bool {
+        let o = &seg.options;
+        self.pred
+            && seg.flags.0 & !TcpFlags::PSH == TcpFlags::ACK
+            && u32::from(seg.window) == snd.snd_wnd >> snd.snd_wscale
+            && seg.seq == self.rcv_nxt
+            && seg.ack.at_or_before(snd.snd_nxt)
+            && seg.ack.at_or_after(snd.snd_una)
+            && o.sack.is_empty()
+            && o.timestamps.is_some() == neg.tstamp_ok
+    }
+
+    /// `tcp_fast_path_check()`: header prediction is on when nothing unusual goes on.
+    #[inline]
+    pub(crate) fn fast_path_check(&mut self, rcvq: &RcvQueue) {
+        if rcvq.ofo.is_empty()
+            && self.rcv_wnd != 0
+            && self.rmem_alloc < self.rcvbuf
+            && self.urg_data == Urgent::None
+        {
+            self.pred = true;
+        }
+    }
+}
 
 impl Endpoint {
     /// `tcp_rcv_established()`.
     pub(super) fn rcv_established(&mut self, cx: &mut Cx<'_>, seg: &Segment) {
         self.neg.saw_tstamp = false;
-        if self.predicted(seg) && self.predicted_time_stamp(seg) {
+        if self.rcv.predicts(&self.neg, &self.snd, seg) && self.neg.predicted_time_stamp(seg) {
             if seg.caqm != Caqm::Plain {
                 self.caqm_accepted(cx, seg);
             }
@@ -39,42 +88,10 @@ impl Endpoint {
         }
     }
 
-    /// The header is as `pred_flags` says, the segment is next in order, its ACK is within what was sent.
-    #[inline]
-    fn predicted(&self, seg: &Segment) -> bool {
-        let o = &seg.options;
-        self.rcv.pred
-            && seg.flags.0 & !TcpFlags::PSH == TcpFlags::ACK
-            && u32::from(seg.window) == self.snd.snd_wnd >> self.snd.snd_wscale
-            && seg.seq == self.rcv.rcv_nxt
-            && seg.ack.at_or_before(self.snd.snd_nxt)
-            && seg.ack.at_or_after(self.snd.snd_una)
-            && o.sack.is_empty()
-            && o.timestamps.is_some() == self.neg.tstamp_ok
-    }
-
-    /// Takes the time stamp over; false: PAWS must look closer.
-    #[inline]
-    fn predicted_time_stamp(&mut self, seg: &Segment) -> bool {
-        if !self.neg.tstamp_ok {
-            return true;
-        }
-        self.parse_time_stamp(seg);
-        self.neg.rcv_tsval.wrapping_sub(self.neg.ts_recent) as i32 >= 0
-    }
-
-    /// `tcp_store_ts_recent()` of a predicted segment: it is at `rcv_nxt`, so the rule is `rcv_nxt == rcv_wup`.
-    #[inline]
-    fn predicted_ts_recent(&mut self, cx: &Cx<'_>) {
-        if self.neg.tstamp_ok && self.rcv.rcv_nxt == self.rcv.rcv_wup {
-            self.store_ts_recent(cx);
-        }
-    }
-
     /// A pure ACK: the sender's side of a bulk transfer.
     #[inline]
     fn fast_ack(&mut self, cx: &mut Cx<'_>, seg: &Segment) {
-        self.predicted_ts_recent(cx);
+        self.neg.predicted_ts_recent(cx, &self.rcv);
         self.ack(cx, seg, Flag::empty());
         self.data_snd_check(cx);
         self.rcv.rtt_last_tsecr = self.neg.rcv_tsecr;
@@ -83,17 +100,17 @@ impl Endpoint {
     /// Data in order: the receiver's side of a bulk transfer.
     #[inline(never)]
     fn fast_data(&mut self, cx: &mut Cx<'_>, seg: &Segment, skb: RcvSkb) {
-        self.predicted_ts_recent(cx);
-        self.rcv_rtt_measure_ts(cx, seg);
+        self.neg.predicted_ts_recent(cx, &self.rcv);
+        self.rcv.rtt_measure_ts(cx, &self.ack, &self.neg, seg);
         cx.count(Counter::HPHits);
-        self.queue_rcv(cx, skb);
+        self.rcvq.queue_rcv(cx, &mut self.rcv, &mut self.stats, skb);
         self.event_data_recv(cx, seg, skb.truesize);
         if seg.ack == self.snd.snd_una {
             self.snd.snd_wl1 = seg.seq;
         } else {
             self.ack(cx, seg, Flag::DATA);
             self.data_snd_check(cx);
-            if !self.ack_scheduled() {
+            if !self.ack.is_scheduled() {
                 return;
             }
         }
@@ -105,22 +122,10 @@ impl Endpoint {
         if self.ack(cx, seg, Flag::SLOWPATH | Flag::UPDATE_TS_RECENT) == Acked::Invalid {
             return;
         }
-        self.rcv_rtt_measure_ts(cx, seg);
-        self.urgent(cx, seg);
+        self.rcv.rtt_measure_ts(cx, &self.ack, &self.neg, seg);
+        self.rcv.urgent(cx, &mut self.rcvq, seg);
         self.data_queue(cx, seg);
         self.data_snd_check(cx);
         self.ack_snd_check(cx);
-    }
-
-    /// `tcp_fast_path_check()`: header prediction is on when nothing unusual goes on.
-    #[inline]
-    pub(crate) fn fast_path_check(&mut self) {
-        if self.rcvq.ofo.is_empty()
-            && self.rcv.rcv_wnd != 0
-            && self.rcv.rmem_alloc < self.rcv.rcvbuf
-            && self.rcv.urg_data == 0
-        {
-            self.rcv.pred = true;
-        }
     }
 }

@@ -7,7 +7,7 @@
 use tcplab_wire::TcpFlags;
 
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, RcvSkb};
+use crate::endpoint::{Endpoint, Rcv, RcvQueue, RcvSkb, Stats};
 use crate::host::RxTruesize;
 use crate::mib::Counter;
 use crate::segment::Segment;
@@ -85,6 +85,114 @@ fn frame_memory(rule: RxTruesize, header: u32, payload: u32) -> Buffer {
     }
 }
 
+impl Rcv {
+    /// `skb_set_owner_r()`, or what a joined frame adds.
+    #[inline]
+    pub(super) fn set_owner(&mut self, bytes: u32) {
+        self.rmem_alloc += bytes;
+        self.fwd_alloc -= bytes as i32;
+    }
+
+    /// `sock_rfree()`: a frame leaves the queues; whole pages are given back.
+    #[inline]
+    pub(super) fn uncharge(&mut self, bytes: u32) {
+        self.rmem_alloc = self.rmem_alloc.saturating_sub(bytes);
+        self.mem_uncharge(bytes);
+    }
+
+    /// `sk_mem_uncharge()`: for what was received and for what was sent.
+    #[inline]
+    pub(crate) fn mem_uncharge(&mut self, bytes: u32) {
+        self.fwd_alloc += bytes as i32;
+        if self.fwd_alloc >= PAGE {
+            self.fwd_alloc %= PAGE;
+        }
+    }
+
+    /// `sk_rmem_schedule()`, `sk_forced_mem_schedule()`: sets whole pages aside for `bytes`.
+    #[inline]
+    pub(crate) fn forced_mem_schedule(&mut self, bytes: u32) {
+        let lacking = bytes as i32 - self.fwd_alloc;
+        if lacking > 0 {
+            self.fwd_alloc += (lacking + PAGE - 1) / PAGE * PAGE;
+        }
+    }
+}
+
+impl RcvQueue {
+    /// `tcp_queue_rcv()`: to the receive queue, joined to its last frame when that is cheap.
+    #[inline]
+    pub(super) fn queue_rcv(
+        &mut self,
+        cx: &mut Cx<'_>,
+        rcv: &mut Rcv,
+        stats: &mut Stats,
+        skb: RcvSkb,
+    ) {
+        self.append_ready(cx, rcv, skb, false);
+        rcv.rcv_nxt_update(stats, skb.end_seq);
+    }
+
+    /// Appends to the receive queue; `charged`: its memory is counted already.
+    #[inline]
+    pub(super) fn append_ready(
+        &mut self,
+        cx: &mut Cx<'_>,
+        rcv: &mut Rcv,
+        skb: RcvSkb,
+        charged: bool,
+    ) {
+        let last = self.ready.len().checked_sub(1);
+        if last.is_some_and(|at| self.join(cx, rcv, false, at, skb)) {
+            if charged {
+                rcv.uncharge(skb.truesize);
+            }
+            return;
+        }
+        self.ready.push_back(skb);
+        if !charged {
+            rcv.set_owner(skb.truesize);
+        }
+    }
+
+    /// `tcp_try_coalesce()` with the frame at `at` of the out-of-order or receive queue: true when it took `from`.
+    #[inline]
+    pub(super) fn join(
+        &mut self,
+        cx: &mut Cx<'_>,
+        rcv: &mut Rcv,
+        ofo: bool,
+        at: usize,
+        from: RcvSkb,
+    ) -> bool {
+        let queue = if ofo { &mut self.ofo } else { &mut self.ready };
+        let Some(to) = queue.get_mut(at).filter(|to| to.end_seq == from.seq) else {
+            return false;
+        };
+        let payload = (from.end_seq - from.seq).saturating_sub(u32::from(from.fin));
+        let frags = to.frags & !RcvSkb::OWN_BUFFER;
+        let tailroom = if frags == 0 { to.tailroom } else { 0 };
+        let delta = if payload <= u32::from(tailroom) {
+            // Copied into what its buffer has left; a FIN alone needs nothing.
+            to.tailroom = tailroom - payload as u16;
+            0
+        } else {
+            // Its buffer is taken over, its sk_buff is not needed any more. One with OWN_BUFFER counts as too many.
+            if frags + from.frags >= MAX_FRAGS {
+                return false;
+            }
+            to.frags += from.frags + 1;
+            from.truesize.saturating_sub(SK_BUFF)
+        };
+        to.truesize += delta;
+        to.end_seq = from.end_seq;
+        to.fin |= from.fin;
+        rcv.set_owner(delta);
+        cx.count(Counter::RcvCoalesce);
+        true
+    }
+}
+
 impl Endpoint {
     /// `skb->truesize` of what GRO has joined.
     #[inline(never)]
@@ -127,107 +235,22 @@ impl Endpoint {
     pub(crate) fn queue_syn_payload(&mut self, cx: &Cx<'_>, seg: &Segment) {
         let mut skb = self.received(cx, seg);
         skb.seq = seg.seq + 1;
-        self.forced_mem_schedule(skb.truesize);
+        self.rcv.forced_mem_schedule(skb.truesize);
         self.rcvq.ready.push_back(skb);
-        self.set_owner(skb.truesize);
-    }
-
-    /// `tcp_queue_rcv()`: to the receive queue, joined to its last frame when that is cheap.
-    #[inline]
-    pub(super) fn queue_rcv(&mut self, cx: &mut Cx<'_>, skb: RcvSkb) {
-        self.append_ready(cx, skb, false);
-        self.rcv_nxt_update(skb.end_seq);
-    }
-
-    /// Appends to the receive queue; `charged`: its memory is counted already.
-    #[inline]
-    pub(super) fn append_ready(&mut self, cx: &mut Cx<'_>, skb: RcvSkb, charged: bool) {
-        let last = self.rcvq.ready.len().checked_sub(1);
-        if last.is_some_and(|at| self.join(cx, false, at, skb)) {
-            if charged {
-                self.uncharge(skb.truesize);
-            }
-            return;
-        }
-        self.rcvq.ready.push_back(skb);
-        if !charged {
-            self.set_owner(skb.truesize);
-        }
-    }
-
-    /// `tcp_try_coalesce()` with the frame at `at` of the out-of-order or receive queue: true when it took `from`.
-    #[inline]
-    pub(super) fn join(&mut self, cx: &mut Cx<'_>, ofo: bool, at: usize, from: RcvSkb) -> bool {
-        let queue = if ofo {
-            &mut self.rcvq.ofo
-        } else {
-            &mut self.rcvq.ready
-        };
-        let Some(to) = queue.get_mut(at).filter(|to| to.end_seq == from.seq) else {
-            return false;
-        };
-        let payload = (from.end_seq - from.seq).saturating_sub(u32::from(from.fin));
-        let frags = to.frags & !RcvSkb::OWN_BUFFER;
-        let tailroom = if frags == 0 { to.tailroom } else { 0 };
-        let delta = if payload <= u32::from(tailroom) {
-            // Copied into what its buffer has left; a FIN alone needs nothing.
-            to.tailroom = tailroom - payload as u16;
-            0
-        } else {
-            // Its buffer is taken over, its sk_buff is not needed any more. One with OWN_BUFFER counts as too many.
-            if frags + from.frags >= MAX_FRAGS {
-                return false;
-            }
-            to.frags += from.frags + 1;
-            from.truesize.saturating_sub(SK_BUFF)
-        };
-        to.truesize += delta;
-        to.end_seq = from.end_seq;
-        to.fin |= from.fin;
-        self.set_owner(delta);
-        cx.count(Counter::RcvCoalesce);
-        true
-    }
-
-    /// `skb_set_owner_r()`, or what a joined frame adds.
-    #[inline]
-    pub(super) fn set_owner(&mut self, bytes: u32) {
-        self.rcv.rmem_alloc += bytes;
-        self.rcv.fwd_alloc -= bytes as i32;
-    }
-
-    /// `sock_rfree()`: a frame leaves the queues; whole pages are given back.
-    #[inline]
-    pub(super) fn uncharge(&mut self, bytes: u32) {
-        self.rcv.rmem_alloc = self.rcv.rmem_alloc.saturating_sub(bytes);
-        self.mem_uncharge(bytes);
-    }
-
-    /// `sk_mem_uncharge()`: for what was received and for what was sent.
-    #[inline]
-    pub(crate) fn mem_uncharge(&mut self, bytes: u32) {
-        self.rcv.fwd_alloc += bytes as i32;
-        if self.rcv.fwd_alloc >= PAGE {
-            self.rcv.fwd_alloc %= PAGE;
-        }
-    }
-
-    /// `sk_rmem_schedule()`, `sk_forced_mem_schedule()`: sets whole pages aside for `bytes`.
-    #[inline]
-    pub(crate) fn forced_mem_schedule(&mut self, bytes: u32) {
-        let lacking = bytes as i32 - self.rcv.fwd_alloc;
-        if lacking > 0 {
-            self.rcv.fwd_alloc += (lacking + PAGE - 1) / PAGE * PAGE;
-        }
+        self.rcv.set_owner(skb.truesize);
     }
 
     /// `tcp_try_rmem_schedule()`: true when the frame may be queued; queues are pruned for it.
     #[inline]
     pub(super) fn try_rmem_schedule(&mut self, cx: &mut Cx<'_>, bytes: u32) -> bool {
-        if self.rcv.rmem_alloc > self.rcv.rcvbuf && !self.prune_queue(cx) {
+        if self.rcv.rmem_alloc > self.rcv.rcvbuf
+            && !self
+                .rcvq
+                .prune_queue(cx, &mut self.rcv, &mut self.ack, &self.neg)
+        {
             return false;
         }
-        self.forced_mem_schedule(bytes);
+        self.rcv.forced_mem_schedule(bytes);
         true
     }
 }

@@ -24,7 +24,6 @@ mod validate;
 mod window;
 
 pub(crate) use syn_sent::{in_window, paws_reject};
-pub(crate) use window::window_share;
 
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, State};

@@ -3,7 +3,7 @@
 //! The queue is sorted by first and by last sequence number; neighbours may overlap, none lies within another.
 
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, RcvSkb};
+use crate::endpoint::{Endpoint, Rcv, RcvQueue, RcvSkb};
 use crate::mib::Counter;
 use crate::segment::Segment;
 
@@ -17,6 +17,15 @@ enum Place {
     At(usize),
 }
 
+impl RcvQueue {
+    /// `skb_rbtree_purge()` of the out-of-order queue.
+    pub(super) fn purge_ofo(&mut self, rcv: &mut Rcv) {
+        while let Some(skb) = self.ofo.pop_front() {
+            rcv.uncharge(skb.truesize);
+        }
+    }
+}
+
 impl Endpoint {
     /// `tcp_data_queue_ofo()`.
     pub(super) fn data_queue_ofo(&mut self, cx: &mut Cx<'_>, seg: &Segment) {
@@ -27,7 +36,7 @@ impl Endpoint {
             return;
         }
         self.rcv.pred = false;
-        self.schedule_ack();
+        self.ack.schedule();
         self.stats.rcv_ooopack = self.stats.rcv_ooopack.wrapping_add(seg.wire_packets());
         cx.count(Counter::OFOQueue);
         let place = if self.rcvq.ofo.is_empty() {
@@ -45,11 +54,12 @@ impl Endpoint {
             self.sack_new_ofo(cx, skb.seq, skb.end_seq);
             if !matches!(place, Place::Known) {
                 // Without SACK the window stays, so that each ACK is a duplicate one.
-                self.grow_window(cx, seg.len, skb.truesize);
+                self.rcv
+                    .grow_window(cx, &mut self.ack, seg.len, skb.truesize);
             }
         }
         if matches!(place, Place::At(_)) {
-            self.set_owner(skb.truesize);
+            self.rcv.set_owner(skb.truesize);
         }
     }
 
@@ -68,7 +78,7 @@ impl Endpoint {
             return Place::At(at);
         };
         if skb.seq.at_or_after(other.end_seq) {
-            let joined = self.join(cx, true, before, skb);
+            let joined = self.rcvq.join(cx, &mut self.rcv, true, before, skb);
             return if joined { Place::Joined } else { Place::At(at) };
         }
         if skb.end_seq.at_or_before(other.end_seq) {
@@ -79,7 +89,7 @@ impl Endpoint {
         if skb.seq == other.seq {
             // It covers the other one and more.
             self.rcvq.ofo.remove(before);
-            self.uncharge(other.truesize);
+            self.rcv.uncharge(other.truesize);
             self.dsack_extend(cx, other.seq, other.end_seq);
             cx.count(Counter::OFOMerge);
             return Place::At(before);
@@ -102,7 +112,7 @@ impl Endpoint {
                 break;
             }
             self.rcvq.ofo.remove(at + 1);
-            self.uncharge(next.truesize);
+            self.rcv.uncharge(next.truesize);
             self.dsack_extend(cx, next.seq, next.end_seq);
             cx.count(Counter::OFOMerge);
         }
@@ -120,12 +130,12 @@ impl Endpoint {
             }
             self.rcvq.ofo.pop_front();
             if skb.end_seq.at_or_before(self.rcv.rcv_nxt) {
-                self.uncharge(skb.truesize);
+                self.rcv.uncharge(skb.truesize);
                 continue;
             }
             // Its memory is counted already: joining counts what the other one takes over.
-            self.append_ready(cx, skb, true);
-            self.rcv_nxt_update(skb.end_seq);
+            self.rcvq.append_ready(cx, &mut self.rcv, skb, true);
+            self.rcv.rcv_nxt_update(&mut self.stats, skb.end_seq);
             if skb.fin {
                 // Drops what is left: it lies behind the FIN.
                 self.fin(cx);
@@ -134,13 +144,6 @@ impl Endpoint {
         }
         if self.rcvq.ofo.is_empty() && self.rcvq.ofo.capacity() > 64 {
             self.rcvq.ofo = std::collections::VecDeque::new();
-        }
-    }
-
-    /// `skb_rbtree_purge()` of the out-of-order queue.
-    pub(super) fn purge_ofo(&mut self) {
-        while let Some(skb) = self.rcvq.ofo.pop_front() {
-            self.uncharge(skb.truesize);
         }
     }
 }

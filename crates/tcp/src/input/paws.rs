@@ -4,7 +4,8 @@
 use tcplab_base::Seq;
 
 use crate::cx::Cx;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, Rcv};
+use crate::options::Negotiated;
 use crate::segment::Segment;
 
 /// `TCP_PAWS_24DAYS` in seconds: a value that old says nothing any more (RFC 7323 5.5).
@@ -12,38 +13,55 @@ const OUTDATED: u32 = 24 * 24 * 60 * 60;
 /// `TCP_PAWS_WINDOW`: a value may be older by this.
 const WINDOW: i32 = 1;
 
-impl Endpoint {
+impl Negotiated {
     /// Reads the time stamps of a segment on a connection that uses them.
     #[inline]
     pub(crate) fn parse_time_stamp(&mut self, seg: &Segment) {
         let Some((tsval, tsecr)) = seg.options.timestamps else {
             return;
         };
-        self.neg.saw_tstamp = true;
-        self.neg.rcv_tsval = tsval;
-        self.neg.rcv_tsecr = match tsecr {
+        self.saw_tstamp = true;
+        self.rcv_tsval = tsval;
+        self.rcv_tsecr = match tsecr {
             0 => 0,
-            echo => echo.wrapping_sub(self.neg.tsoffset),
+            echo => echo.wrapping_sub(self.tsoffset),
         };
     }
 
     /// `tcp_paws_check()`.
     pub(crate) fn paws_check(&self, cx: &Cx<'_>, window: i32) -> bool {
-        let older = self.neg.ts_recent.wrapping_sub(self.neg.rcv_tsval) as i32;
+        let older = self.ts_recent.wrapping_sub(self.rcv_tsval) as i32;
         older <= window || self.is_ts_recent_void(cx)
     }
 
     #[cold]
     #[inline(never)]
     fn is_ts_recent_void(&self, cx: &Cx<'_>) -> bool {
-        seconds(cx).wrapping_sub(self.neg.ts_recent_stamp) as i32 >= OUTDATED as i32
+        seconds(cx).wrapping_sub(self.ts_recent_stamp) as i32 >= OUTDATED as i32
             // Some send 0 in the SYN and real values later.
-            || self.neg.ts_recent == 0
+            || self.ts_recent == 0
     }
 
+    /// `tcp_store_ts_recent()`.
+    #[inline]
+    pub(crate) fn store_ts_recent(&mut self, cx: &Cx<'_>) {
+        self.ts_recent = self.rcv_tsval;
+        self.ts_recent_stamp = seconds(cx);
+    }
+
+    /// `tcp_replace_ts_recent()`: only a segment that the last ACK sent did not pass may set the echo (RFC 7323 4.3).
+    #[inline]
+    pub(crate) fn replace_ts_recent(&mut self, cx: &mut Cx<'_>, rcv: &Rcv, seq: Seq) {
+        if self.saw_tstamp && seq.at_or_before(rcv.rcv_wup) && self.paws_check(cx, 0) {
+            self.store_ts_recent(cx);
+        }
+    }
+}
+
+impl Endpoint {
     /// `tcp_paws_discard()`.
     pub(super) fn paws_discard(&self, cx: &Cx<'_>, seg: &Segment) -> bool {
-        !self.paws_check(cx, WINDOW) && !self.disordered_ack(cx, seg)
+        !self.neg.paws_check(cx, WINDOW) && !self.disordered_ack(cx, seg)
     }
 
     /// `tcp_disordered_ack()`: a pure duplicate ACK that was overtaken within about one RTO.
@@ -63,21 +81,6 @@ impl Endpoint {
             && seg.ack == self.snd.snd_una
             && !updates_window
             && i64::from(older) <= replay as i64
-    }
-
-    /// `tcp_store_ts_recent()`.
-    #[inline]
-    pub(crate) fn store_ts_recent(&mut self, cx: &Cx<'_>) {
-        self.neg.ts_recent = self.neg.rcv_tsval;
-        self.neg.ts_recent_stamp = seconds(cx);
-    }
-
-    /// `tcp_replace_ts_recent()`: only a segment that the last ACK sent did not pass may set the echo (RFC 7323 4.3).
-    #[inline]
-    pub(crate) fn replace_ts_recent(&mut self, cx: &mut Cx<'_>, seq: Seq) {
-        if self.neg.saw_tstamp && seq.at_or_before(self.rcv.rcv_wup) && self.paws_check(cx, 0) {
-            self.store_ts_recent(cx);
-        }
     }
 }
 

@@ -8,97 +8,16 @@ use tcplab_plan::profile::Profile;
 
 use super::memory::{CACHE_LINE, SHARED_INFO, skb_truesize};
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, RcvSkb};
+use crate::endpoint::{AckState, Rcv, RcvQueue, RcvSkb};
 use crate::mib::Counter;
+use crate::options::Negotiated;
 
 /// `SKB_MAX_ORDER(0, 0)`: payload that a frame of one page holds.
 const COLLAPSED: u32 = 4096 - 320;
 
-impl Endpoint {
-    /// `tcp_prune_queue()`: true when a frame may be queued afterwards.
-    #[inline(never)]
-    pub(super) fn prune_queue(&mut self, cx: &mut Cx<'_>) -> bool {
-        cx.count(Counter::PruneCalled);
-        if self.rcv.rmem_alloc >= self.rcv.rcvbuf {
-            self.clamp_window(cx);
-        }
-        if self.fits() {
-            return true;
-        }
-        self.collapse_ofo(cx);
-        self.collapse_ready(cx);
-        if self.fits() {
-            return true;
-        }
-        self.prune_ofo(cx);
-        if self.fits() {
-            return true;
-        }
-        cx.count(Counter::RcvPruned);
-        self.rcv.pred = false;
-        false
-    }
-
+impl Rcv {
     fn fits(&self) -> bool {
-        self.rcv.rmem_alloc <= self.rcv.rcvbuf
-    }
-
-    /// `tcp_prune_ofo_queue()`: drops the highest out-of-order frames, an eighth of the buffer at a time.
-    fn prune_ofo(&mut self, cx: &mut Cx<'_>) {
-        if self.rcvq.ofo.is_empty() {
-            return;
-        }
-        cx.count(Counter::OfoPruned);
-        let mut goal = i64::from(self.rcv.rcvbuf >> 3);
-        while let Some(skb) = self.rcvq.ofo.pop_back() {
-            goal -= i64::from(skb.truesize);
-            self.uncharge(skb.truesize);
-            if goal <= 0 {
-                if self.fits() {
-                    break;
-                }
-                goal = i64::from(self.rcv.rcvbuf >> 3);
-            }
-        }
-        // RFC 2018 8: what was SACKed is gone.
-        if self.neg.sack_ok {
-            self.rcvq.num_sacks = 0;
-            self.rcvq.dsack = None;
-        }
-    }
-
-    /// `tcp_collapse()` of the receive queue.
-    fn collapse_ready(&mut self, cx: &mut Cx<'_>) {
-        let queue = std::mem::take(&mut self.rcvq.ready);
-        self.rcvq.ready = self.collapse_run(cx, queue, self.rcv.copied_seq);
-    }
-
-    /// `tcp_collapse_ofo_queue()`: each run without a gap, unless it is one small frame.
-    fn collapse_ofo(&mut self, cx: &mut Cx<'_>) {
-        let mut rest = std::mem::take(&mut self.rcvq.ofo);
-        let mut done = VecDeque::with_capacity(rest.len());
-        let mut tiny = 0_u32;
-        while let Some(first) = rest.pop_front() {
-            let mut run = VecDeque::from([first]);
-            let (mut end, mut memory) = (first.end_seq, first.truesize);
-            while let Some(next) = rest.front().copied().filter(|n| n.seq.at_or_before(end)) {
-                rest.pop_front();
-                end = end.max(next.end_seq);
-                memory += next.truesize;
-                run.push_back(next);
-            }
-            if run.len() > 1 || end - first.seq >= COLLAPSED {
-                done.append(&mut self.collapse_run(cx, run, first.seq));
-                continue;
-            }
-            done.append(&mut run);
-            tiny += memory;
-            if tiny > self.rcv.rcvbuf >> 3 {
-                break;
-            }
-        }
-        done.append(&mut rest);
-        self.rcvq.ofo = done;
+        self.rmem_alloc <= self.rcvbuf
     }
 
     /// Copies neighbours together into frames of a page, from the first place where that saves memory.
@@ -161,6 +80,96 @@ impl Endpoint {
         };
         self.set_owner(new.truesize);
         new
+    }
+}
+
+impl RcvQueue {
+    /// `tcp_prune_queue()`: true when a frame may be queued afterwards.
+    #[inline(never)]
+    pub(super) fn prune_queue(
+        &mut self,
+        cx: &mut Cx<'_>,
+        rcv: &mut Rcv,
+        ack: &mut AckState,
+        neg: &Negotiated,
+    ) -> bool {
+        cx.count(Counter::PruneCalled);
+        if rcv.rmem_alloc >= rcv.rcvbuf {
+            rcv.clamp_window(cx, ack);
+        }
+        if rcv.fits() {
+            return true;
+        }
+        self.collapse_ofo(cx, rcv);
+        self.collapse_ready(cx, rcv);
+        if rcv.fits() {
+            return true;
+        }
+        self.prune_ofo(cx, rcv, neg);
+        if rcv.fits() {
+            return true;
+        }
+        cx.count(Counter::RcvPruned);
+        rcv.pred = false;
+        false
+    }
+
+    /// `tcp_prune_ofo_queue()`: drops the highest out-of-order frames, an eighth of the buffer at a time.
+    fn prune_ofo(&mut self, cx: &mut Cx<'_>, rcv: &mut Rcv, neg: &Negotiated) {
+        if self.ofo.is_empty() {
+            return;
+        }
+        cx.count(Counter::OfoPruned);
+        let mut goal = i64::from(rcv.rcvbuf >> 3);
+        while let Some(skb) = self.ofo.pop_back() {
+            goal -= i64::from(skb.truesize);
+            rcv.uncharge(skb.truesize);
+            if goal <= 0 {
+                if rcv.fits() {
+                    break;
+                }
+                goal = i64::from(rcv.rcvbuf >> 3);
+            }
+        }
+        // RFC 2018 8: what was SACKed is gone.
+        if neg.sack_ok {
+            self.num_sacks = 0;
+            self.dsack = None;
+        }
+    }
+
+    /// `tcp_collapse()` of the receive queue.
+    fn collapse_ready(&mut self, cx: &mut Cx<'_>, rcv: &mut Rcv) {
+        let queue = std::mem::take(&mut self.ready);
+        self.ready = rcv.collapse_run(cx, queue, rcv.copied_seq);
+    }
+
+    /// `tcp_collapse_ofo_queue()`: each run without a gap, unless it is one small frame.
+    fn collapse_ofo(&mut self, cx: &mut Cx<'_>, rcv: &mut Rcv) {
+        let mut rest = std::mem::take(&mut self.ofo);
+        let mut done = VecDeque::with_capacity(rest.len());
+        let mut tiny = 0_u32;
+        while let Some(first) = rest.pop_front() {
+            let mut run = VecDeque::from([first]);
+            let (mut end, mut memory) = (first.end_seq, first.truesize);
+            while let Some(next) = rest.front().copied().filter(|n| n.seq.at_or_before(end)) {
+                rest.pop_front();
+                end = end.max(next.end_seq);
+                memory += next.truesize;
+                run.push_back(next);
+            }
+            if run.len() > 1 || end - first.seq >= COLLAPSED {
+                done.append(&mut rcv.collapse_run(cx, run, first.seq));
+                continue;
+            }
+            done.append(&mut run);
+            tiny += memory;
+            if tiny > rcv.rcvbuf >> 3 {
+                break;
+            }
+        }
+        done.append(&mut rest);
+        self.ofo = done;
     }
 }
 

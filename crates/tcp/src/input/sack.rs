@@ -6,7 +6,7 @@
 use tcplab_base::Seq;
 
 use crate::cx::Cx;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, Rcv, RcvQueue};
 use crate::mib::Counter;
 
 /// `TCP_SACK_BLOCKS_EXPECTED`: more blocks than that fit into no option beside time stamps for sure.
@@ -20,6 +20,71 @@ fn extend(block: &mut (Seq, Seq), seq: Seq, end_seq: Seq) -> bool {
         block.1 = block.1.max(end_seq);
     }
     touches
+}
+
+impl RcvQueue {
+    /// `tcp_rcv_spurious_retrans()`: the same data came once more, so our ACKs may be lost on their path; Linux tries
+    /// another hash.
+    pub(super) fn spurious_retransmission(&mut self, cx: &mut Cx<'_>, seq: Seq) {
+        if seq == self.dsack_start {
+            cx.count(Counter::DuplicateDataRehash);
+        }
+    }
+
+    fn blocks(&mut self) -> &mut [(Seq, Seq)] {
+        let have = usize::from(self.num_sacks);
+        self.sacks.get_mut(..have).unwrap_or_default()
+    }
+
+    /// `tcp_sack_maybe_coalesce()`: the first block may touch others now.
+    fn coalesce_sacks(&mut self) {
+        let have = usize::from(self.num_sacks);
+        let [mut first, rest @ ..] = self.sacks;
+        let mut n = 0;
+        let mut kept = [(Seq(0), Seq(0)); 3];
+        for (seq, end_seq) in rest.into_iter().take(have.saturating_sub(1)) {
+            if extend(&mut first, seq, end_seq) {
+                continue;
+            }
+            if let Some(slot) = kept.get_mut(n) {
+                *slot = (seq, end_seq);
+                n += 1;
+            }
+        }
+        let [a, b, c] = kept;
+        self.sacks = [first, a, b, c];
+        self.num_sacks = n as u8 + 1;
+    }
+
+    /// `tcp_sack_remove()`: `rcv_nxt` has moved over some blocks.
+    #[inline(never)]
+    pub(super) fn sack_remove(&mut self, rcv: &Rcv) {
+        if self.ofo.is_empty() {
+            self.num_sacks = 0;
+            return;
+        }
+        let rcv_nxt = rcv.rcv_nxt;
+        let mut n = 0;
+        for place in 0..usize::from(self.num_sacks) {
+            let Some(block) = self.sacks.get(place).copied() else {
+                break;
+            };
+            if rcv_nxt.before(block.0)
+                && let Some(slot) = self.sacks.get_mut(n)
+            {
+                *slot = block;
+                n += 1;
+            }
+        }
+        self.num_sacks = n as u8;
+    }
+
+    /// The end of the highest block.
+    pub(super) fn highest_sack_end(&self) -> Option<Seq> {
+        let have = usize::from(self.num_sacks);
+        let blocks = self.sacks.get(..have).unwrap_or_default();
+        blocks.iter().map(|block| block.1).reduce(Seq::max)
+    }
 }
 
 impl Endpoint {
@@ -37,14 +102,6 @@ impl Endpoint {
         self.rcvq.dsack_start = seq;
     }
 
-    /// `tcp_rcv_spurious_retrans()`: the same data came once more, so our ACKs may be lost on their path; Linux tries
-    /// another hash.
-    pub(super) fn spurious_retransmission(&mut self, cx: &mut Cx<'_>, seq: Seq) {
-        if seq == self.rcvq.dsack_start {
-            cx.count(Counter::DuplicateDataRehash);
-        }
-    }
-
     /// `tcp_dsack_extend()`.
     pub(super) fn dsack_extend(&mut self, cx: &mut Cx<'_>, seq: Seq, end_seq: Seq) {
         match &mut self.rcvq.dsack {
@@ -60,6 +117,7 @@ impl Endpoint {
     pub(super) fn sack_new_ofo(&mut self, cx: &mut Cx<'_>, seq: Seq, end_seq: Seq) {
         let have = usize::from(self.rcvq.num_sacks);
         let known = self
+            .rcvq
             .blocks()
             .iter_mut()
             .position(|block| extend(block, seq, end_seq));
@@ -70,7 +128,7 @@ impl Endpoint {
             if let Some(upto) = self.rcvq.sacks.get_mut(..=place) {
                 upto.rotate_right(1);
             }
-            self.coalesce_sacks();
+            self.rcvq.coalesce_sacks();
             return;
         }
         if have >= EXPECTED {
@@ -82,60 +140,5 @@ impl Endpoint {
             *first = (seq, end_seq);
         }
         self.rcvq.num_sacks = (have + 1).min(self.rcvq.sacks.len()) as u8;
-    }
-
-    fn blocks(&mut self) -> &mut [(Seq, Seq)] {
-        let have = usize::from(self.rcvq.num_sacks);
-        self.rcvq.sacks.get_mut(..have).unwrap_or_default()
-    }
-
-    /// `tcp_sack_maybe_coalesce()`: the first block may touch others now.
-    fn coalesce_sacks(&mut self) {
-        let have = usize::from(self.rcvq.num_sacks);
-        let [mut first, rest @ ..] = self.rcvq.sacks;
-        let mut n = 0;
-        let mut kept = [(Seq(0), Seq(0)); 3];
-        for (seq, end_seq) in rest.into_iter().take(have.saturating_sub(1)) {
-            if extend(&mut first, seq, end_seq) {
-                continue;
-            }
-            if let Some(slot) = kept.get_mut(n) {
-                *slot = (seq, end_seq);
-                n += 1;
-            }
-        }
-        let [a, b, c] = kept;
-        self.rcvq.sacks = [first, a, b, c];
-        self.rcvq.num_sacks = n as u8 + 1;
-    }
-
-    /// `tcp_sack_remove()`: `rcv_nxt` has moved over some blocks.
-    #[inline(never)]
-    pub(super) fn sack_remove(&mut self) {
-        if self.rcvq.ofo.is_empty() {
-            self.rcvq.num_sacks = 0;
-            return;
-        }
-        let rcv_nxt = self.rcv.rcv_nxt;
-        let mut n = 0;
-        for place in 0..usize::from(self.rcvq.num_sacks) {
-            let Some(block) = self.rcvq.sacks.get(place).copied() else {
-                break;
-            };
-            if rcv_nxt.before(block.0)
-                && let Some(slot) = self.rcvq.sacks.get_mut(n)
-            {
-                *slot = block;
-                n += 1;
-            }
-        }
-        self.rcvq.num_sacks = n as u8;
-    }
-
-    /// The end of the highest block.
-    pub(super) fn highest_sack_end(&self) -> Option<Seq> {
-        let have = usize::from(self.rcvq.num_sacks);
-        let blocks = self.rcvq.sacks.get(..have).unwrap_or_default();
-        blocks.iter().map(|block| block.1).reduce(Seq::max)
     }
 }

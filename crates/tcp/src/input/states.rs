@@ -5,10 +5,9 @@ use tcplab_wire::TcpFlags;
 
 use crate::cc::CongestionControl;
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, Shutdown, State};
+use crate::endpoint::{Endpoint, Rcv, Shutdown, State};
 use crate::mib::Counter;
 use crate::recovery::{Acked, Flag};
-use crate::rtt::RttSamples;
 use crate::segment::{Caqm, Segment};
 
 /// What the ACK field did to the state.
@@ -20,6 +19,14 @@ enum Step {
     Done,
     /// All is done; answer with a reset.
     Reset,
+}
+
+impl Rcv {
+    /// Payload behind `rcv_nxt`, a FIN not counted.
+    fn brings_new_data(&self, seg: &Segment) -> bool {
+        let fin = u32::from(seg.flags.has(TcpFlags::FIN));
+        (seg.end_seq() - fin).after(self.rcv_nxt)
+    }
 }
 
 impl Endpoint {
@@ -88,13 +95,9 @@ impl Endpoint {
     fn established_after_syn_recv(&mut self, cx: &mut Cx<'_>, seg: &Segment) {
         self.stats.delivered = self.stats.delivered.wrapping_add(1);
         if self.rtt.srtt_us == 0 {
-            match self.fast_child_rtt(cx) {
-                Some(us) => self.handshake_rtt(cx, us),
-                // The SYN-ACK was sent again: only its time stamp tells which one was answered.
-                None => {
-                    self.ack_update_rtt(cx, Flag::SYN_ACKED, RttSamples::default());
-                }
-            }
+            // The SYN-ACK was sent again: only its time stamp tells which one was answered.
+            let us = self.request.as_ref().and_then(|req| req.synack_rtt(cx));
+            self.rtt.handshake(cx, &self.neg, &self.snd, us);
         }
         if self.neg.tstamp_ok {
             self.rcv.advmss = self.rcv.advmss.saturating_sub(12);
@@ -102,7 +105,7 @@ impl Endpoint {
         match self.request.is_some() {
             true => self.fast_child_stands(cx),
             false => {
-                self.try_undo_spurious_syn();
+                self.loss.try_undo_spurious_syn(&self.neg);
                 self.loss.retrans_stamp = 0;
                 self.init_transfer(cx);
                 self.rcv.copied_seq = self.rcv.rcv_nxt;
@@ -113,10 +116,10 @@ impl Endpoint {
         self.snd.snd_wnd = u32::from(seg.window) << self.snd.snd_wscale;
         self.snd.snd_wl1 = seg.seq;
         if !self.cc.controls_cwnd() {
-            self.update_pacing_rate(cx);
+            self.tune.update_rate(cx, &self.loss, &self.rtt, &self.snd);
         }
         self.snd.lsndtime = cx.jiffies32();
-        self.initialize_rcv_mss();
+        self.ack.initialize_rcv_mss(&self.rcv, &self.snd);
         self.rcv.pred = true;
         if self.shutdown.intersects(Shutdown::SEND) {
             // Shut down before it was open: the FIN leaves now. The error of a closed state cannot come here.
@@ -131,7 +134,7 @@ impl Endpoint {
         if !self.orphan {
             return Step::On;
         }
-        let data_after_close = seg.end_seq() != seg.seq && self.brings_new_data(seg);
+        let data_after_close = seg.end_seq() != seg.seq && self.rcv.brings_new_data(seg);
         if self.options.linger2 >= 0 && data_after_close && seg.flags.has(TcpFlags::FIN) {
             self.fin_out_of_order(cx);
         }
@@ -150,15 +153,9 @@ impl Endpoint {
         }
     }
 
-    /// Payload behind `rcv_nxt`, a FIN not counted.
-    fn brings_new_data(&self, seg: &Segment) -> bool {
-        let fin = u32::from(seg.flags.has(TcpFlags::FIN));
-        (seg.end_seq() - fin).after(self.rcv.rcv_nxt)
-    }
-
     /// Urgent pointer, payload, and what to send; true: answer with a reset.
     fn rest_of_segment(&mut self, cx: &mut Cx<'_>, seg: &Segment) -> bool {
-        self.urgent(cx, seg);
+        self.rcv.urgent(cx, &mut self.rcvq, seg);
         let takes_data = match self.state {
             State::CloseWait | State::Closing | State::LastAck => seg.seq.before(self.rcv.rcv_nxt),
             State::FinWait1 | State::FinWait2 | State::Established => true,
@@ -169,7 +166,7 @@ impl Endpoint {
             if self.state != State::Established
                 && self.shutdown.intersects(Shutdown::RECEIVE)
                 && seg.end_seq() != seg.seq
-                && self.brings_new_data(seg)
+                && self.rcv.brings_new_data(seg)
             {
                 cx.count(Counter::AbortOnData);
                 self.reset(cx);

@@ -5,9 +5,8 @@ use tcplab_wire::TcpFlags;
 
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, SocketError, State, TSTAMP_ALIGNED};
-use crate::fastopen::FastOpenState;
 use crate::mib::Counter;
-use crate::options::Ecn;
+use crate::options::{Ecn, FastOpenState, Negotiated};
 use crate::recovery::Flag;
 use crate::segment::Segment;
 use crate::stack::reply_reset;
@@ -17,6 +16,27 @@ use crate::timers::Pending;
 const TIMEOUT_MIN: u32 = 2;
 /// `TCP_MAX_QUICKACKS`.
 const MAX_QUICKACKS: u32 = 16;
+
+impl Negotiated {
+    /// A SYN whose time stamp is older than that of the port's last connection.
+    fn old_by_paws(&self, cx: &Cx<'_>) -> bool {
+        self.ts_recent_stamp != 0
+            && self.saw_tstamp
+            && paws_reject(
+                self.ts_recent,
+                self.ts_recent_stamp,
+                self.rcv_tsval,
+                false,
+                cx.seconds(),
+            )
+    }
+
+    /// `tcp_store_ts_recent()`.
+    fn store_syn_tstamp(&mut self, cx: &Cx<'_>) {
+        self.ts_recent = self.rcv_tsval;
+        self.ts_recent_stamp = cx.seconds();
+    }
+}
 
 impl Endpoint {
     /// All that a segment does in SYN-SENT, its reset too.
@@ -38,7 +58,8 @@ impl Endpoint {
             } else {
                 self.forget_syn_options(clamp);
             }
-        } else if flags.has(TcpFlags::SYN) && !flags.has(TcpFlags::RST) && !self.old_by_paws(cx) {
+        } else if flags.has(TcpFlags::SYN) && !flags.has(TcpFlags::RST) && !self.neg.old_by_paws(cx)
+        {
             self.crossed_syn(cx, seg);
         } else {
             self.forget_syn_options(clamp);
@@ -74,20 +95,6 @@ impl Endpoint {
         self.snd.mss_clamp = clamp;
     }
 
-    /// A SYN whose time stamp is older than that of the port's last connection.
-    fn old_by_paws(&self, cx: &Cx<'_>) -> bool {
-        let n = &self.neg;
-        n.ts_recent_stamp != 0
-            && n.saw_tstamp
-            && paws_reject(
-                n.ts_recent,
-                n.ts_recent_stamp,
-                n.rcv_tsval,
-                false,
-                cx.seconds(),
-            )
-    }
-
     /// The SYN-ACK: the connection stands.
     fn syn_acked(&mut self, cx: &mut Cx<'_>, seg: &Segment) {
         // tcp_ecn_rcv_synack(): ECE alone says yes.
@@ -95,9 +102,9 @@ impl Endpoint {
         if !ecn {
             self.neg.ecn_flags &= !Ecn::OK;
         }
-        self.caqm_answered(seg);
+        self.neg.caqm_answered(seg);
         self.snd.snd_wl1 = seg.seq;
-        self.try_undo_spurious_syn();
+        self.loss.try_undo_spurious_syn(&self.neg);
         self.ack(cx, seg, Flag::SLOWPATH);
         self.rcv.rcv_nxt = seg.seq + 1;
         self.rcv.rcv_wup = self.rcv.rcv_nxt;
@@ -111,22 +118,22 @@ impl Endpoint {
         if self.neg.saw_tstamp {
             self.neg.tstamp_ok = true;
             self.rcv.advmss = self.rcv.advmss.saturating_sub(TSTAMP_ALIGNED);
-            self.store_syn_tstamp(cx);
+            self.neg.store_syn_tstamp(cx);
         }
         let pmtu = self.snd.pmtu;
         self.sync_mss(cx, pmtu);
-        self.initialize_rcv_mss();
+        self.ack.initialize_rcv_mss(&self.rcv, &self.snd);
         self.rcv.copied_seq = self.rcv.rcv_nxt;
         self.finish_connect(cx);
         let used = FastOpenState::OPTION | FastOpenState::SYN_DATA;
-        if self.fast_open_is(used) && self.fast_open_answered(cx, seg) {
+        if self.neg.fast_open.intersects(used) && self.fast_open_answered(cx, seg) {
             self.data_snd_check(cx);
             return;
         }
-        if self.fast_open_is(FastOpenState::WRITER) || self.in_pingpong(cx) {
+        if self.neg.fast_open.intersects(FastOpenState::WRITER) || self.ack.in_pingpong(cx) {
             // The first data will carry the ACK.
             self.ack.pending |= crate::endpoint::AckPending::SCHED;
-            self.enter_quickack_mode(cx, MAX_QUICKACKS);
+            self.ack.enter_quickack_mode(cx, &self.rcv, MAX_QUICKACKS);
             let delay = cx.host.clock.hz / 5;
             let at = cx.jiffies() + u64::from(delay);
             self.ack.pending |= crate::endpoint::AckPending::TIMER;
@@ -142,7 +149,7 @@ impl Endpoint {
         self.set_state(cx, State::SynRecv);
         if self.neg.saw_tstamp {
             self.neg.tstamp_ok = true;
-            self.store_syn_tstamp(cx);
+            self.neg.store_syn_tstamp(cx);
         }
         self.rcv.rcv_nxt = seg.seq + 1;
         self.rcv.copied_seq = self.rcv.rcv_nxt;
@@ -160,17 +167,11 @@ impl Endpoint {
         self.mtup_init(cx);
         let pmtu = self.snd.pmtu;
         self.sync_mss(cx, pmtu);
-        self.initialize_rcv_mss();
+        self.ack.initialize_rcv_mss(&self.rcv, &self.snd);
         // tcp_send_synack(): the queued SYN goes out again, with an ACK.
         if let Some(id) = self.queue.first_sent() {
             self.transmit_syn(cx, id);
         }
-    }
-
-    /// `tcp_store_ts_recent()`.
-    fn store_syn_tstamp(&mut self, cx: &Cx<'_>) {
-        self.neg.ts_recent = self.neg.rcv_tsval;
-        self.neg.ts_recent_stamp = cx.seconds();
     }
 }
 

@@ -6,17 +6,50 @@
 use tcplab_wire::TcpFlags;
 
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, Shutdown, SocketError};
+use crate::endpoint::{Endpoint, Rcv, RcvQueue, Shutdown, SocketError, Urgent};
 use crate::segment::Segment;
 
 /// The bit of `sk_shutdown` after a FIN.
-/// `TCP_URG_NOTYET`: the pointer came, its byte did not.
-pub(super) const NOT_YET: u16 = 0x0200;
-/// `TCP_URG_VALID`.
-pub(super) const VALID: u16 = 0x0100;
+impl Rcv {
+    /// `tcp_urg()`.
+    #[inline]
+    pub(super) fn urgent(&mut self, cx: &Cx<'_>, rcvq: &mut RcvQueue, seg: &Segment) {
+        if seg.flags.has(TcpFlags::URG) {
+            self.check_urgent(cx, rcvq, seg);
+        }
+        if self.urg_data == Urgent::NotYet && self.urg_seq - seg.seq < seg.len {
+            self.urg_data = Urgent::Valid;
+        }
+    }
 
-/// `TCP_URG_READ`: a read with MSG_OOB has taken it.
-const READ: u16 = 0x0400;
+    /// `tcp_check_urg()`: a new urgent pointer.
+    #[cold]
+    #[inline(never)]
+    fn check_urgent(&mut self, cx: &Cx<'_>, rcvq: &mut RcvQueue, seg: &Segment) {
+        let mut pointer = u32::from(seg.urgent);
+        if pointer > 0 && !cx.host.sysctl.tcp_stdurg {
+            pointer -= 1;
+        }
+        let pointer = seg.seq + pointer;
+        let seen = self.copied_seq.after(pointer)
+            || pointer.before(self.rcv_nxt)
+            || (self.urg_data != Urgent::None && pointer.at_or_before(self.urg_seq));
+        if seen {
+            return;
+        }
+        if self.urg_seq == self.copied_seq
+            && self.urg_data != Urgent::None
+            && self.copied_seq != self.rcv_nxt
+        {
+            // The byte that was urgent before is skipped like a read one.
+            self.copied_seq = self.copied_seq + 1;
+            rcvq.drop_read(self);
+        }
+        self.urg_data = Urgent::NotYet;
+        self.urg_seq = pointer;
+        self.pred = false;
+    }
+}
 
 impl Endpoint {
     /// recv(2) with MSG_OOB (`tcp_recv_urg()`): true when the urgent byte is there, which `peek` leaves; false at the
@@ -26,10 +59,10 @@ impl Endpoint {
     /// `Invalid` when nothing is urgent or the byte was read, `Again` when it has not come yet.
     pub fn read_urgent(&mut self, peek: bool) -> Result<bool, SocketError> {
         match self.rcv.urg_data {
-            0 | READ => Err(SocketError::Invalid),
-            VALID => {
+            Urgent::None | Urgent::Read => Err(SocketError::Invalid),
+            Urgent::Valid => {
                 if !peek {
-                    self.rcv.urg_data = READ;
+                    self.rcv.urg_data = Urgent::Read;
                 }
                 Ok(true)
             }
@@ -38,44 +71,5 @@ impl Endpoint {
             }
             _ => Err(SocketError::Again),
         }
-    }
-
-    /// `tcp_urg()`.
-    #[inline]
-    pub(super) fn urgent(&mut self, cx: &Cx<'_>, seg: &Segment) {
-        if seg.flags.has(TcpFlags::URG) {
-            self.check_urgent(cx, seg);
-        }
-        if self.rcv.urg_data == NOT_YET && self.rcv.urg_seq - seg.seq < seg.len {
-            self.rcv.urg_data = VALID;
-        }
-    }
-
-    /// `tcp_check_urg()`: a new urgent pointer.
-    #[cold]
-    #[inline(never)]
-    fn check_urgent(&mut self, cx: &Cx<'_>, seg: &Segment) {
-        let mut pointer = u32::from(seg.urgent);
-        if pointer > 0 && !cx.host.sysctl.tcp_stdurg {
-            pointer -= 1;
-        }
-        let pointer = seg.seq + pointer;
-        let seen = self.rcv.copied_seq.after(pointer)
-            || pointer.before(self.rcv.rcv_nxt)
-            || (self.rcv.urg_data != 0 && pointer.at_or_before(self.rcv.urg_seq));
-        if seen {
-            return;
-        }
-        if self.rcv.urg_seq == self.rcv.copied_seq
-            && self.rcv.urg_data != 0
-            && self.rcv.copied_seq != self.rcv.rcv_nxt
-        {
-            // The byte that was urgent before is skipped like a read one.
-            self.rcv.copied_seq = self.rcv.copied_seq + 1;
-            self.drop_read();
-        }
-        self.rcv.urg_data = NOT_YET;
-        self.rcv.urg_seq = pointer;
-        self.rcv.pred = false;
     }
 }

@@ -7,9 +7,42 @@ use tcplab_wire::TcpFlags;
 
 use crate::ack::MAX_QUICKACKS;
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, SocketError, State};
+use crate::endpoint::{AckState, Endpoint, Rcv, SocketError, State};
 use crate::mib::Counter;
 use crate::segment::Segment;
+
+impl AckState {
+    /// `tcp_oow_rate_limited()`: data is not part of a loop of ACKs.
+    fn oow_rate_limited(&mut self, cx: &mut Cx<'_>, seg: &Segment, skipped: Counter) -> bool {
+        let data = seg.seq != seg.end_seq() && !seg.flags.has(TcpFlags::SYN);
+        !data && self.is_rate_limited(cx, skipped)
+    }
+
+    /// `__tcp_oow_rate_limited()`: one such ACK in `tcp_invalid_ratelimit`.
+    fn is_rate_limited(&mut self, cx: &mut Cx<'_>, skipped: Counter) -> bool {
+        let now = cx.jiffies32();
+        let limit = cx
+            .host
+            .clock
+            .from_millis(u64::from(cx.host.sysctl.tcp_invalid_ratelimit));
+        let last = self.last_oow_ack_time;
+        let elapsed = now.wrapping_sub(last) as i32;
+        if last != 0 && elapsed >= 0 && (elapsed as u32) < limit {
+            cx.count(skipped);
+            return true;
+        }
+        self.last_oow_ack_time = now;
+        false
+    }
+}
+
+impl Rcv {
+    /// `tcp_sequence()`: overlaps what we offered. From `rcv_wup`, not `rcv_nxt`: the peer may not know more.
+    #[inline]
+    fn acceptable(&self, seq: Seq, end_seq: Seq) -> bool {
+        end_seq.at_or_after(self.rcv_wup) && seq.at_or_before(self.rcv_nxt + self.receive_window())
+    }
+}
 
 impl Endpoint {
     /// `tcp_validate_incoming()`: PAWS, window, RST, SYN; false: drop it, all is done. `syn_is_error`: count a SYN in
@@ -17,16 +50,16 @@ impl Endpoint {
     pub(crate) fn validate(&mut self, cx: &mut Cx<'_>, seg: &Segment, syn_is_error: bool) -> bool {
         let rst = seg.flags.has(TcpFlags::RST);
         if self.neg.tstamp_ok {
-            self.parse_time_stamp(seg);
+            self.neg.parse_time_stamp(seg);
         }
         if self.neg.saw_tstamp && self.paws_discard(cx, seg) && !rst {
             cx.count(Counter::PAWSEstab);
-            if !self.oow_rate_limited(cx, seg, Counter::ACKSkippedPAWS) {
+            if !self.ack.oow_rate_limited(cx, seg, Counter::ACKSkippedPAWS) {
                 self.send_dupack(cx, seg);
             }
             return false;
         }
-        if !self.acceptable(seg.seq, seg.end_seq()) {
+        if !self.rcv.acceptable(seg.seq, seg.end_seq()) {
             self.out_of_window(cx, seg, syn_is_error);
             return false;
         }
@@ -41,13 +74,6 @@ impl Endpoint {
         true
     }
 
-    /// `tcp_sequence()`: overlaps what we offered. From `rcv_wup`, not `rcv_nxt`: the peer may not know more.
-    #[inline]
-    fn acceptable(&self, seq: Seq, end_seq: Seq) -> bool {
-        end_seq.at_or_after(self.rcv.rcv_wup)
-            && seq.at_or_before(self.rcv.rcv_nxt + self.receive_window())
-    }
-
     /// A segment outside of the window.
     fn out_of_window(&mut self, cx: &mut Cx<'_>, seg: &Segment, syn_is_error: bool) {
         if seg.flags.has(TcpFlags::RST) {
@@ -56,7 +82,7 @@ impl Endpoint {
             }
         } else if seg.flags.has(TcpFlags::SYN) {
             self.syn_challenge(cx, syn_is_error);
-        } else if !self.oow_rate_limited(cx, seg, Counter::ACKSkippedSeq) {
+        } else if !self.ack.oow_rate_limited(cx, seg, Counter::ACKSkippedSeq) {
             self.send_dupack(cx, seg);
         }
     }
@@ -66,7 +92,7 @@ impl Endpoint {
     fn reset_in_window(&mut self, cx: &mut Cx<'_>, seg: &Segment) {
         if seg.seq == self.rcv.rcv_nxt
             || self.reset_after_fin(seg)
-            || self.highest_sack_end() == Some(seg.seq)
+            || self.rcvq.highest_sack_end() == Some(seg.seq)
         {
             self.reset(cx);
         } else {
@@ -107,9 +133,9 @@ impl Endpoint {
         let end_seq = seg.end_seq();
         if end_seq != seg.seq && seg.seq.before(self.rcv.rcv_nxt) {
             cx.count(Counter::DelayedACKLost);
-            self.enter_quickack_mode(cx, MAX_QUICKACKS);
+            self.ack.enter_quickack_mode(cx, &self.rcv, MAX_QUICKACKS);
             if self.neg.sack_ok && cx.host.sysctl.tcp_dsack {
-                self.spurious_retransmission(cx, seg.seq);
+                self.rcvq.spurious_retransmission(cx, seg.seq);
             }
             self.dsack_set(cx, seg.seq, end_seq.min(self.rcv.rcv_nxt));
         }
@@ -127,32 +153,9 @@ impl Endpoint {
         self.fail(cx, error, false);
     }
 
-    /// `tcp_oow_rate_limited()`: data is not part of a loop of ACKs.
-    fn oow_rate_limited(&mut self, cx: &mut Cx<'_>, seg: &Segment, skipped: Counter) -> bool {
-        let data = seg.seq != seg.end_seq() && !seg.flags.has(TcpFlags::SYN);
-        !data && self.ack_rate_limited(cx, skipped)
-    }
-
-    /// `__tcp_oow_rate_limited()`: one such ACK in `tcp_invalid_ratelimit`.
-    fn ack_rate_limited(&mut self, cx: &mut Cx<'_>, skipped: Counter) -> bool {
-        let now = cx.jiffies32();
-        let limit = cx
-            .host
-            .clock
-            .from_millis(u64::from(cx.host.sysctl.tcp_invalid_ratelimit));
-        let last = self.ack.last_oow_ack_time;
-        let elapsed = now.wrapping_sub(last) as i32;
-        if last != 0 && elapsed >= 0 && (elapsed as u32) < limit {
-            cx.count(skipped);
-            return true;
-        }
-        self.ack.last_oow_ack_time = now;
-        false
-    }
-
     /// `tcp_send_challenge_ack()` (RFC 5961 7), rate-limited.
     pub(crate) fn send_challenge_ack(&mut self, cx: &mut Cx<'_>) {
-        if self.ack_rate_limited(cx, Counter::ACKSkippedChallenge) {
+        if self.ack.is_rate_limited(cx, Counter::ACKSkippedChallenge) {
             return;
         }
         cx.count(Counter::ChallengeACK);

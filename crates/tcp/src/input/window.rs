@@ -1,10 +1,8 @@
 //! The window to offer (RFC 9293 3.8.6.2; Linux `tcp_select_window()`, `__tcp_select_window()`,
 //! `tcp_select_initial_window()`, `tcp_receive_window()`).
 
-use tcplab_plan::profile::WindowShare;
-
 use crate::cx::Cx;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{AckState, Endpoint, Rcv, Snd};
 use crate::mib::Counter;
 
 /// `TCP_MAX_WSCALE`: RFC 7323 2.3.
@@ -21,25 +19,94 @@ fn round_up(value: u32, scale: u8) -> u32 {
     value.saturating_add(unit) & !unit
 }
 
-/// `tcp_win_from_space()`: the window that so much memory allows. `ratio`: the measured part of memory that is payload,
-/// in 1/256; 0: nothing came yet.
-#[inline]
-pub(crate) fn window_share(cx: &Cx<'_>, ratio: u8, space: i64) -> i64 {
-    match (cx.host.profile.window_share, ratio) {
-        (WindowShare::Sysctl, _) => match cx.host.sysctl.tcp_adv_win_scale {
-            scale @ ..=0 => space >> scale.unsigned_abs().min(63),
-            scale => space - (space >> scale.min(62)),
-        },
-        (WindowShare::Measured, 0) => space >> 1,
-        (WindowShare::Measured, ratio) => (space * i64::from(ratio)) >> 8,
-    }
-}
-
 /// `tcp_default_init_rwnd()` of old kernels: 20 segments, fewer of large ones.
 pub(super) fn old_init_rwnd(mss: u32) -> u32 {
     match mss {
         ..=1460 => 20,
         _ => (1460 * 20 / mss).max(2),
+    }
+}
+
+impl Rcv {
+    /// `tcp_receive_window()`: what is left of the offered window.
+    #[inline]
+    pub(crate) fn receive_window(&self) -> u32 {
+        let left = (self.rcv_wup + self.rcv_wnd).distance(self.rcv_nxt);
+        left.max(0) as u32
+    }
+
+    /// `tcp_win_from_space()`: the window that so much memory allows.
+    #[inline]
+    pub(super) fn win_from_space(&self, cx: &Cx<'_>, space: i64) -> i64 {
+        cx.host.window_share(self.scaling_ratio, space)
+    }
+
+    /// `tcp_space()`.
+    #[inline]
+    pub(super) fn space(&self, cx: &Cx<'_>) -> i64 {
+        self.win_from_space(cx, i64::from(self.rcvbuf) - i64::from(self.rmem_alloc))
+    }
+
+    /// `tcp_full_space()`.
+    #[inline]
+    pub(crate) fn full_space(&self, cx: &Cx<'_>) -> u32 {
+        self.win_from_space(cx, i64::from(self.rcvbuf)) as u32
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn zero_window_offered(&mut self, cx: &mut Cx<'_>, field: u16, old: u32) {
+        if field != 0 {
+            return cx.count(Counter::FromZeroWindowAdv);
+        }
+        // Only the slow path handles window probes.
+        self.pred = false;
+        if old != 0 {
+            cx.count(Counter::ToZeroWindowAdv);
+        }
+    }
+
+    /// `__tcp_select_window()`: the window that memory allows now, not scaled. The receiver's silly-window rule is in
+    /// it: small growth is kept back.
+    pub(crate) fn window_to_offer(&mut self, cx: &Cx<'_>, ack: &mut AckState, snd: &Snd) -> u32 {
+        let scale = snd.rcv_wscale;
+        let unit = 1_i64 << scale;
+        let mut free = self.space(cx);
+        let allowed = i64::from(self.full_space(cx));
+        let full = allowed.min(i64::from(self.window_clamp));
+        let mut mss = i64::from(ack.rcv_mss);
+        if mss > full {
+            mss = full;
+            if mss <= 0 {
+                return 0;
+            }
+        }
+        let may_shrink = cx.host.sysctl.tcp_shrink_window && scale > 0;
+        if may_shrink {
+            free &= !(unit - 1);
+        }
+        if free < full >> 1 {
+            ack.quick = 0;
+            free &= !(unit - 1);
+            if free < allowed >> 4 || free < mss || (may_shrink && free < unit) {
+                return 0;
+            }
+        }
+        free = free.min(i64::from(self.rcv_ssthresh));
+        if may_shrink {
+            free = free.max(0) as u32 as i64;
+            return round_up(free as u32, scale);
+        }
+        if scale > 0 {
+            return round_up(free as u32, scale);
+        }
+        let mut window = i64::from(self.rcv_wnd);
+        if window <= free - mss || window > free {
+            window = free - free % mss;
+        } else if mss == full && free > window + (full >> 1) {
+            window = free;
+        }
+        window as u32
     }
 }
 
@@ -91,40 +158,12 @@ impl Endpoint {
         (rcv_wnd, clamp, wscale as u8)
     }
 
-    /// `tcp_receive_window()`: what is left of the offered window.
-    #[inline]
-    pub(crate) fn receive_window(&self) -> u32 {
-        let left = (self.rcv.rcv_wup + self.rcv.rcv_wnd).distance(self.rcv.rcv_nxt);
-        left.max(0) as u32
-    }
-
-    /// `tcp_win_from_space()`: the window that so much memory allows.
-    #[inline]
-    pub(super) fn win_from_space(&self, cx: &Cx<'_>, space: i64) -> i64 {
-        window_share(cx, self.rcv.scaling_ratio, space)
-    }
-
-    /// `tcp_space()`.
-    #[inline]
-    pub(super) fn space(&self, cx: &Cx<'_>) -> i64 {
-        self.win_from_space(
-            cx,
-            i64::from(self.rcv.rcvbuf) - i64::from(self.rcv.rmem_alloc),
-        )
-    }
-
-    /// `tcp_full_space()`.
-    #[inline]
-    pub(crate) fn full_space(&self, cx: &Cx<'_>) -> u32 {
-        self.win_from_space(cx, i64::from(self.rcv.rcvbuf)) as u32
-    }
-
     /// `tcp_select_window()`: the window field of a segment that leaves now, and moves `rcv_wnd`, `rcv_wup`.
     pub(crate) fn select_window(&mut self, cx: &mut Cx<'_>) -> u16 {
         let old = self.rcv.rcv_wnd;
-        let left = self.receive_window();
+        let left = self.rcv.receive_window();
         let scale = self.snd.rcv_wscale;
-        let mut window = self.window_to_offer(cx);
+        let mut window = self.rcv.window_to_offer(cx, &mut self.ack, &self.snd);
         if window < left && !(cx.host.sysctl.tcp_shrink_window && scale > 0) {
             window = Self::window_offered(cx, window, round_up(left, scale));
         }
@@ -137,7 +176,7 @@ impl Endpoint {
         };
         let field = (window.min(most) >> scale) as u16;
         if field == 0 || old == 0 {
-            self.zero_window_offered(cx, field, old);
+            self.rcv.zero_window_offered(cx, field, old);
         }
         field
     }
@@ -150,61 +189,5 @@ impl Endpoint {
             cx.count(Counter::WantZeroWindowAdv);
         }
         before
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn zero_window_offered(&mut self, cx: &mut Cx<'_>, field: u16, old: u32) {
-        if field != 0 {
-            return cx.count(Counter::FromZeroWindowAdv);
-        }
-        // Only the slow path handles window probes.
-        self.rcv.pred = false;
-        if old != 0 {
-            cx.count(Counter::ToZeroWindowAdv);
-        }
-    }
-
-    /// `__tcp_select_window()`: the window that memory allows now, not scaled. The receiver's silly-window rule is in
-    /// it: small growth is kept back.
-    pub(crate) fn window_to_offer(&mut self, cx: &Cx<'_>) -> u32 {
-        let scale = self.snd.rcv_wscale;
-        let unit = 1_i64 << scale;
-        let mut free = self.space(cx);
-        let allowed = i64::from(self.full_space(cx));
-        let full = allowed.min(i64::from(self.rcv.window_clamp));
-        let mut mss = i64::from(self.ack.rcv_mss);
-        if mss > full {
-            mss = full;
-            if mss <= 0 {
-                return 0;
-            }
-        }
-        let may_shrink = cx.host.sysctl.tcp_shrink_window && scale > 0;
-        if may_shrink {
-            free &= !(unit - 1);
-        }
-        if free < full >> 1 {
-            self.ack.quick = 0;
-            free &= !(unit - 1);
-            if free < allowed >> 4 || free < mss || (may_shrink && free < unit) {
-                return 0;
-            }
-        }
-        free = free.min(i64::from(self.rcv.rcv_ssthresh));
-        if may_shrink {
-            free = free.max(0) as u32 as i64;
-            return round_up(free as u32, scale);
-        }
-        if scale > 0 {
-            return round_up(free as u32, scale);
-        }
-        let mut window = i64::from(self.rcv.rcv_wnd);
-        if window <= free - mss || window > free {
-            window = free - free % mss;
-        } else if mss == full && free > window + (full >> 1) {
-            window = free;
-        }
-        window as u32
     }
 }

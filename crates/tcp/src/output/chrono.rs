@@ -2,44 +2,36 @@
 //! `tcp_chrono_start()`, `tcp_chrono_stop()`; `tcpi_busy_time` and its kin).
 
 use crate::cx::Cx;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Busy, Chrono};
 
-/// `enum tcp_chrono`; a greater one stands before a smaller one.
-pub(crate) const BUSY: u8 = 1;
-pub(crate) const RWND_LIMITED: u8 = 2;
-pub(crate) const SNDBUF_LIMITED: u8 = 3;
-
-impl Endpoint {
+impl Chrono {
     #[cold]
     #[inline(never)]
-    fn chrono_set(&mut self, cx: &Cx<'_>, kind: u8) {
+    fn set(&mut self, cx: &Cx<'_>, kind: Busy) {
         let now = cx.jiffies32();
-        let c = &mut self.stats.chrono;
-        if let Some(stat) = usize::from(c.kind)
-            .checked_sub(1)
-            .and_then(|at| c.stat.get_mut(at))
-        {
-            *stat = stat.wrapping_add(now.wrapping_sub(c.start));
+        let at = (self.kind as usize).checked_sub(1);
+        if let Some(stat) = at.and_then(|at| self.stat.get_mut(at)) {
+            *stat = stat.wrapping_add(now.wrapping_sub(self.start));
         }
-        c.start = now;
-        c.kind = kind;
+        self.start = now;
+        self.kind = kind;
     }
 
     /// `tcp_chrono_start()`.
     #[inline]
-    pub(crate) fn chrono_start(&mut self, cx: &Cx<'_>, kind: u8) {
-        if kind > self.stats.chrono.kind {
-            self.chrono_set(cx, kind);
+    pub(crate) fn start(&mut self, cx: &Cx<'_>, kind: Busy) {
+        if kind > self.kind {
+            self.set(cx, kind);
         }
     }
 
-    /// `tcp_chrono_stop()`.
+    /// `tcp_chrono_stop()`; `idle`: nothing is queued.
     #[inline]
-    pub(crate) fn chrono_stop(&mut self, cx: &Cx<'_>, kind: u8) {
-        if self.queue.is_empty() {
-            self.chrono_set(cx, 0);
-        } else if kind == self.stats.chrono.kind {
-            self.chrono_set(cx, BUSY);
+    pub(crate) fn stop(&mut self, cx: &Cx<'_>, idle: bool, kind: Busy) {
+        if idle {
+            self.set(cx, Busy::Not);
+        } else if kind == self.kind {
+            self.set(cx, Busy::Sends);
         }
     }
 }

@@ -5,22 +5,24 @@ use tcplab_base::Seq;
 use tcplab_wire::TcpFlags;
 
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, State};
+use crate::endpoint::{Endpoint, Snd, State};
 use crate::mib::Counter;
-use crate::options::SocketState;
-use crate::queue::Skb;
+use crate::options::{Nagle, Negotiated};
+use crate::queue::{Skb, SkbFlags};
 
-impl Endpoint {
+impl Snd {
     /// `tcp_acceptable_seq()`: `snd_nxt`, or the window's edge when the peer has shrunk its window.
-    pub(crate) fn acceptable_seq(&self) -> Seq {
-        let (end, nxt) = (self.snd.wnd_end(), self.snd.snd_nxt);
-        let scale = 1_u32 << self.snd.rcv_wscale.min(14);
-        match !end.before(nxt) || (self.neg.wscale_ok && nxt - end < scale) {
+    pub(crate) fn acceptable_seq(&self, neg: &Negotiated) -> Seq {
+        let (end, nxt) = (self.wnd_end(), self.snd_nxt);
+        let scale = 1_u32 << self.rcv_wscale.min(14);
+        match !end.before(nxt) || (neg.wscale_ok && nxt - end < scale) {
             true => nxt,
             false => end,
         }
     }
+}
 
+impl Endpoint {
     /// `tcp_send_ack()`: a pure ACK now.
     #[inline]
     pub(crate) fn send_ack(&mut self, cx: &mut Cx<'_>) {
@@ -31,28 +33,30 @@ impl Endpoint {
     #[inline(never)]
     pub(crate) fn send_ack_of(&mut self, cx: &mut Cx<'_>, rcv_nxt: Seq) {
         if self.state != State::Close {
-            self.transmit_control(cx, self.acceptable_seq(), TcpFlags::ACK, rcv_nxt);
+            let seq = self.snd.acceptable_seq(&self.neg);
+            self.transmit_control(cx, seq, TcpFlags::ACK, rcv_nxt);
         }
     }
 
     /// `tcp_send_fin()`: the FIN goes with the last segment that was not sent, else alone.
     pub(crate) fn send_fin(&mut self, cx: &mut Cx<'_>) {
-        match self.unsent_last().and_then(|tail| self.queue.get_mut(tail)) {
-            Some(skb) => skb.flags |= Skb::FIN,
+        let tail = self.queue.unsent_last();
+        match tail.and_then(|tail| self.queue.get_mut(tail)) {
+            Some(skb) => skb.flags |= SkbFlags::FIN,
             None => {
                 let truesize = cx.host.profile.tx_truesize;
-                self.queue_skb(cx, Skb::new(self.snd.write_seq, 0, Skb::FIN, truesize));
+                self.queue_skb(cx, Skb::new(self.snd.write_seq, 0, SkbFlags::FIN, truesize));
             }
         }
         self.snd.write_seq = self.snd.write_seq + 1;
         let mss = self.current_mss();
-        self.push_frames(cx, mss, SocketState::NAGLE_OFF);
+        self.push_frames(cx, mss, Nagle::OFF);
     }
 
     /// `tcp_send_active_reset()`.
     pub(crate) fn send_active_reset(&mut self, cx: &mut Cx<'_>) {
         cx.count(Counter::OutRsts);
-        let flags = TcpFlags::ACK | TcpFlags::RST;
-        self.transmit_control(cx, self.acceptable_seq(), flags, self.rcv.rcv_nxt);
+        let seq = self.snd.acceptable_seq(&self.neg);
+        self.transmit_control(cx, seq, TcpFlags::ACK | TcpFlags::RST, self.rcv.rcv_nxt);
     }
 }

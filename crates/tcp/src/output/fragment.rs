@@ -2,9 +2,9 @@
 //! `tcp_set_skb_tso_segs()`, `tcp_adjust_pcount()`).
 
 use crate::cx::Cx;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, Rcv, Snd};
 use crate::mib::Counter;
-use crate::queue::{Id, Sacked, Skb};
+use crate::queue::{Id, Sacked, SendQueue, Skb, SkbFlags};
 
 /// Two largest skbs: what a full send buffer may be exceeded by before a cut is refused.
 const ALLOWANCE: u32 = 2 * (65_536 + 576);
@@ -26,6 +26,24 @@ impl Skb {
     fn set_many_segs(&mut self, mss: u32) {
         self.pcount = self.len.div_ceil(mss).min(u32::from(u16::MAX)) as u16;
         self.gso_size = mss as u16;
+    }
+}
+
+impl SendQueue {
+    /// `tcp_trim_head()`: the first `len` bytes of a segment are ACKed.
+    pub(crate) fn trim_head(&mut self, snd: &mut Snd, rcv: &mut Rcv, id: Id, len: u32) {
+        let Some(skb) = self.get_mut(id) else {
+            return;
+        };
+        let len = len.min(skb.len);
+        skb.seq = skb.seq + len;
+        skb.len -= len;
+        let freed = len.min(skb.truesize);
+        skb.truesize -= freed;
+        if skb.pcount > 1 {
+            skb.set_segs(u32::from(skb.gso_size).max(1));
+        }
+        snd.wmem_free(rcv, freed);
     }
 }
 
@@ -63,14 +81,14 @@ impl Endpoint {
         let base = cx.host.profile.tx_truesize;
         let first = self.queue.get_mut(id)?;
         // PSH and FIN belong to the last byte.
-        first.flags &= !(Skb::FIN | Skb::PSH);
+        first.flags &= !(SkbFlags::FIN | SkbFlags::PSH);
         first.eor = false;
         first.truesize = first.truesize.saturating_sub(moved);
         first.set_segs(mss);
         let second = self.queue.get_mut(rest)?;
         second.truesize = base + moved;
         second.set_segs(mss);
-        self.wmem_add(base);
+        self.snd.wmem_add(&mut self.rcv, base);
         for hint in [
             &mut self.loss.highest_sack,
             &mut self.loss.retransmit_hint,
@@ -90,13 +108,13 @@ impl Endpoint {
         let l = &mut self.loss;
         let less = |n: &mut u32| *n = n.saturating_add_signed(-decrease);
         less(&mut l.packets_out);
-        if sacked & Sacked::ACKED != 0 {
+        if sacked.intersects(Sacked::ACKED) {
             less(&mut l.sacked_out);
         }
-        if sacked & Sacked::RETRANS != 0 {
+        if sacked.intersects(Sacked::RETRANS) {
             less(&mut l.retrans_out);
         }
-        if sacked & Sacked::LOST != 0 {
+        if sacked.intersects(Sacked::LOST) {
             less(&mut l.lost_out);
         }
         // Without SACK the count of duplicate ACKs stands for segments that nobody can name.
@@ -104,24 +122,8 @@ impl Endpoint {
             l.sacked_out -= l.sacked_out.min(decrease as u32);
         }
         let hint = self.queue.get(l.lost_hint);
-        if sacked & Sacked::ACKED != 0 && hint.is_some_and(|hint| skb_seq.before(hint.seq)) {
+        if sacked.intersects(Sacked::ACKED) && hint.is_some_and(|hint| skb_seq.before(hint.seq)) {
             less(&mut self.loss.lost_cnt_hint);
         }
-    }
-
-    /// `tcp_trim_head()`: the first `len` bytes of a segment are ACKed.
-    pub(crate) fn trim_head(&mut self, id: Id, len: u32) {
-        let Some(skb) = self.queue.get_mut(id) else {
-            return;
-        };
-        let len = len.min(skb.len);
-        skb.seq = skb.seq + len;
-        skb.len -= len;
-        let freed = len.min(skb.truesize);
-        skb.truesize -= freed;
-        if skb.pcount > 1 {
-            skb.set_segs(u32::from(skb.gso_size).max(1));
-        }
-        self.wmem_free(freed);
     }
 }

@@ -1,30 +1,36 @@
 //! The size of a full segment (RFC 9293 3.7.1, RFC 6691; Linux `tcp_sync_mss()`, `tcp_current_mss()`).
 
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, Path};
+use crate::endpoint::{Endpoint, Path, Snd};
+use crate::options::Negotiated;
 
-impl Endpoint {
+impl Snd {
     /// `tcp_bound_to_half_wnd()`: a peer with a tiny window gets segments of half of it.
-    pub(crate) fn bound_to_half_wnd(&self, size: u32) -> u32 {
-        let max = self.snd.max_window;
+    pub(crate) fn bound_to_half_wnd(&self, neg: &Negotiated, size: u32) -> u32 {
+        let max = self.max_window;
         let cutoff = if max > 536 { max >> 1 } else { max };
         match cutoff != 0 && size > cutoff {
-            true => cutoff.max(68 - self.header_len()),
+            true => cutoff.max(68 - neg.header_len()),
             false => size,
         }
     }
+}
 
+impl Endpoint {
     /// `tcp_mtu_to_mss()`: what fits into a path's MTU, time stamps taken off.
     pub(crate) fn mtu_to_mss(&self, cx: &Cx<'_>, pmtu: u32) -> u32 {
         pmtu.saturating_sub(cx.host.ip_header + 20 + self.caqm_room(cx))
             .min(u32::from(self.snd.mss_clamp))
             .max(cx.host.sysctl.tcp_min_snd_mss)
-            .saturating_sub(self.header_len() - 20)
+            .saturating_sub(self.neg.header_len() - 20)
     }
 
     /// `tcp_sync_mss()`: MSS and what follows from a path MTU.
     pub(crate) fn sync_mss(&mut self, cx: &mut Cx<'_>, pmtu: u32) -> u32 {
-        let mut mss = self.bound_to_half_wnd(self.mtu_to_mss(cx, pmtu)).max(1);
+        let mut mss = self
+            .snd
+            .bound_to_half_wnd(&self.neg, self.mtu_to_mss(cx, pmtu))
+            .max(1);
         if self.mtup.is_some() {
             mss = self.mtup_bound(cx, pmtu, mss);
         }
@@ -53,7 +59,7 @@ impl Endpoint {
     #[inline]
     pub(crate) fn current_mss(&mut self) -> u32 {
         let mss = self.snd.mss_cache;
-        match self.sack_blocks_out() {
+        match self.rcvq.sack_blocks_out(&self.neg) {
             0 => mss,
             blocks => mss.saturating_sub(4 + 8 * blocks).max(1),
         }

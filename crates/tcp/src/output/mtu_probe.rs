@@ -5,9 +5,10 @@
 use tcplab_base::Seq;
 
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, State};
+use crate::endpoint::{Endpoint, Snd, State};
 use crate::mib::Counter;
-use crate::queue::{Id, Skb};
+use crate::options::Negotiated;
+use crate::queue::{Id, SkbFlags};
 use crate::recovery::CaState;
 
 /// A window below this sends no probe.
@@ -38,6 +39,20 @@ pub(crate) enum Probe {
     Sent,
 }
 
+impl Negotiated {
+    /// `tcp_mss_to_mtu()`.
+    fn mss_to_mtu(&self, cx: &Cx<'_>, mss: u32) -> u32 {
+        mss + self.header_len() + cx.host.ip_header
+    }
+}
+
+impl Snd {
+    /// What the peer's MSS option allows, as an MTU.
+    fn largest_mtu(&self, cx: &Cx<'_>) -> u32 {
+        u32::from(self.mss_clamp) + cx.host.ip_header + 20
+    }
+}
+
 impl Endpoint {
     /// `tcp_mtup_init()`: at the begin of a connection, and when it stands.
     pub(crate) fn mtup_init(&mut self, cx: &Cx<'_>) {
@@ -49,29 +64,19 @@ impl Endpoint {
     #[cold]
     fn mtup_enable(&mut self, cx: &Cx<'_>) {
         let sysctl = &cx.host.sysctl;
-        let mut search_low = self.mss_to_mtu(cx, sysctl.tcp_base_mss);
+        let mut search_low = self.neg.mss_to_mtu(cx, sysctl.tcp_base_mss);
         let opens = matches!(self.state, State::Close | State::SynSent);
         if opens && !self.neg.saw_tstamp && sysctl.tcp_timestamps > 0 {
             // Room for the time stamps that a SYN asks for.
             search_low += 12;
         }
         self.mtup = Some(Box::new(MtuProbing {
-            search_high: self.largest_mtu(cx),
+            search_high: self.snd.largest_mtu(cx),
             search_low,
             probe_size: 0,
             began: cx.jiffies32(),
             probe: (self.snd.snd_nxt, self.snd.snd_nxt),
         }));
-    }
-
-    /// What the peer's MSS option allows, as an MTU.
-    fn largest_mtu(&self, cx: &Cx<'_>) -> u32 {
-        u32::from(self.snd.mss_clamp) + cx.host.ip_header + 20
-    }
-
-    /// `tcp_mss_to_mtu()`.
-    fn mss_to_mtu(&self, cx: &Cx<'_>, mss: u32) -> u32 {
-        mss + self.header_len() + cx.host.ip_header
     }
 
     /// The part of `tcp_sync_mss()` that is about probing: no more than what was probed.
@@ -101,7 +106,7 @@ impl Endpoint {
                     .min(sysctl.tcp_base_mss)
                     .max(sysctl.tcp_mtu_probe_floor)
                     .max(sysctl.tcp_min_snd_mss);
-                let low = self.mss_to_mtu(cx, mss);
+                let low = self.neg.mss_to_mtu(cx, mss);
                 if let Some(m) = &mut self.mtup {
                     m.search_low = low;
                 }
@@ -133,7 +138,7 @@ impl Endpoint {
         if m.probe_size > 0
             || self.loss.ca_state != CaState::Open
             || self.snd.snd_cwnd < LEAST_WINDOW
-            || self.sack_blocks_out() > 0
+            || self.rcvq.sack_blocks_out(&self.neg) > 0
         {
             return Probe::No;
         }
@@ -159,7 +164,7 @@ impl Endpoint {
         // It is in flight as one, and as long as two.
         self.snd.set_cwnd(self.snd.snd_cwnd - 1);
         self.new_data_sent(cx, id, mss);
-        let probe_size = self.mss_to_mtu(cx, size);
+        let probe_size = self.neg.mss_to_mtu(cx, size);
         if let (Some(m), Some(skb)) = (&mut self.mtup, self.queue.get(id)) {
             m.probe_size = probe_size;
             m.probe = (skb.seq, skb.end_seq());
@@ -213,14 +218,14 @@ impl Endpoint {
                 eor = next.eor;
                 let freed = next.truesize;
                 self.queue.remove_unsent(id.behind());
-                self.wmem_free(freed);
+                self.snd.wmem_free(&mut self.rcv, freed);
             } else {
-                flags &= !(Skb::FIN | Skb::PSH);
+                flags &= !(SkbFlags::FIN | SkbFlags::PSH);
                 next.seq = next.seq + copy;
                 next.len -= copy;
                 next.set_segs(mss);
             }
-            self.wmem_add(copy);
+            self.snd.wmem_add(&mut self.rcv, copy);
             if let Some(skb) = self.queue.get_mut(id) {
                 skb.len += copy;
                 skb.truesize += copy;
@@ -248,9 +253,9 @@ impl Endpoint {
             skb.set_segs(mss);
             more = skb.truesize;
         }
-        self.wmem_add(more);
+        self.snd.wmem_add(&mut self.rcv, more);
         if let Some(skb) = self.queue.get_mut(id) {
-            skb.flags &= !(Skb::FIN | Skb::PSH);
+            skb.flags &= !(SkbFlags::FIN | SkbFlags::PSH);
             skb.eor = false;
         }
     }
@@ -264,8 +269,8 @@ impl Endpoint {
             .saturating_mul(cx.host.clock.hz);
         let (now, high, low) = (
             cx.jiffies32(),
-            self.largest_mtu(cx),
-            self.mss_to_mtu(cx, mss),
+            self.snd.largest_mtu(cx),
+            self.neg.mss_to_mtu(cx, mss),
         );
         if let Some(m) = &mut self.mtup
             && now.wrapping_sub(m.began) >= interval
@@ -285,15 +290,15 @@ impl Endpoint {
         if m.probe_size == 0 || m.probe.1.after(self.snd.snd_una) {
             return;
         }
-        self.loss.prior_ssthresh = self.current_ssthresh();
+        self.loss.prior_ssthresh = self.snd.current_ssthresh(&self.loss);
         // As many bytes in larger segments.
         let bytes =
-            u64::from(self.snd.snd_cwnd) * u64::from(self.mss_to_mtu(cx, self.snd.mss_cache));
+            u64::from(self.snd.snd_cwnd) * u64::from(self.neg.mss_to_mtu(cx, self.snd.mss_cache));
         let cwnd = (bytes / u64::from(m.probe_size)).max(1) as u32;
         self.snd.set_cwnd(cwnd);
         self.snd.snd_cwnd_cnt = 0;
         self.snd.snd_cwnd_stamp = cx.jiffies32();
-        let ssthresh = self.current_ssthresh();
+        let ssthresh = self.snd.current_ssthresh(&self.loss);
         self.snd.set_ssthresh(ssthresh);
         if let Some(m) = &mut self.mtup {
             m.search_low = m.probe_size;

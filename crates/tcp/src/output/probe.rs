@@ -6,30 +6,33 @@ use super::rto_max;
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, State};
 use crate::mib::Counter;
-use crate::queue::{Id, Skb};
+use crate::queue::{Id, SkbFlags};
+use crate::rtt::Rtt;
 use crate::timers::Pending;
 
-impl Endpoint {
+impl Rtt {
     /// `tcp_probe0_base()` in jiffies: the RTO, at least 200 ms.
     pub(crate) fn probe0_base(&self, cx: &Cx<'_>) -> u32 {
-        self.rtt.rto.max(cx.host.clock.hz / 5)
+        self.rto.max(cx.host.clock.hz / 5)
     }
 
     /// `tcp_probe0_when()`: the time to the next probe, in jiffies.
     pub(crate) fn probe0_when(&self, cx: &Cx<'_>) -> u32 {
         // 120 s are 200 ms doubled ten times.
-        let backoff = self.rtt.backoff.min(10);
+        let backoff = self.backoff.min(10);
         let when = u64::from(self.probe0_base(cx)) << backoff;
         when.min(u64::from(rto_max(cx))) as u32
     }
+}
 
+impl Endpoint {
     /// `tcp_check_probe_timer()`: arms the probe timer when nothing is in flight and something waits.
     #[cold]
     #[inline(never)]
     pub(crate) fn check_probe_timer(&mut self, cx: &mut Cx<'_>) {
         if self.loss.packets_out == 0 && self.timers.pending == Pending::None {
-            let when = self.probe0_base(cx);
-            self.reset_xmit_timer(cx, Pending::Probe0, when);
+            let when = self.rtt.probe0_base(cx);
+            self.timers.arm_paced(cx, &self.tune, Pending::Probe0, when);
         }
     }
 
@@ -93,11 +96,11 @@ impl Endpoint {
             self.rtt.backoff += 1;
         }
         let when = match taken {
-            true => self.probe0_when(cx),
+            true => self.rtt.probe0_when(cx),
             false => resource_probe_interval(cx),
         };
         let when = self.clamp_to_user_timeout(cx, when);
-        self.reset_xmit_timer(cx, Pending::Probe0, when);
+        self.timers.arm_paced(cx, &self.tune, Pending::Probe0, when);
     }
 
     /// `tcp_clamp_probe0_to_user_timeout()`; `when` in jiffies.
@@ -150,7 +153,7 @@ impl Endpoint {
             return true;
         };
         let (seq, end, len) = (skb.seq, skb.end_seq(), skb.len);
-        skb.flags |= Skb::PSH;
+        skb.flags |= SkbFlags::PSH;
         if skb.pcount == 0 {
             skb.set_segs(mss);
         }
@@ -166,7 +169,7 @@ impl Endpoint {
             }
             // The cut took the mark off the first part.
             if let Some(skb) = self.queue.get_mut(id) {
-                skb.flags |= Skb::PSH;
+                skb.flags |= SkbFlags::PSH;
             }
         }
         if !self.transmit(cx, id) {

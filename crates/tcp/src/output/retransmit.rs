@@ -3,7 +3,7 @@
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
 use crate::mib::Counter;
-use crate::queue::{Id, Sacked, Skb};
+use crate::queue::{Id, Sacked, Skb, SkbFlags};
 
 impl Endpoint {
     /// `tcp_retransmit_skb()`: sends the segment again and counts it in flight; false: it could not be sent now.
@@ -16,7 +16,7 @@ impl Endpoint {
         if sent {
             // DEVIATION: after an undo a retransmission may be in flight that is no longer marked lost; a timeout
             // that sends it again counts it twice on Linux, for the rest of the connection. Here it counts once.
-            if skb.sacked & Sacked::RETRANS == 0 {
+            if !skb.sacked.intersects(Sacked::RETRANS) {
                 self.loss.retrans_out += pcount;
             }
             skb.sacked |= Sacked::RETRANS;
@@ -38,11 +38,10 @@ impl Endpoint {
         let Some(skb) = self.queue.get_mut(id) else {
             return false;
         };
-        const ECN_SETUP: u8 = Skb::ECE | Skb::CWR;
-        let syn = skb.flags & Skb::SYN != 0;
-        if syn && skb.flags & ECN_SETUP == ECN_SETUP && cx.host.sysctl.tcp_ecn_fallback {
+        let syn = skb.flags.intersects(SkbFlags::SYN);
+        if syn && skb.flags.contains(SkbFlags::ECN_SETUP) && cx.host.sysctl.tcp_ecn_fallback {
             // RFC 3168 6.1.1.1: the second SYN asks for no ECN.
-            skb.flags &= !ECN_SETUP;
+            skb.flags &= !SkbFlags::ECN_SETUP;
         }
         let pcount = u32::from(skb.pcount);
         cx.mib.add(Counter::RetransSegs, u64::from(pcount));
@@ -104,8 +103,8 @@ impl Endpoint {
     fn trim_acked(&mut self, id: Id) -> Option<()> {
         let una = self.snd.snd_una;
         let skb = self.queue.get_mut(id)?;
-        if skb.seq.before(una) && skb.flags & Skb::SYN != 0 {
-            skb.flags &= !Skb::SYN;
+        if skb.seq.before(una) && skb.flags.intersects(SkbFlags::SYN) {
+            skb.flags &= !SkbFlags::SYN;
             skb.seq = skb.seq + 1;
         }
         if !skb.seq.before(una) {
@@ -115,7 +114,8 @@ impl Endpoint {
             return None;
         }
         let acked = una - skb.seq;
-        self.trim_head(id, acked);
+        self.queue
+            .trim_head(&mut self.snd, &mut self.rcv, id, acked);
         Some(())
     }
 
@@ -135,7 +135,10 @@ impl Endpoint {
         let Some(first) = self.queue.get(id) else {
             return;
         };
-        if !cx.host.sysctl.tcp_retrans_collapse || first.flags & Skb::SYN != 0 || !can(first) {
+        if !cx.host.sysctl.tcp_retrans_collapse
+            || first.flags.intersects(SkbFlags::SYN)
+            || !can(first)
+        {
             return;
         }
         let mut space = i64::from(space) - i64::from(first.len);
@@ -167,7 +170,8 @@ impl Endpoint {
         let Some(next) = self.queue.remove_behind(id) else {
             return;
         };
-        self.wmem_free(next.truesize.saturating_sub(next.len));
+        self.snd
+            .wmem_free(&mut self.rcv, next.truesize.saturating_sub(next.len));
         if let Some(skb) = self.queue.get_mut(id) {
             skb.len += next.len;
             skb.truesize += next.len;

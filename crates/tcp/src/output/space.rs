@@ -1,10 +1,11 @@
 //! The send buffer: memory of what is queued, its size, and when the writer is told of room (Linux
 //! `sk_stream_memory_free()`, `sk_stream_is_writeable()`, `tcp_sndbuf_expand()`, `tcp_check_space()`).
 
-use super::chrono::SNDBUF_LIMITED;
-use crate::cc::CongestionControl;
+use crate::cc::{Congestion, CongestionControl};
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, Shutdown};
+use crate::endpoint::{Busy, Endpoint, Rcv, Shutdown, Snd};
+use crate::options::SocketState;
+use crate::recovery::Loss;
 
 /// `SKB_DATA_ALIGN(sizeof(struct skb_shared_info))` and of `struct sk_buff`.
 const SHARED_INFO: u32 = 320;
@@ -12,23 +13,52 @@ const SK_BUFF: u32 = 256;
 /// `TCP_INIT_CWND`.
 const INIT_CWND: u32 = 10;
 
-impl Endpoint {
+impl Snd {
     /// `tcp_notsent_lowat()` against what was written and not sent; `wake` shifts it for the wake-up rule.
     #[inline]
-    fn notsent_is_low(&self, cx: &Cx<'_>, wake: u32) -> bool {
-        let lowat = match self.options.notsent_lowat {
+    fn notsent_is_low(&self, cx: &Cx<'_>, options: &SocketState, wake: u32) -> bool {
+        let lowat = match options.notsent_lowat {
             0 => cx.host.sysctl.tcp_notsent_lowat,
             own => own,
         };
-        (self.snd.write_seq - self.snd.snd_nxt) << wake < lowat
+        (self.write_seq - self.snd_nxt) << wake < lowat
     }
 
     /// `sk_stream_memory_free()`: one more segment may be queued.
     #[inline]
-    pub(super) fn memory_free(&self, cx: &Cx<'_>) -> bool {
-        self.snd.wmem_queued < self.snd.sndbuf && self.notsent_is_low(cx, 0)
+    pub(super) fn memory_free(&self, cx: &Cx<'_>, options: &SocketState) -> bool {
+        self.wmem_queued < self.sndbuf && self.notsent_is_low(cx, options, 0)
     }
 
+    /// `tcp_sndbuf_expand()`: room for two congestion windows (three with BBR), each segment in a power of two.
+    pub(crate) fn sndbuf_expand(&mut self, cx: &Cx<'_>, cc: &Congestion, loss: &Loss) {
+        let mss = u32::from(self.mss_clamp).max(self.mss_cache);
+        let skb = (mss + cx.host.profile.tx_header + SHARED_INFO).next_power_of_two() + SK_BUFF;
+        let segs = self.snd_cwnd.max(INIT_CWND).max(loss.reordering + 1);
+        let bytes = cc.sndbuf_factor().saturating_mul(segs).saturating_mul(skb);
+        // The kernel compares as int; windows of that size do not occur.
+        if self.sndbuf < bytes {
+            self.sndbuf = bytes.min(cx.host.sysctl.tcp_wmem[2]);
+        }
+    }
+
+    /// `sk_wmem_queued_add()`, `sk_mem_charge()`: memory of a segment, of whole pages that are set aside.
+    #[inline]
+    pub(crate) fn wmem_add(&mut self, rcv: &mut Rcv, truesize: u32) {
+        self.wmem_queued += truesize;
+        rcv.forced_mem_schedule(truesize);
+        rcv.fwd_alloc -= truesize as i32;
+    }
+
+    /// `tcp_wmem_free_skb()`: a segment left the queue.
+    #[inline]
+    pub(crate) fn wmem_free(&mut self, rcv: &mut Rcv, truesize: u32) {
+        self.wmem_queued = self.wmem_queued.saturating_sub(truesize);
+        rcv.mem_uncharge(truesize);
+    }
+}
+
+impl Endpoint {
     /// Whether poll(2) says POLLOUT (`sk_stream_is_writeable()`, TCP_NOTSENT_LOWAT): a third of the buffer is free, and
     /// half of the low-water mark.
     pub fn is_writable(&self, cx: &Cx<'_>) -> bool {
@@ -36,7 +66,9 @@ impl Endpoint {
             return true;
         }
         let (queued, buffer) = (self.snd.wmem_queued, self.snd.sndbuf);
-        queued < buffer && buffer - queued >= queued >> 1 && self.notsent_is_low(cx, 1)
+        queued < buffer
+            && buffer - queued >= queued >> 1
+            && self.snd.notsent_is_low(cx, &self.options, 1)
     }
 
     /// Takes the news that a full buffer has room again (`sk_write_space()`): true once.
@@ -54,48 +86,15 @@ impl Endpoint {
 
     fn new_space(&mut self, cx: &mut Cx<'_>) {
         if !self.snd.sndbuf_locked && self.loss.in_flight() < self.snd.snd_cwnd {
-            self.sndbuf_expand(cx);
+            self.snd.sndbuf_expand(cx, &self.cc, &self.loss);
             self.snd.snd_cwnd_stamp = cx.jiffies32();
         }
         if self.is_writable(cx) {
             self.snd.nospace = false;
             self.snd.space_event = true;
-            self.chrono_stop(cx, SNDBUF_LIMITED);
+            self.stats
+                .chrono
+                .stop(cx, self.queue.is_empty(), Busy::SndbufLimited);
         }
-    }
-
-    /// `tcp_sndbuf_expand()`: room for two congestion windows (three with BBR), each segment in a power of two.
-    pub(crate) fn sndbuf_expand(&mut self, cx: &Cx<'_>) {
-        let mss = u32::from(self.snd.mss_clamp).max(self.snd.mss_cache);
-        let skb = (mss + cx.host.profile.tx_header + SHARED_INFO).next_power_of_two() + SK_BUFF;
-        let segs = self
-            .snd
-            .snd_cwnd
-            .max(INIT_CWND)
-            .max(self.loss.reordering + 1);
-        let bytes = self
-            .cc
-            .sndbuf_factor()
-            .saturating_mul(segs)
-            .saturating_mul(skb);
-        // The kernel compares as int; windows of that size do not occur.
-        if self.snd.sndbuf < bytes {
-            self.snd.sndbuf = bytes.min(cx.host.sysctl.tcp_wmem[2]);
-        }
-    }
-
-    /// `sk_wmem_queued_add()`, `sk_mem_charge()`: memory of a segment, of whole pages that are set aside.
-    #[inline]
-    pub(crate) fn wmem_add(&mut self, truesize: u32) {
-        self.snd.wmem_queued += truesize;
-        self.forced_mem_schedule(truesize);
-        self.rcv.fwd_alloc -= truesize as i32;
-    }
-
-    /// `tcp_wmem_free_skb()`: a segment left the queue.
-    #[inline]
-    pub(crate) fn wmem_free(&mut self, truesize: u32) {
-        self.snd.wmem_queued = self.snd.wmem_queued.saturating_sub(truesize);
-        self.mem_uncharge(truesize);
     }
 }

@@ -6,11 +6,11 @@ use tcplab_wire::{TcpFlags, TcpOptions};
 
 use crate::cc::{CaEvent, CongestionControl};
 use crate::cx::Cx;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, RcvQueue, Snd};
 use crate::host::DeviceQueue;
 use crate::mib::Counter;
-use crate::options::Ecn;
-use crate::queue::{Id, Skb};
+use crate::options::{Ecn, Negotiated};
+use crate::queue::{Id, SkbFlags};
 use crate::segment::{Caqm, Segment};
 
 /// What differs from one segment to the next.
@@ -32,55 +32,91 @@ struct Build {
 /// Bytes that the options of a segment of an established connection take, SACK blocks counted.
 const TIMESTAMPS: u32 = 12;
 
-impl Endpoint {
+impl Negotiated {
     /// `tp->tcp_header_len`: the header with the options that each segment has.
     #[inline]
     pub(crate) fn header_len(&self) -> u32 {
-        match self.neg.tstamp_ok {
+        match self.tstamp_ok {
             true => 20 + TIMESTAMPS,
             false => 20,
         }
     }
 
-    /// How many SACK blocks a segment would carry now: a DSACK first, three beside time stamps, else four.
+    /// Our time stamp of a departure: milliseconds and the connection's offset (`tcp_skb_timestamp()`).
     #[inline]
-    pub(crate) fn sack_blocks_out(&self) -> u32 {
-        let have = u32::from(self.rcvq.num_sacks) + u32::from(self.rcvq.dsack.is_some());
-        have.min(if self.neg.tstamp_ok { 3 } else { 4 })
+    pub(crate) fn tsval(&self, stamp_ns: u64) -> u32 {
+        ((stamp_ns / 1_000_000) as u32).wrapping_add(self.tsoffset)
     }
 
-    fn established_options(&mut self, stamp_ns: u64) -> TcpOptions {
-        let mut options = TcpOptions::default();
-        if self.neg.tstamp_ok {
-            options.timestamps = Some((self.tsval(stamp_ns), self.neg.ts_recent));
+    #[inline(never)]
+    fn ecn_marks(&mut self, snd: &Snd, b: &Build, flags: &mut u16, mut ecn: u8) -> u8 {
+        // RFC 3168 6.1.5: retransmissions are not ECN-capable.
+        if b.len > 0 && b.seq.at_or_after(snd.snd_nxt) {
+            ecn = Segment::ECT_0;
+            if self.ecn_flags.intersects(Ecn::QUEUE_CWR) {
+                self.ecn_flags &= !Ecn::QUEUE_CWR;
+                *flags |= TcpFlags::CWR;
+            }
         }
-        if self.rcvq.num_sacks > 0 || self.rcvq.dsack.is_some() {
-            self.put_sacks(&mut options);
+        if self.ecn_flags.intersects(Ecn::DEMAND_CWR) {
+            *flags |= TcpFlags::ECE;
+        }
+        ecn
+    }
+}
+
+impl RcvQueue {
+    /// How many SACK blocks a segment would carry now: a DSACK first, three beside time stamps, else four.
+    #[inline]
+    pub(crate) fn sack_blocks_out(&self, neg: &Negotiated) -> u32 {
+        let have = u32::from(self.num_sacks) + u32::from(self.dsack.is_some());
+        have.min(if neg.tstamp_ok { 3 } else { 4 })
+    }
+
+    fn established_options(&mut self, neg: &Negotiated, stamp_ns: u64) -> TcpOptions {
+        let mut options = TcpOptions::default();
+        if neg.tstamp_ok {
+            options.timestamps = Some((neg.tsval(stamp_ns), neg.ts_recent));
+        }
+        if self.num_sacks > 0 || self.dsack.is_some() {
+            self.put_sacks(neg, &mut options);
         }
         options
     }
 
     #[cold]
-    fn put_sacks(&mut self, options: &mut TcpOptions) {
-        let blocks = self.sack_blocks_out() as usize;
-        let own = self
-            .rcvq
-            .sacks
-            .iter()
-            .take(usize::from(self.rcvq.num_sacks));
+    fn put_sacks(&mut self, neg: &Negotiated, options: &mut TcpOptions) {
+        let blocks = self.sack_blocks_out(neg) as usize;
+        let own = self.sacks.iter().take(usize::from(self.num_sacks));
         // RFC 2883 4: the DSACK stands first, and is told once.
-        for &(left, right) in self.rcvq.dsack.iter().chain(own).take(blocks) {
+        for &(left, right) in self.dsack.iter().chain(own).take(blocks) {
             options.sack.push(left, right);
         }
-        self.rcvq.dsack = None;
+        self.dsack = None;
     }
+}
 
-    /// Our time stamp of a departure: milliseconds and the connection's offset (`tcp_skb_timestamp()`).
-    #[inline]
-    pub(crate) fn tsval(&self, stamp_ns: u64) -> u32 {
-        ((stamp_ns / 1_000_000) as u32).wrapping_add(self.neg.tsoffset)
+impl Snd {
+    /// The urgent pointer of a segment before `snd_up` (RFC 9293 3.8.5, RFC 6093).
+    #[cold]
+    fn urgent_pointer(&self, seq: Seq, flags: &mut u16) -> u16 {
+        if !seq.before(self.snd_up) {
+            return 0;
+        }
+        let ahead = self.snd_up - seq;
+        if ahead < 0x1_0000 {
+            *flags |= TcpFlags::URG;
+            return ahead as u16;
+        }
+        if (seq + 0xffff).after(self.snd_nxt) {
+            *flags |= TcpFlags::URG;
+            return 0xffff;
+        }
+        0
     }
+}
 
+impl Endpoint {
     /// `tcp_ecn_send()`: ECT on new data, CWR once after a reduction, ECE while the peer was not told.
     fn ecn_send(&mut self, b: &Build, flags: &mut u16) -> u8 {
         let ecn = match self.cc.needs_ecn() {
@@ -88,40 +124,24 @@ impl Endpoint {
             false => Segment::NOT_ECT,
         };
         match self.neg.ecn_flags.intersects(Ecn::OK) {
-            true => self.ecn_marks(b, flags, ecn),
+            true => self.neg.ecn_marks(&self.snd, b, flags, ecn),
             false => ecn,
         }
-    }
-
-    #[inline(never)]
-    fn ecn_marks(&mut self, b: &Build, flags: &mut u16, mut ecn: u8) -> u8 {
-        // RFC 3168 6.1.5: retransmissions are not ECN-capable.
-        if b.len > 0 && b.seq.at_or_after(self.snd.snd_nxt) {
-            ecn = Segment::ECT_0;
-            if self.neg.ecn_flags.intersects(Ecn::QUEUE_CWR) {
-                self.neg.ecn_flags &= !Ecn::QUEUE_CWR;
-                *flags |= TcpFlags::CWR;
-            }
-        }
-        if self.neg.ecn_flags.intersects(Ecn::DEMAND_CWR) {
-            *flags |= TcpFlags::ECE;
-        }
-        ecn
     }
 
     /// Header, window, events and counters of one segment.
     fn build_and_send(&mut self, cx: &mut Cx<'_>, b: Build) -> bool {
         let mut flags = b.flags;
-        let options = self.established_options(b.stamp_ns);
+        let options = self.rcvq.established_options(&self.neg, b.stamp_ns);
         let urgent = match self.snd.in_urg_mode() {
-            true => self.urgent_pointer(b.seq, &mut flags),
+            true => self.snd.urgent_pointer(b.seq, &mut flags),
             false => 0,
         };
         let window = self.select_window(cx);
         let ecn = self.ecn_send(&b, &mut flags);
         // An ACK that is older than rcv_nxt (DCTCP) pays for nothing.
         if b.ack == self.rcv.rcv_nxt {
-            self.event_ack_sent(cx, b.pcount);
+            self.ack.sent(cx, &mut self.timers, b.pcount);
         }
         if b.len > 0 {
             self.event_data_sent(cx);
@@ -160,24 +180,6 @@ impl Endpoint {
         false
     }
 
-    /// The urgent pointer of a segment before `snd_up` (RFC 9293 3.8.5, RFC 6093).
-    #[cold]
-    fn urgent_pointer(&self, seq: Seq, flags: &mut u16) -> u16 {
-        if !seq.before(self.snd.snd_up) {
-            return 0;
-        }
-        let ahead = self.snd.snd_up - seq;
-        if ahead < 0x1_0000 {
-            *flags |= TcpFlags::URG;
-            return ahead as u16;
-        }
-        if (seq + 0xffff).after(self.snd.snd_nxt) {
-            *flags |= TcpFlags::URG;
-            return 0xffff;
-        }
-        0
-    }
-
     /// `tcp_event_data_sent()`.
     #[inline]
     fn event_data_sent(&mut self, cx: &mut Cx<'_>) {
@@ -185,7 +187,7 @@ impl Endpoint {
             self.tx_starts(cx);
         }
         self.snd.lsndtime = cx.jiffies32();
-        self.ack_event_data_sent(cx);
+        self.ack.data_sent(cx, &self.snd);
     }
 
     /// A SYN leaves with so many bytes of data.
@@ -211,14 +213,16 @@ impl Endpoint {
         let Some(skb) = self.queue.get_mut(id) else {
             return false;
         };
-        if skb.flags & Skb::SYN != 0 {
+        if skb.flags.intersects(SkbFlags::SYN) {
             return self.transmit_syn(cx, id);
         }
         self.tune.wstamp_ns = stamp_ns;
         skb.xmit_ns = stamp_ns;
         // So that the receiver's GRO hands the train on at once; a part of it that is sent again has no such flag.
-        let push = if skb.pcount > 1 { Skb::PSH } else { 0 };
-        let flags = u16::from(skb.flags | push) | TcpFlags::ACK;
+        let mut flags = u16::from(skb.flags.bits()) | TcpFlags::ACK;
+        if skb.pcount > 1 {
+            flags |= TcpFlags::PSH;
+        }
         let (len, pcount) = (skb.len, u32::from(skb.pcount));
         let build = Build {
             seq: skb.seq,
@@ -233,8 +237,8 @@ impl Endpoint {
         if !self.build_and_send(cx, build) {
             return false;
         }
-        if self.tune.pacing_status != 0 {
-            self.pace_after(prior_wstamp, len);
+        if self.tune.pacing_needed {
+            self.tune.pace_after(&self.stats, prior_wstamp, len);
         }
         self.queue.list_last(id);
         self.rate_skb_sent(id);

@@ -1,13 +1,13 @@
 //! Super-segments: how large, and when to wait for a larger one (Linux `tcp_tso_autosize()`,
 //! `tcp_mss_split_point()`, `tcp_tso_should_defer()`). Without TSO each skb is one segment, and nothing here runs.
 
-use tcplab_plan::point::Offload;
-
-use crate::cc::CongestionControl;
+use crate::cc::{Congestion, CongestionControl};
 use crate::cx::Cx;
-use crate::endpoint::Endpoint;
-use crate::queue::{Id, Skb};
+use crate::endpoint::{Endpoint, Snd, Tune};
+use crate::options::{Nagle, Negotiated};
+use crate::queue::{Id, SendQueue, Skb, SkbFlags};
 use crate::recovery::CaState;
+use crate::rtt::Rtt;
 
 /// What held a segment back, for the next rule of the window.
 #[derive(Clone, Copy, Default)]
@@ -16,69 +16,83 @@ pub(super) struct Limited {
     pub(super) rwnd: bool,
 }
 
-/// `GSO_LEGACY_MAX_SIZE`: bytes of a super-segment's IP packet.
-const GSO_MAX_SIZE: u32 = 65_536;
-/// `GSO_MAX_SEGS`.
-const GSO_MAX_SEGS: u32 = 65_535;
 const MILLISECOND: u64 = 1_000_000;
 
-/// `sk_gso_max_segs`: `ip link set gso_max_segs 1` is what "offload none" means.
-#[inline]
-pub(crate) fn gso_max_segs(cx: &Cx<'_>) -> u32 {
-    match cx.host.offload {
-        Offload::None => 1,
-        Offload::Tso | Offload::Gro => GSO_MAX_SEGS,
-    }
-}
-
-/// `sk_gso_max_size`: bytes of data of a super-segment.
-#[inline]
-pub(crate) fn gso_max_size(cx: &Cx<'_>) -> u32 {
-    GSO_MAX_SIZE - (cx.host.profile.tx_header + 1)
-}
-
-impl Endpoint {
+impl Snd {
     /// `tcp_xmit_size_goal()`: bytes up to which a write fills one skb.
     #[inline]
-    pub(crate) fn size_goal(&mut self, cx: &Cx<'_>, mss: u32) -> u32 {
-        let most = gso_max_segs(cx);
+    pub(crate) fn size_goal(&mut self, cx: &Cx<'_>, neg: &Negotiated, mss: u32) -> u32 {
+        let most = cx.host.gso_max_segs();
         if most == 1 {
             return mss;
         }
-        let goal = self.bound_to_half_wnd(gso_max_size(cx));
-        let now = u32::from(self.snd.gso_segs) * mss;
+        let goal = self.bound_to_half_wnd(neg, cx.host.gso_max_size());
+        let now = u32::from(self.gso_segs) * mss;
         if goal < now || goal >= now + mss {
-            self.snd.gso_segs = (goal / mss).min(most) as u16;
+            self.gso_segs = (goal / mss).min(most) as u16;
         }
-        (u32::from(self.snd.gso_segs) * mss).max(mss)
+        (u32::from(self.gso_segs) * mss).max(mss)
     }
 
+    /// The share of the window that is worth a super-segment (`tcp_tso_win_divisor`).
+    fn enough_window(&self, cx: &Cx<'_>) -> u32 {
+        let mss = self.mss_cache;
+        match u32::from(cx.host.sysctl.tcp_tso_win_divisor) {
+            // At most three segments wait for the next ACK.
+            0 => 3 * mss + 1,
+            divisor => self.snd_wnd.min(self.snd_cwnd.saturating_mul(mss)) / divisor,
+        }
+    }
+}
+
+impl SendQueue {
+    /// The ACK of the first segment in flight comes within a millisecond and half an RTT.
+    fn ack_is_near(&self, rtt: &Rtt, now: u64) -> bool {
+        let Some(head) = self.first_sent().and_then(|id| self.get(id)) else {
+            return false;
+        };
+        let srtt = 125 * u64::from(rtt.srtt_us);
+        let far = (head.xmit_ns + srtt).wrapping_sub(now) as i64;
+        far <= (srtt >> 1).min(MILLISECOND) as i64
+    }
+}
+
+impl Tune {
     /// `tcp_tso_segs()`: segments wanted in one super-segment: about a millisecond of the pacing rate, more when the
     /// peer is near.
     #[inline]
-    pub(crate) fn tso_segs(&self, cx: &Cx<'_>, mss: u32) -> u32 {
-        let most = gso_max_segs(cx);
+    pub(crate) fn tso_segs(&self, cx: &Cx<'_>, cc: &Congestion, rtt: &Rtt, mss: u32) -> u32 {
+        let most = cx.host.gso_max_segs();
         match most {
             1 => 1,
-            _ => self.tso_autosize(cx, mss).min(most),
+            _ => self.tso_autosize(cx, cc, rtt, mss).min(most),
         }
     }
 
     #[inline(never)]
-    fn tso_autosize(&self, cx: &Cx<'_>, mss: u32) -> u32 {
-        let size = gso_max_size(cx);
-        let mut bytes = self.tune.pacing_rate() >> self.tune.pacing_shift;
-        let near = self.rtt.min_rtt() >> cx.host.sysctl.tcp_tso_rtt_log;
+    fn tso_autosize(&self, cx: &Cx<'_>, cc: &Congestion, rtt: &Rtt, mss: u32) -> u32 {
+        let size = cx.host.gso_max_size();
+        let mut bytes = self.pacing_rate() >> self.pacing_shift;
+        let near = rtt.min_rtt() >> cx.host.sysctl.tcp_tso_rtt_log;
         if near < 32 {
             bytes += u64::from(size >> near);
         }
         let segs = bytes.min(u64::from(size)) as u32 / mss.max(1);
-        segs.max(self.cc.min_tso_segs(&self.tune, &cx.host.sysctl))
+        segs.max(cc.min_tso_segs(self, &cx.host.sysctl))
     }
+}
 
+impl Endpoint {
     /// `tcp_mss_split_point()`: bytes of the super-segment that may leave now.
     #[inline(never)]
-    pub(super) fn split_point(&self, id: Id, skb: &Skb, mss: u32, segs: u32, nonagle: u8) -> u32 {
+    pub(super) fn split_point(
+        &self,
+        id: Id,
+        skb: &Skb,
+        mss: u32,
+        segs: u32,
+        nonagle: Nagle,
+    ) -> u32 {
         let window = self.snd.wnd_end() - skb.seq;
         let most = mss.saturating_mul(segs);
         if most <= window && Some(id) != self.queue.last() {
@@ -89,7 +103,7 @@ impl Endpoint {
             return most;
         }
         let partial = needed % mss;
-        match self.nagle_holds(partial != 0, nonagle) {
+        match self.snd.nagle_holds(&self.loss, partial != 0, nonagle) {
             true => needed - partial,
             false => needed,
         }
@@ -120,7 +134,7 @@ impl Endpoint {
         if limit >= max_segs.saturating_mul(mss) || (!last && limit >= skb.len) {
             return false;
         }
-        if limit >= self.enough_window(cx) || !self.ack_is_near(now) {
+        if limit >= self.snd.enough_window(cx) || !self.queue.ack_is_near(&self.rtt, now) {
             return false;
         }
         if cong_win < send_win {
@@ -132,26 +146,6 @@ impl Endpoint {
             limited.rwnd = true;
             return true;
         }
-        skb.flags & Skb::FIN == 0 && !skb.eor
-    }
-
-    /// The share of the window that is worth a super-segment (`tcp_tso_win_divisor`).
-    fn enough_window(&self, cx: &Cx<'_>) -> u32 {
-        let mss = self.snd.mss_cache;
-        match u32::from(cx.host.sysctl.tcp_tso_win_divisor) {
-            // At most three segments wait for the next ACK.
-            0 => 3 * mss + 1,
-            divisor => self.snd.snd_wnd.min(self.snd.snd_cwnd.saturating_mul(mss)) / divisor,
-        }
-    }
-
-    /// The ACK of the first segment in flight comes within a millisecond and half an RTT.
-    fn ack_is_near(&self, now: u64) -> bool {
-        let Some(head) = self.queue.first_sent().and_then(|id| self.queue.get(id)) else {
-            return false;
-        };
-        let srtt = 125 * u64::from(self.rtt.srtt_us);
-        let far = (head.xmit_ns + srtt).wrapping_sub(now) as i64;
-        far <= (srtt >> 1).min(MILLISECOND) as i64
+        !skb.flags.intersects(SkbFlags::FIN) && !skb.eor
     }
 }

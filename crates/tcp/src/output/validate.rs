@@ -1,28 +1,32 @@
 //! The congestion window follows what is used of it (RFC 2861, RFC 7661; Linux `tcp_cwnd_validate()`,
 //! `tcp_cwnd_restart()`, `tcp_slow_start_after_idle_check()`).
 
-use super::chrono::SNDBUF_LIMITED;
 use crate::cc::{CaEvent, CongestionControl};
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, State};
-use crate::recovery::CaState;
+use crate::endpoint::{Busy, Endpoint, Snd, State};
+use crate::recovery::{CaState, Loss};
 
-impl Endpoint {
+impl Loss {
     /// `tcp_in_cwnd_reduction()`.
     #[inline]
     pub(crate) fn in_cwnd_reduction(&self) -> bool {
-        matches!(self.loss.ca_state, CaState::Cwr | CaState::Recovery)
+        matches!(self.ca_state, CaState::Cwr | CaState::Recovery)
     }
+}
 
+impl Snd {
     /// `tcp_current_ssthresh()`: outside a reduction at least three quarters of the window.
-    pub(crate) fn current_ssthresh(&self) -> u32 {
-        let s = &self.snd;
-        match self.in_cwnd_reduction() {
-            true => s.snd_ssthresh,
-            false => s.snd_ssthresh.max((s.snd_cwnd >> 1) + (s.snd_cwnd >> 2)),
+    pub(crate) fn current_ssthresh(&self, loss: &Loss) -> u32 {
+        match loss.in_cwnd_reduction() {
+            true => self.snd_ssthresh,
+            false => self
+                .snd_ssthresh
+                .max((self.snd_cwnd >> 1) + (self.snd_cwnd >> 2)),
         }
     }
+}
 
+impl Endpoint {
     /// `tcp_cwnd_validate()`: after segments left, or could not for the window's sake.
     pub(super) fn cwnd_validate(&mut self, cx: &mut Cx<'_>, is_cwnd_limited: bool) {
         let out = self.loss.packets_out;
@@ -58,7 +62,7 @@ impl Endpoint {
             && !self.orphan
             && matches!(self.state, State::Established | State::CloseWait)
         {
-            self.chrono_start(cx, SNDBUF_LIMITED);
+            self.stats.chrono.start(cx, Busy::SndbufLimited);
         }
     }
 
@@ -69,7 +73,7 @@ impl Endpoint {
         if self.loss.ca_state == CaState::Open && !self.orphan && !self.snd.nospace {
             let used = self.snd.snd_cwnd_used.max(self.snd.init_cwnd(cx));
             if used < self.snd.snd_cwnd {
-                self.snd.set_ssthresh(self.current_ssthresh());
+                self.snd.set_ssthresh(self.snd.current_ssthresh(&self.loss));
                 self.snd.set_cwnd((self.snd.snd_cwnd + used) >> 1);
             }
             self.snd.snd_cwnd_used = 0;
@@ -96,7 +100,7 @@ impl Endpoint {
     /// `tcp_cwnd_restart()`; `idle` in jiffies.
     fn cwnd_restart(&mut self, cx: &mut Cx<'_>, idle: i32) {
         self.cc_event(cx, CaEvent::CwndRestart);
-        self.snd.set_ssthresh(self.current_ssthresh());
+        self.snd.set_ssthresh(self.snd.current_ssthresh(&self.loss));
         let mut cwnd = self.snd.snd_cwnd;
         let restart = self.snd.init_cwnd(cx).min(cwnd);
         let rto = (self.rtt.rto as i32).max(1);

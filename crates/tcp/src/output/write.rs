@@ -1,10 +1,10 @@
 //! Writing (RFC 9293 3.10.2; Linux `tcp_sendmsg_locked()`, `tcp_push()`, `tcp_skb_entail()`).
 
-use super::chrono::BUSY;
+use super::xmit::Push;
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, Shutdown, SocketError, State};
-use crate::options::SocketState;
-use crate::queue::{Id, Skb};
+use crate::endpoint::{Busy, Endpoint, Shutdown, Snd, SocketError, State};
+use crate::options::Nagle;
+use crate::queue::{Id, SendQueue, Skb, SkbFlags};
 
 /// Flags of a write.
 #[derive(Clone, Copy)]
@@ -15,6 +15,49 @@ struct How {
     urgent: bool,
     /// MSG_EOR.
     eor: bool,
+}
+
+impl Snd {
+    /// `forced_push()`: half of the largest window that the peer has offered was written without PSH.
+    #[inline]
+    fn forced_push(&self) -> bool {
+        self.write_seq
+            .after(self.pushed_seq + (self.max_window >> 1))
+    }
+}
+
+impl SendQueue {
+    /// Bytes that the last unsent segment still takes; 0: a new one is needed.
+    #[inline]
+    fn room_in_tail(&mut self, goal: u32) -> u32 {
+        match self.unsent_tail() {
+            Some(skb) if !skb.eor => goal.saturating_sub(skb.len),
+            _ => 0,
+        }
+    }
+
+    #[inline]
+    fn tail_len(&mut self) -> u32 {
+        self.unsent_tail().map_or(0, |skb| skb.len)
+    }
+
+    /// `tcp_mark_push()`.
+    #[inline]
+    fn mark_push(&mut self, snd: &mut Snd) {
+        if let Some(skb) = self.unsent_tail() {
+            skb.flags |= SkbFlags::PSH;
+        }
+        snd.pushed_seq = snd.write_seq;
+    }
+
+    /// The last queued segment, for [`Endpoint::send_fin`].
+    #[inline]
+    pub(super) fn unsent_last(&self) -> Option<Id> {
+        match self.has_unsent() {
+            true => self.last(),
+            false => None,
+        }
+    }
 }
 
 impl Endpoint {
@@ -35,7 +78,7 @@ impl Endpoint {
         self.rate_check_app_limited();
         self.may_write()?;
         let mss = self.current_mss();
-        let goal = self.size_goal(cx, mss);
+        let goal = self.snd.size_goal(cx, &self.neg, mss);
         let how = How {
             more,
             urgent: false,
@@ -70,8 +113,10 @@ impl Endpoint {
     ) -> Result<u64, SocketError> {
         let mut copied = 0;
         while copied < bytes {
-            let room = match self.room_in_tail(goal) {
-                0 if !self.memory_free(cx) => return self.full(cx, copied, mss, how),
+            let room = match self.queue.room_in_tail(goal) {
+                0 if !self.snd.memory_free(cx, &self.options) => {
+                    return self.full(cx, copied, mss, how);
+                }
                 0 => {
                     self.entail(cx);
                     goal
@@ -81,7 +126,7 @@ impl Endpoint {
             let len = u64::from(room).min(bytes - copied) as u32;
             self.append(len, copied == 0);
             copied += u64::from(len);
-            if copied < bytes && self.tail_len() >= goal && !how.urgent {
+            if copied < bytes && self.queue.tail_len() >= goal && !how.urgent {
                 self.push_full(cx, mss);
             }
         }
@@ -118,35 +163,24 @@ impl Endpoint {
         }
     }
 
-    /// Bytes that the last unsent segment still takes; 0: a new one is needed.
-    #[inline]
-    fn room_in_tail(&mut self, goal: u32) -> u32 {
-        match self.queue.unsent_tail() {
-            Some(skb) if !skb.eor => goal.saturating_sub(skb.len),
-            _ => 0,
-        }
-    }
-
-    #[inline]
-    fn tail_len(&mut self) -> u32 {
-        self.queue.unsent_tail().map_or(0, |skb| skb.len)
-    }
-
     /// `tcp_skb_entail()`: an empty segment at the queue's end.
     fn entail(&mut self, cx: &mut Cx<'_>) {
         let truesize = cx.host.profile.tx_truesize;
-        self.queue_skb(cx, Skb::new(self.snd.write_seq, 0, 0, truesize));
-        self.options.nonagle &= !SocketState::NAGLE_PUSH;
+        self.queue_skb(
+            cx,
+            Skb::new(self.snd.write_seq, 0, SkbFlags::empty(), truesize),
+        );
+        self.options.nonagle &= !Nagle::PUSH;
         self.slow_start_after_idle_check(cx);
     }
 
     /// `tcp_add_write_queue_tail()`: appends a segment and counts its memory.
     pub(crate) fn queue_skb(&mut self, cx: &Cx<'_>, skb: Skb) {
-        self.wmem_add(skb.truesize);
+        self.snd.wmem_add(&mut self.rcv, skb.truesize);
         let first = !self.queue.has_unsent();
         self.queue.push(skb);
         if first {
-            self.chrono_start(cx, BUSY);
+            self.stats.chrono.start(cx, Busy::Sends);
         }
     }
 
@@ -156,60 +190,39 @@ impl Endpoint {
             return;
         };
         if first {
-            skb.flags &= !Skb::PSH;
+            skb.flags &= !SkbFlags::PSH;
         }
         skb.len += len;
         skb.truesize += len;
         skb.pcount = 0;
         self.snd.write_seq = self.snd.write_seq + len;
-        self.wmem_add(len);
+        self.snd.wmem_add(&mut self.rcv, len);
     }
 
     /// The segment is full and the write goes on: it may leave already.
     fn push_full(&mut self, cx: &mut Cx<'_>, mss: u32) {
-        if self.forced_push() {
-            self.mark_push();
-            self.push_frames(cx, mss, SocketState::NAGLE_PUSH);
+        if self.snd.forced_push() {
+            self.queue.mark_push(&mut self.snd);
+            self.push_frames(cx, mss, Nagle::PUSH);
         } else if self.queue.send_head() == self.queue.last() {
             // `tcp_push_one()`
-            self.write_xmit(cx, mss, SocketState::NAGLE_PUSH, 1);
+            self.write_xmit(cx, mss, Nagle::PUSH, Push::One);
         }
-    }
-
-    /// `forced_push()`: half of the largest window that the peer has offered was written without PSH.
-    #[inline]
-    fn forced_push(&self) -> bool {
-        self.snd
-            .write_seq
-            .after(self.snd.pushed_seq + (self.snd.max_window >> 1))
-    }
-
-    /// `tcp_mark_push()`.
-    #[inline]
-    fn mark_push(&mut self) {
-        if let Some(skb) = self.queue.unsent_tail() {
-            skb.flags |= Skb::PSH;
-        }
-        self.snd.pushed_seq = self.snd.write_seq;
     }
 
     /// `tcp_push()` at a write's end.
     #[inline]
-    fn push(&mut self, cx: &mut Cx<'_>, how: How, mss: u32, nonagle: u8) {
+    fn push(&mut self, cx: &mut Cx<'_>, how: How, mss: u32, nonagle: Nagle) {
         if !self.queue.has_unsent() {
             return;
         }
-        if !how.more || self.forced_push() {
-            self.mark_push();
+        if !how.more || self.snd.forced_push() {
+            self.queue.mark_push(&mut self.snd);
         }
         if how.urgent {
             self.snd.snd_up = self.snd.write_seq;
         }
-        let nonagle = if how.more {
-            SocketState::NAGLE_CORK
-        } else {
-            nonagle
-        };
+        let nonagle = if how.more { Nagle::CORK } else { nonagle };
         self.push_frames(cx, mss, nonagle);
     }
 
@@ -224,7 +237,7 @@ impl Endpoint {
         self.snd.nospace = true;
         if copied > 0 {
             let how = How { more: false, ..how };
-            self.push(cx, how, mss, SocketState::NAGLE_PUSH);
+            self.push(cx, how, mss, Nagle::PUSH);
         }
         // sk_stream_wait_memory() of a socket that must not sleep says EAGAIN, whatever the push has freed.
         self.snd.nospace = true;
@@ -239,12 +252,12 @@ impl Endpoint {
     pub fn set_cork(&mut self, cx: &mut Cx<'_>, on: bool) {
         let o = &mut self.options.nonagle;
         if on {
-            *o |= SocketState::NAGLE_CORK;
+            *o |= Nagle::CORK;
             return;
         }
-        *o &= !SocketState::NAGLE_CORK;
-        if *o & SocketState::NAGLE_OFF != 0 {
-            *o |= SocketState::NAGLE_PUSH;
+        *o &= !Nagle::CORK;
+        if o.intersects(Nagle::OFF) {
+            *o |= Nagle::PUSH;
         }
         self.push_pending_frames(cx);
     }
@@ -253,19 +266,10 @@ impl Endpoint {
     pub fn set_nodelay(&mut self, cx: &mut Cx<'_>, on: bool) {
         let o = &mut self.options.nonagle;
         if on {
-            *o |= SocketState::NAGLE_OFF | SocketState::NAGLE_PUSH;
+            *o |= Nagle::OFF | Nagle::PUSH;
             self.push_pending_frames(cx);
         } else {
-            *o &= !SocketState::NAGLE_OFF;
-        }
-    }
-
-    /// The last queued segment, for [`Endpoint::send_fin`].
-    #[inline]
-    pub(super) fn unsent_last(&self) -> Option<Id> {
-        match self.queue.has_unsent() {
-            true => self.queue.last(),
-            false => None,
+            *o &= !Nagle::OFF;
         }
     }
 }

@@ -1,37 +1,70 @@
 //! What may leave now: congestion window, peer's window, Nagle, TSO, pacing (RFC 9293 3.8.6, RFC 5681; Linux
 //! `tcp_write_xmit()`, `tcp_event_new_data_sent()`, `tcp_push_pending_frames()`).
 
-use super::chrono::RWND_LIMITED;
 use super::mtu_probe::Probe;
 use super::tso::Limited;
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, State};
+use crate::endpoint::{Busy, Endpoint, Snd, State};
 use crate::mib::Counter;
-use crate::options::SocketState;
-use crate::queue::{Id, Skb};
+use crate::options::Nagle;
+use crate::queue::{Id, Skb, SkbFlags};
+use crate::recovery::Loss;
 use crate::timers::Pending;
+
+/// How much is sent at once.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Push {
+    /// What windows and rules allow.
+    All,
+    One,
+    /// One, as a loss probe.
+    Probe,
+}
 
 /// What the loop of [`Endpoint::write_xmit`] was asked for.
 #[derive(Clone, Copy)]
 struct Ask {
     mss: u32,
-    nonagle: u8,
-    push_one: u8,
+    nonagle: Nagle,
+    push: Push,
     max_segs: u32,
+}
+
+impl Snd {
+    /// `tcp_snd_wnd_test()`: whether the first `mss` bytes of a segment fit into the peer's window.
+    #[inline]
+    pub(crate) fn wnd_test(&self, skb: &Skb, mss: u32) -> bool {
+        !(skb.seq + skb_window(skb, mss)).after(self.wnd_end())
+    }
+}
+
+impl Loss {
+    /// `tcp_cwnd_test()`: segments that the congestion window lets out; a last FIN always goes.
+    #[inline]
+    fn cwnd_test(&self, snd: &Snd, skb: &Skb) -> u32 {
+        if skb.flags.intersects(SkbFlags::FIN) && skb.pcount == 1 {
+            return 1;
+        }
+        let (in_flight, cwnd) = (self.in_flight(), snd.snd_cwnd);
+        if in_flight >= cwnd {
+            return 0;
+        }
+        (cwnd >> 1).max(1).min(cwnd - in_flight)
+    }
 }
 
 impl Endpoint {
     /// `tcp_write_xmit()`: sends what windows and rules allow; true when something waits that nothing in flight will
-    /// bring out (a zero-window probe must be armed). `push_one`: 0 no limit, 1 one segment, 2 one as a loss probe.
+    /// bring out (a zero-window probe must be armed).
     pub(crate) fn write_xmit(
         &mut self,
         cx: &mut Cx<'_>,
         mss: u32,
-        nonagle: u8,
-        push_one: u8,
+        nonagle: Nagle,
+        push: Push,
     ) -> bool {
         let mut sent = 0;
-        if push_one == 0 && self.mtup.is_some() {
+        if push == Push::All && self.mtup.is_some() {
             match self.mtu_probe(cx) {
                 Probe::No => {}
                 Probe::Wait => return false,
@@ -41,8 +74,8 @@ impl Endpoint {
         let ask = Ask {
             mss,
             nonagle,
-            push_one,
-            max_segs: self.tso_segs(cx, mss),
+            push,
+            max_segs: self.tune.tso_segs(cx, &self.cc, &self.rtt, mss),
         };
         let mut limited = Limited::default();
         while let Some(id) = self.queue.send_head() {
@@ -53,13 +86,16 @@ impl Endpoint {
                 break;
             }
             sent += self.new_data_sent(cx, id, mss);
-            if push_one != 0 {
+            if push != Push::All {
                 break;
             }
         }
         match limited.rwnd {
-            true => self.chrono_start(cx, RWND_LIMITED),
-            false => self.chrono_stop(cx, RWND_LIMITED),
+            true => self.stats.chrono.start(cx, Busy::RwndLimited),
+            false => self
+                .stats
+                .chrono
+                .stop(cx, self.queue.is_empty(), Busy::RwndLimited),
         }
         let full = limited.cwnd || self.loss.in_flight() >= self.snd.snd_cwnd;
         if sent > 0 || full {
@@ -68,10 +104,10 @@ impl Endpoint {
         if sent == 0 {
             return self.loss.packets_out == 0 && self.queue.has_unsent();
         }
-        if self.in_cwnd_reduction() {
+        if self.loss.in_cwnd_reduction() {
             self.loss.prr_out += sent;
         }
-        if push_one != 2 {
+        if push != Push::Probe {
             self.schedule_loss_probe(cx, false);
         }
         false
@@ -80,7 +116,7 @@ impl Endpoint {
     /// Whether the first unsent segment may leave now; cuts off what may not.
     #[inline]
     fn may_send(&mut self, cx: &mut Cx<'_>, id: Id, ask: Ask, limited: &mut Limited) -> bool {
-        if self.pacing_check(cx) {
+        if self.tune.pacing_check(cx, &mut self.timers) {
             return false;
         }
         let Some(skb) = self.queue.get_mut(id) else {
@@ -91,12 +127,12 @@ impl Endpoint {
             skb.set_segs(ask.mss);
         }
         let skb = *skb;
-        let quota = match self.cwnd_test(&skb) {
-            0 if ask.push_one == 2 => 1,
+        let quota = match self.loss.cwnd_test(&self.snd, &skb) {
+            0 if ask.push == Push::Probe => 1,
             0 => return false,
             quota => quota,
         };
-        if !self.snd_wnd_test(&skb, ask.mss) {
+        if !self.snd.wnd_test(&skb, ask.mss) {
             limited.rwnd = true;
             return false;
         }
@@ -106,9 +142,9 @@ impl Endpoint {
         // What stands in the middle of the queue gets no more data: there is nothing to wait for.
         let nonagle = match Some(id) == self.queue.last() {
             true => ask.nonagle,
-            false => SocketState::NAGLE_PUSH,
+            false => Nagle::PUSH,
         };
-        if !self.nagle_test(&skb, ask.mss, nonagle) {
+        if !self.snd.nagle_test(&self.loss, &skb, ask.mss, nonagle) {
             return false;
         }
         if skb.len > ask.mss && self.fragment(cx, id, ask.mss, ask.mss).is_none() {
@@ -130,7 +166,7 @@ impl Endpoint {
         let Some(skb) = self.queue.get(id).copied() else {
             return false;
         };
-        if ask.push_one == 0 && self.tso_should_defer(cx, id, &skb, limited, ask.max_segs) {
+        if ask.push == Push::All && self.tso_should_defer(cx, id, &skb, limited, ask.max_segs) {
             return false;
         }
         let limit = match self.snd.in_urg_mode() {
@@ -141,19 +177,6 @@ impl Endpoint {
             return false;
         }
         skb.end_seq() != skb.seq
-    }
-
-    /// `tcp_cwnd_test()`: segments that the congestion window lets out; a last FIN always goes.
-    #[inline]
-    fn cwnd_test(&self, skb: &Skb) -> u32 {
-        if skb.flags & Skb::FIN != 0 && skb.pcount == 1 {
-            return 1;
-        }
-        let (in_flight, cwnd) = (self.loss.in_flight(), self.snd.snd_cwnd);
-        if in_flight >= cwnd {
-            return 0;
-        }
-        (cwnd >> 1).max(1).min(cwnd - in_flight)
     }
 
     /// `tcp_may_send_now()`: new data could leave.
@@ -172,17 +195,11 @@ impl Endpoint {
         let skb = *skb;
         let nonagle = match Some(id) == self.queue.last() {
             true => self.options.nonagle,
-            false => SocketState::NAGLE_PUSH,
+            false => Nagle::PUSH,
         };
-        self.nagle_test(&skb, mss, nonagle)
-            && self.cwnd_test(&skb) > 0
-            && self.snd_wnd_test(&skb, mss)
-    }
-
-    /// `tcp_snd_wnd_test()`: whether the first `mss` bytes of a segment fit into the peer's window.
-    #[inline]
-    pub(crate) fn snd_wnd_test(&self, skb: &Skb, mss: u32) -> bool {
-        !(skb.seq + skb_window(skb, mss)).after(self.snd.wnd_end())
+        self.snd.nagle_test(&self.loss, &skb, mss, nonagle)
+            && self.loss.cwnd_test(&self.snd, &skb) > 0
+            && self.snd.wnd_test(&skb, mss)
     }
 
     /// `tcp_event_new_data_sent()` and `tcp_minshall_update()`: the first unsent segment has left; its packets.
@@ -214,8 +231,8 @@ impl Endpoint {
     }
 
     /// `__tcp_push_pending_frames()`.
-    pub(crate) fn push_frames(&mut self, cx: &mut Cx<'_>, mss: u32, nonagle: u8) {
-        if self.state != State::Close && self.write_xmit(cx, mss, nonagle, 0) {
+    pub(crate) fn push_frames(&mut self, cx: &mut Cx<'_>, mss: u32, nonagle: Nagle) {
+        if self.state != State::Close && self.write_xmit(cx, mss, nonagle, Push::All) {
             self.check_probe_timer(cx);
         }
     }

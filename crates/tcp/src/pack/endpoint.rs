@@ -2,9 +2,9 @@
 
 use super::{Pack, Packer, Unpacker, packed, packed_enum};
 use crate::cc::CongestionControl;
-use crate::endpoint::{Endpoint, NEVER, RcvQueue, RcvSkb, State};
+use crate::endpoint::{Endpoint, RcvQueue, RcvSkb, State};
 use crate::segment::Addr;
-use crate::timers::Timers;
+use crate::timers::{NEVER, Timers};
 
 packed!(Addr { host, port });
 packed_enum!(State {

@@ -9,9 +9,10 @@ use tcplab_wire::TcpFlags;
 use super::{AckWork, Acked, CaState, Flag, Rexmit};
 use crate::cc::CongestionControl;
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, State};
+use crate::endpoint::{AckState, Endpoint, State, Stats};
 use crate::mib::Counter;
-use crate::options::{Ecn, SocketState};
+use crate::options::{Ecn, Nagle, Negotiated};
+use crate::recovery::Loss;
 use crate::segment::Segment;
 
 /// What stood before an ACK was handled.
@@ -22,6 +23,47 @@ struct Prior {
     lost: u32,
     fack: Seq,
     is_sack_reneg: bool,
+}
+
+impl Negotiated {
+    /// `tcp_ecn_rcv_ecn_echo()`.
+    fn is_ecn_echo(&self, seg: &Segment) -> bool {
+        seg.flags.has(TcpFlags::ECE)
+            && !seg.flags.has(TcpFlags::SYN)
+            && self.ecn_flags.intersects(Ecn::OK)
+    }
+
+    /// `tcp_ecn_accept_cwr()`: also on a pure ACK, which RFC 3168 6.1.2 does not ask for.
+    #[cold]
+    #[inline(never)]
+    fn accept_cwr(&mut self, ack: &mut AckState, seg: &Segment) {
+        self.ecn_flags &= !Ecn::DEMAND_CWR;
+        if seg.seq != seg.end_seq() {
+            ack.pending |= crate::endpoint::AckPending::NOW;
+        }
+    }
+}
+
+impl Loss {
+    /// `tcp_ack_is_dubious()`.
+    #[inline]
+    fn is_dubious(&self, flag: Flag) -> bool {
+        !flag.intersects(Flag::NOT_DUP)
+            || flag.intersects(Flag::CA_ALERT)
+            || self.ca_state != CaState::Open
+    }
+}
+
+impl Stats {
+    /// `tcp_newly_delivered()`.
+    fn newly_delivered(&mut self, cx: &mut Cx<'_>, prior: u32, flag: Flag) -> u32 {
+        let delivered = self.delivered.wrapping_sub(prior);
+        cx.mib.add(Counter::Delivered, u64::from(delivered));
+        if flag.intersects(Flag::ECE) {
+            cx.mib.add(Counter::DeliveredCE, u64::from(delivered));
+        }
+        delivered
+    }
 }
 
 impl Endpoint {
@@ -51,7 +93,7 @@ impl Endpoint {
             self.loss.retransmits = 0;
         }
         if flag.intersects(Flag::UPDATE_TS_RECENT) {
-            self.replace_ts_recent(cx, seg.seq);
+            self.neg.replace_ts_recent(cx, &self.rcv, seg.seq);
         }
         flag = self.ack_window(cx, seg, flag);
         self.peer_is_heard(cx, seg);
@@ -69,14 +111,14 @@ impl Endpoint {
             flag |= Flag::SND_UNA_ADVANCED;
             self.loss.retransmits = 0;
         }
-        prior.fack = match self.is_reno() {
+        prior.fack = match self.neg.is_reno() {
             true => self.snd.snd_una,
-            false => self.highest_sack_seq(),
+            false => self.loss.highest_sack_seq(&self.queue, &self.snd),
         };
         let mut work = AckWork::default();
         work.rs.prior_in_flight = self.loss.in_flight();
         if flag.intersects(Flag::UPDATE_TS_RECENT) {
-            self.replace_ts_recent(cx, seg.seq);
+            self.neg.replace_ts_recent(cx, &self.rcv, seg.seq);
         }
         flag = self.ack_window(cx, seg, flag);
         if !seg.options.sack.is_empty() && self.neg.sack_ok {
@@ -92,7 +134,7 @@ impl Endpoint {
     #[inline]
     fn peer_is_heard(&mut self, cx: &Cx<'_>, seg: &Segment) {
         if seg.flags.has(TcpFlags::CWR) {
-            self.accept_cwr(seg);
+            self.neg.accept_cwr(&mut self.ack, seg);
         }
         self.error_soft = None;
         self.loss.probes_out = 0;
@@ -116,7 +158,7 @@ impl Endpoint {
         if flag.intersects(Flag::SND_UNA_ADVANCED) && !flag.intersects(Flag::SLOWPATH) {
             // The window is the same, and nothing else is in the header: a pure step forward.
             self.snd.snd_wl1 = seg.seq;
-            self.snd_una_update(seg.ack);
+            self.snd.una_update(&mut self.stats, seg.ack);
             cx.count(Counter::HPAcks);
             return flag | Flag::WIN_UPDATE;
         }
@@ -126,7 +168,7 @@ impl Endpoint {
             cx.count(Counter::PureAcks);
         }
         flag |= self.ack_update_window(cx, seg);
-        if self.is_ecn_echo(seg) {
+        if self.neg.is_ecn_echo(seg) {
             flag |= Flag::ECE;
         }
         flag
@@ -144,7 +186,8 @@ impl Endpoint {
     ) -> Flag {
         flag |= self.sacktag_write_queue(cx, seg, prior.snd_una, work);
         if work.sack_delivered > 0 {
-            self.count_delivered(work.sack_delivered, flag.intersects(Flag::ECE));
+            self.stats
+                .count_delivered(work.sack_delivered, flag.intersects(Flag::ECE));
         }
         flag
     }
@@ -164,12 +207,13 @@ impl Endpoint {
         }
         let ece = flag.intersects(Flag::ECE);
         flag |= self.clean_rtx_queue(cx, prior.fack, prior.snd_una, work, ece);
-        self.rack_update_reo_wnd(cx, work.rs.prior_delivered);
+        self.rack
+            .update_reo_wnd(cx, &self.stats, work.rs.prior_delivered);
         self.cc.in_ack_event(&self.snd, &self.stats);
         if self.loss.tlp_high_seq.is_some() {
             self.process_tlp_ack(cx, ack, flag);
         }
-        if self.ack_is_dubious(flag) {
+        if self.loss.is_dubious(flag) {
             let duplicate = Flag::SND_UNA_ADVANCED | Flag::NOT_DUP | Flag::DSACKING_ACK;
             let dupacks = u32::from(!flag.intersects(duplicate));
             self.fastretrans_alert(cx, prior.snd_una, dupacks, &mut flag, &mut rexmit);
@@ -177,7 +221,7 @@ impl Endpoint {
         if flag.intersects(Flag::SET_XMIT_TIMER) {
             self.set_xmit_timer(cx);
         }
-        let delivered = self.newly_delivered(cx, prior.delivered, flag);
+        let delivered = self.stats.newly_delivered(cx, prior.delivered, flag);
         let lost = self.loss.lost.wrapping_sub(prior.lost);
         work.rs.is_ack_delayed = flag.intersects(Flag::ACK_MAYBE_DELAYED);
         self.rate_gen(cx, delivered, lost, prior.is_sack_reneg, &mut work.rs);
@@ -204,7 +248,7 @@ impl Endpoint {
         if flag.intersects(Flag::DSACKING_ACK) {
             let mut rexmit = Rexmit::None;
             self.fastretrans_alert(cx, prior.snd_una, 0, &mut flag, &mut rexmit);
-            self.newly_delivered(cx, prior.delivered, flag);
+            self.stats.newly_delivered(cx, prior.delivered, flag);
         }
         self.window_opens(cx, flag, ack);
     }
@@ -223,35 +267,17 @@ impl Endpoint {
             return Acked::Invalid;
         }
         if flag.intersects(Flag::UPDATE_TS_RECENT) {
-            self.replace_ts_recent(cx, seg.seq);
+            self.neg.replace_ts_recent(cx, &self.rcv, seg.seq);
         }
         if self.neg.sack_ok && !seg.options.sack.is_empty() {
             let mut work = AckWork::default();
             let mut rexmit = Rexmit::None;
             flag |= self.sacktag_write_queue(cx, seg, prior.snd_una, &mut work);
             self.fastretrans_alert(cx, prior.snd_una, 0, &mut flag, &mut rexmit);
-            self.newly_delivered(cx, prior.delivered, flag);
+            self.stats.newly_delivered(cx, prior.delivered, flag);
             self.xmit_recovery(cx, rexmit);
         }
         Acked::Old
-    }
-
-    /// `tcp_ack_is_dubious()`.
-    #[inline]
-    fn ack_is_dubious(&self, flag: Flag) -> bool {
-        !flag.intersects(Flag::NOT_DUP)
-            || flag.intersects(Flag::CA_ALERT)
-            || self.loss.ca_state != CaState::Open
-    }
-
-    /// `tcp_newly_delivered()`.
-    fn newly_delivered(&mut self, cx: &mut Cx<'_>, prior: u32, flag: Flag) -> u32 {
-        let delivered = self.stats.delivered.wrapping_sub(prior);
-        cx.mib.add(Counter::Delivered, u64::from(delivered));
-        if flag.intersects(Flag::ECE) {
-            cx.mib.add(Counter::DeliveredCE, u64::from(delivered));
-        }
-        delivered
     }
 
     /// `tcp_xmit_recovery()`: new data for F-RTO, or what is marked lost.
@@ -270,29 +296,12 @@ impl Endpoint {
         }
         if rexmit == Rexmit::New {
             let mss = self.current_mss();
-            self.push_frames(cx, mss, SocketState::NAGLE_OFF);
+            self.push_frames(cx, mss, Nagle::OFF);
             if self.snd.snd_nxt.after(self.loss.high_seq) {
                 return;
             }
             self.loss.frto = false;
         }
         self.xmit_retransmit_queue(cx);
-    }
-
-    /// `tcp_ecn_rcv_ecn_echo()`.
-    fn is_ecn_echo(&self, seg: &Segment) -> bool {
-        seg.flags.has(TcpFlags::ECE)
-            && !seg.flags.has(TcpFlags::SYN)
-            && self.neg.ecn_flags.intersects(Ecn::OK)
-    }
-
-    /// `tcp_ecn_accept_cwr()`: also on a pure ACK, which RFC 3168 6.1.2 does not ask for.
-    #[cold]
-    #[inline(never)]
-    fn accept_cwr(&mut self, seg: &Segment) {
-        self.neg.ecn_flags &= !Ecn::DEMAND_CWR;
-        if seg.seq != seg.end_seq() {
-            self.ack.pending |= crate::endpoint::AckPending::NOW;
-        }
     }
 }

@@ -5,9 +5,20 @@ use tcplab_base::Seq;
 
 use super::{CaState, Flag, Rexmit};
 use crate::cx::Cx;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, Snd};
 use crate::mib::Counter;
+use crate::queue::SendQueue;
+use crate::recovery::Loss;
 use crate::timers::Pending;
+
+impl Loss {
+    /// `tcp_force_fast_retransmit()`: more than `reordering` segments were passed.
+    pub(super) fn force_fast_retransmit(&self, queue: &SendQueue, snd: &Snd) -> bool {
+        let distance = self.reordering.wrapping_mul(snd.mss_cache);
+        self.highest_sack_seq(queue, snd)
+            .after(snd.snd_una + distance)
+    }
+}
 
 impl Endpoint {
     /// `tcp_fastretrans_alert()`.
@@ -24,8 +35,9 @@ impl Endpoint {
             // 4.6 does so for each ACK: another duplicate begins the wait again.
             self.rearm_rto(cx);
         }
-        let mut do_lost =
-            dupacks > 0 || (flag.intersects(Flag::DATA_SACKED) && self.force_fast_retransmit());
+        let mut do_lost = dupacks > 0
+            || (flag.intersects(Flag::DATA_SACKED)
+                && self.loss.force_fast_retransmit(&self.queue, &self.snd));
         if self.loss.packets_out == 0 {
             self.loss.sacked_out = 0;
         }
@@ -86,7 +98,7 @@ impl Endpoint {
                 self.cc_set_state(cx, CaState::Open);
             }
             CaState::Recovery => {
-                if self.is_reno() {
+                if self.neg.is_reno() {
                     self.loss.sacked_out = 0;
                 }
                 if self.try_undo_recovery(cx) {
@@ -111,8 +123,8 @@ impl Endpoint {
     ) -> bool {
         let ece = flag.intersects(Flag::ECE);
         if !flag.intersects(Flag::SND_UNA_ADVANCED) {
-            if self.is_reno() {
-                self.add_reno_sack(cx, dupacks, ece);
+            if self.neg.is_reno() {
+                self.loss.add_reno_sack(cx, &mut self.stats, dupacks, ece);
             }
         } else if self.try_undo_partial(cx, prior_snd_una, do_lost) {
             return false;
@@ -140,11 +152,11 @@ impl Endpoint {
         flag: Flag,
     ) -> bool {
         let ece = flag.intersects(Flag::ECE);
-        if self.is_reno() {
+        if self.neg.is_reno() {
             if flag.intersects(Flag::SND_UNA_ADVANCED) {
                 self.loss.sacked_out = 0;
             }
-            self.add_reno_sack(cx, dupacks, ece);
+            self.loss.add_reno_sack(cx, &mut self.stats, dupacks, ece);
         }
         if self.loss.ca_state <= CaState::Disorder {
             self.try_undo_dsack(cx);
@@ -177,16 +189,11 @@ impl Endpoint {
         true
     }
 
-    /// `tcp_force_fast_retransmit()`: more than `reordering` segments were passed.
-    pub(super) fn force_fast_retransmit(&self) -> bool {
-        let distance = self.loss.reordering.wrapping_mul(self.snd.mss_cache);
-        self.highest_sack_seq().after(self.snd.snd_una + distance)
-    }
-
     /// `tcp_time_to_recover()`.
     fn time_to_recover(&mut self, cx: &mut Cx<'_>, flags: &mut Flag) -> bool {
         self.loss.lost_out > 0
-            || (!self.is_rack(cx) && self.dupack_heuristics(cx) > self.loss.reordering)
+            || (!self.is_rack(cx)
+                && self.loss.dupack_heuristics(cx, &self.neg, &self.queue) > self.loss.reordering)
             || (cx.host.profile.early_retransmit && self.early_retransmit(cx, flags))
     }
 
@@ -195,7 +202,7 @@ impl Endpoint {
         if self.queue.first_sent().is_none() {
             return;
         }
-        if self.is_reno() {
+        if self.neg.is_reno() {
             self.newreno_mark_lost(cx, flags.intersects(Flag::SND_UNA_ADVANCED));
         } else if self.is_rack(cx) {
             let before = self.loss.retrans_out;
@@ -210,7 +217,7 @@ impl Endpoint {
 
     /// `tcp_try_keep_open()`.
     pub(super) fn try_keep_open(&mut self, cx: &mut Cx<'_>) {
-        let state = match self.loss.left_out() > 0 || self.any_retrans_done() {
+        let state = match self.loss.left_out() > 0 || self.loss.any_retrans_done(&self.queue) {
             true => CaState::Disorder,
             false => CaState::Open,
         };
@@ -222,7 +229,7 @@ impl Endpoint {
 
     /// `tcp_try_to_open()`.
     fn try_to_open(&mut self, cx: &mut Cx<'_>, flag: Flag) {
-        self.retrans_stamp_cleanup();
+        self.loss.retrans_stamp_cleanup(&self.queue);
         if flag.intersects(Flag::ECE) {
             self.enter_cwr(cx);
         }
@@ -234,16 +241,16 @@ impl Endpoint {
     /// `tcp_enter_recovery()`.
     pub(super) fn enter_recovery(&mut self, cx: &mut Cx<'_>, ece: bool) {
         self.recovery_begins();
-        self.retrans_stamp_cleanup();
-        cx.count(match self.is_reno() {
+        self.loss.retrans_stamp_cleanup(&self.queue);
+        cx.count(match self.neg.is_reno() {
             true => Counter::RenoRecovery,
             false => Counter::SackRecovery,
         });
         self.loss.prior_ssthresh = 0;
-        self.init_undo();
-        if !self.in_cwnd_reduction() {
+        self.loss.init_undo(&self.snd);
+        if !self.loss.in_cwnd_reduction() {
             if !ece {
-                self.loss.prior_ssthresh = self.current_ssthresh();
+                self.loss.prior_ssthresh = self.snd.current_ssthresh(&self.loss);
             }
             self.init_cwnd_reduction();
         }
@@ -281,10 +288,11 @@ impl Endpoint {
             self.try_undo_recovery(cx);
             return;
         }
-        if self.is_reno() {
+        if self.neg.is_reno() {
             if self.snd.snd_nxt.after(self.loss.high_seq) && dupacks > 0 {
                 // Step 2.b's new data arrived.
-                self.add_reno_sack(cx, dupacks, flag.intersects(Flag::ECE));
+                self.loss
+                    .add_reno_sack(cx, &mut self.stats, dupacks, flag.intersects(Flag::ECE));
             } else if advanced {
                 self.loss.sacked_out = 0;
             }

@@ -5,9 +5,8 @@ use tcplab_base::Seq;
 
 use super::{AckWork, Flag};
 use crate::cx::Cx;
-use crate::endpoint::Endpoint;
-use crate::output::BUSY;
-use crate::queue::{Id, Sacked, Skb};
+use crate::endpoint::{Busy, Endpoint};
+use crate::queue::{Id, Sacked, Skb, SkbFlags};
 use crate::rtt::RttSamples;
 
 /// What the segments that left the queue say.
@@ -49,7 +48,9 @@ impl Endpoint {
             done.flag |= Flag::SACK_RENEGING;
         }
         if head.is_none() {
-            self.chrono_stop(cx, BUSY);
+            self.stats
+                .chrono
+                .stop(cx, self.queue.is_empty(), Busy::Sends);
         }
         if self.snd.snd_up.at_or_after(prior_snd_una)
             && self.snd.snd_up.at_or_before(self.snd.snd_una)
@@ -57,7 +58,9 @@ impl Endpoint {
             self.snd.snd_up = self.snd.snd_una;
         }
         let samples = self.ack_samples(cx, work, &mut done, prior_sacked, prior_snd_una);
-        let (cc_rtt, updated) = self.ack_update_rtt(cx, done.flag, samples);
+        let (cc_rtt, updated) = self
+            .rtt
+            .ack_update(cx, &self.neg, &self.snd, done.flag, samples);
         work.rs.rtt_us = cc_rtt.map_or(-1, i64::from);
         if done.flag.intersects(Flag::ACKED) {
             done.flag |= Flag::SET_XMIT_TIMER;
@@ -91,7 +94,7 @@ impl Endpoint {
             let Some(skb) = self.queue.pop_first() else {
                 break;
             };
-            self.wmem_free(skb.truesize);
+            self.snd.wmem_free(&mut self.rcv, skb.truesize);
             self.account_acked(cx, &skb, u32::from(skb.pcount), work, done, ece);
         }
     }
@@ -147,9 +150,9 @@ impl Endpoint {
         if skb.is(Sacked::ACKED) {
             self.loss.sacked_out -= packets.min(self.loss.sacked_out);
         } else if self.neg.sack_ok {
-            self.count_delivered(packets, ece);
-            if !self.is_spurious_retrans(skb) {
-                self.rack_advance(cx, skb.sacked, end, sent);
+            self.stats.count_delivered(packets, ece);
+            if !self.neg.is_spurious_retrans(skb) {
+                self.rack.advance(cx, &self.rtt, skb.sacked, end, sent);
             }
         }
         if skb.is(Sacked::LOST) {
@@ -157,8 +160,8 @@ impl Endpoint {
         }
         self.loss.packets_out -= packets.min(self.loss.packets_out);
         done.pkts_acked += packets;
-        self.rate_skb_delivered(skb, &mut work.rs);
-        if skb.flags & Skb::SYN == 0 {
+        self.tune.rate_skb_delivered(skb, &mut work.rs);
+        if !skb.flags.intersects(SkbFlags::SYN) {
             done.flag |= Flag::DATA_ACKED;
         } else {
             done.flag |= Flag::SYN_ACKED;
@@ -186,7 +189,7 @@ impl Endpoint {
             skb.pcount = skb.len.div_ceil(mss) as u16;
         }
         let packets = before.saturating_sub(skb.pcount);
-        self.wmem_free(freed);
+        self.snd.wmem_free(&mut self.rcv, freed);
         u32::from(packets)
     }
 
@@ -226,7 +229,8 @@ impl Endpoint {
     #[cold]
     #[inline(never)]
     fn after_acked_without_sack(&mut self, cx: &mut Cx<'_>, done: &mut Cleaned, ece: bool) {
-        self.remove_reno_sacks(cx, done.pkts_acked, ece);
+        self.loss
+            .remove_reno_sacks(cx, &mut self.stats, done.pkts_acked, ece);
         // Without SACK nobody can tell the original from the retransmission.
         if done.flag.intersects(Flag::RETRANS_DATA_ACKED) {
             done.flag &= !Flag::ORIG_SACK_ACKED;
@@ -242,13 +246,13 @@ impl Endpoint {
         prior_sacked: u32,
         ece: bool,
     ) {
-        if self.is_reno() {
+        if self.neg.is_reno() {
             return self.after_acked_without_sack(cx, done, ece);
         }
         if done.reord.before(prior_fack) {
             self.check_sack_reordering(cx, done.reord, false);
         }
-        let fewer = match self.is_fack(cx) {
+        let fewer = match self.loss.is_fack(cx, &self.neg) {
             true => done.pkts_acked,
             false => prior_sacked.saturating_sub(self.loss.sacked_out),
         };

@@ -5,9 +5,11 @@
 
 use super::{CaState, Flag};
 use crate::cx::Cx;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, Stats};
 use crate::mib::Counter;
-use crate::queue::{Id, Sacked};
+use crate::options::Negotiated;
+use crate::queue::{Id, Sacked, SendQueue};
+use crate::recovery::Loss;
 use crate::rtt::rto_max;
 use crate::timers::Pending;
 
@@ -15,6 +17,36 @@ use crate::timers::Pending;
 const SMALL_WINDOW: u32 = 4;
 /// Reordering that is assumed of a path that has shown none.
 const REORDERING: u32 = 3;
+
+impl Loss {
+    /// `do_early_retrans`: the sysctl says so, and the path has shown no reordering.
+    fn early_retransmit_is_on(&self, cx: &Cx<'_>, stats: &Stats) -> bool {
+        let sysctl = &cx.host.sysctl;
+        matches!(sysctl.tcp_early_retrans, 1..=3)
+            && sysctl.tcp_reordering == REORDERING
+            && self.reordering == REORDERING
+            && stats.reord_seen == 0
+    }
+
+    /// Whether the walk of retransmissions goes on to what is not known to be lost.
+    #[inline]
+    pub(super) fn has_forward_retransmit(&self, cx: &Cx<'_>, neg: &Negotiated) -> bool {
+        cx.host.profile.forward_retransmit && self.ca_state == CaState::Recovery && !neg.is_reno()
+    }
+
+    /// A timeout takes everything for lost, what was sent again without being lost as well.
+    #[cold]
+    pub(super) fn forget_forward_retransmit(&mut self, queue: &mut SendQueue, id: Id) {
+        if let Some(skb) = queue.get_mut(id)
+            && skb.is(Sacked::RETRANS)
+            && !skb.is(Sacked::LOST)
+        {
+            skb.sacked &= !Sacked::RETRANS;
+            let packets = u32::from(skb.pcount);
+            self.retrans_out -= packets.min(self.retrans_out);
+        }
+    }
+}
 
 impl Endpoint {
     /// The last two rules of `tcp_time_to_recover()`: too few segments are out for three duplicates, and no new data
@@ -31,7 +63,7 @@ impl Endpoint {
             && l.sacked_out > 0
             && l.packets_out > l.sacked_out
             && l.packets_out < SMALL_WINDOW;
-        if !small || !self.early_retransmit_is_on(cx) || self.may_send_now() {
+        if !small || !self.loss.early_retransmit_is_on(cx, &self.stats) || self.may_send_now() {
             return false;
         }
         if self.pause_early_retransmit(cx, flags) {
@@ -39,15 +71,6 @@ impl Endpoint {
         }
         self.mark_reno_head(cx);
         true
-    }
-
-    /// `do_early_retrans`: the sysctl says so, and the path has shown no reordering.
-    fn early_retransmit_is_on(&self, cx: &Cx<'_>) -> bool {
-        let sysctl = &cx.host.sysctl;
-        matches!(sysctl.tcp_early_retrans, 1..=3)
-            && sysctl.tcp_reordering == REORDERING
-            && self.loss.reordering == REORDERING
-            && self.stats.reord_seen == 0
     }
 
     /// `tcp_pause_early_retransmit()`: waits a quarter of a round trip for what may only be late (RFC 5827, appendix
@@ -66,7 +89,7 @@ impl Endpoint {
         // An ACK that goes forward starts the timeout again, at its end.
         let rto = match flags.intersects(Flag::SET_XMIT_TIMER) {
             true => self.rtt.rto,
-            false => clock.from_micros(self.rto_delta_us(cx).max(1) as u64),
+            false => clock.from_micros(self.rtt.rto_delta_us(cx, &self.queue).max(1) as u64),
         };
         if rto <= delay {
             return false;
@@ -81,7 +104,7 @@ impl Endpoint {
     #[cold]
     pub(super) fn resume_early_retransmit(&mut self, cx: &mut Cx<'_>) {
         self.rearm_rto(cx);
-        if !self.early_retransmit_is_on(cx) || self.loss.packets_out == 0 {
+        if !self.loss.early_retransmit_is_on(cx, &self.stats) || self.loss.packets_out == 0 {
             return;
         }
         self.enter_recovery(cx, false);
@@ -92,17 +115,9 @@ impl Endpoint {
 
     /// Without SACK it is the first one that is missing.
     fn mark_reno_head(&mut self, cx: &mut Cx<'_>) {
-        if let (true, Some(head)) = (self.is_reno(), self.queue.first_sent()) {
-            self.mark_skb_lost(cx, head);
+        if let (true, Some(head)) = (self.neg.is_reno(), self.queue.first_sent()) {
+            self.loss.mark_lost(cx, &mut self.queue, head);
         }
-    }
-
-    /// Whether the walk of retransmissions goes on to what is not known to be lost.
-    #[inline]
-    pub(super) fn has_forward_retransmit(&self, cx: &Cx<'_>) -> bool {
-        cx.host.profile.forward_retransmit
-            && self.loss.ca_state == CaState::Recovery
-            && !self.is_reno()
     }
 
     /// The second half of 4.6's `tcp_xmit_retransmit_queue()`: all that is lost was sent again, and no new data can
@@ -112,7 +127,7 @@ impl Endpoint {
         if self.may_send_now() {
             return;
         }
-        let highest = self.highest_sack_seq();
+        let highest = self.loss.highest_sack_seq(&self.queue, &self.snd);
         let mut at = Some(self.loss.retransmit_hint);
         while let Some(id) = at {
             let Some(skb) = self.queue.get(id) else { break };
@@ -127,19 +142,6 @@ impl Endpoint {
                 break;
             }
             at = self.queue.next_sent(id);
-        }
-    }
-
-    /// A timeout takes everything for lost, what was sent again without being lost as well.
-    #[cold]
-    pub(super) fn forget_forward_retransmit(&mut self, id: Id) {
-        if let Some(skb) = self.queue.get_mut(id)
-            && skb.is(Sacked::RETRANS)
-            && !skb.is(Sacked::LOST)
-        {
-            skb.sacked &= !Sacked::RETRANS;
-            let packets = u32::from(skb.pcount);
-            self.loss.retrans_out -= packets.min(self.loss.retrans_out);
         }
     }
 }

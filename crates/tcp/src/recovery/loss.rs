@@ -5,51 +5,83 @@ use crate::cc::{CaEvent, CongestionControl};
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
 use crate::mib::Counter;
-use crate::queue::{Id, Sacked};
+use crate::options::Negotiated;
+use crate::queue::{Id, Sacked, SendQueue};
+use crate::recovery::Loss;
 
-impl Endpoint {
+impl SendQueue {
+    fn set_tags(&mut self, id: Id, sacked: Sacked) {
+        if let Some(skb) = self.get_mut(id) {
+            skb.sacked = sacked;
+        }
+    }
+}
+
+impl Loss {
     /// `tcp_mark_skb_lost()`: the segment, or its retransmission, is lost.
-    pub(crate) fn mark_skb_lost(&mut self, cx: &mut Cx<'_>, id: Id) {
-        let Some(skb) = self.queue.get(id).copied() else {
+    pub(crate) fn mark_lost(&mut self, cx: &mut Cx<'_>, queue: &mut SendQueue, id: Id) {
+        let Some(skb) = queue.get(id).copied() else {
             return;
         };
         if skb.is(Sacked::ACKED) {
             return;
         }
-        self.verify_retransmit_hint(id);
+        self.verify_retransmit_hint(queue, id);
         let packets = u32::from(skb.pcount);
         if skb.is(Sacked::LOST) {
             if !skb.is(Sacked::RETRANS) {
                 return;
             }
-            self.loss.retrans_out -= packets.min(self.loss.retrans_out);
+            self.retrans_out -= packets.min(self.retrans_out);
             cx.mib.add(Counter::LostRetransmit, u64::from(packets));
-            self.set_tags(id, skb.sacked & !Sacked::RETRANS);
+            queue.set_tags(id, skb.sacked & !Sacked::RETRANS);
         } else {
-            self.loss.lost_out += packets;
-            self.set_tags(id, skb.sacked | Sacked::LOST);
+            self.lost_out += packets;
+            queue.set_tags(id, skb.sacked | Sacked::LOST);
         }
-        self.loss.lost = self.loss.lost.wrapping_add(packets);
-    }
-
-    fn set_tags(&mut self, id: Id, sacked: u8) {
-        if let Some(skb) = self.queue.get_mut(id) {
-            skb.sacked = sacked;
-        }
+        self.lost = self.lost.wrapping_add(packets);
     }
 
     /// `tcp_verify_retransmit_hint()`: the walk of retransmissions must not begin behind this one.
-    fn verify_retransmit_hint(&mut self, id: Id) {
-        let hint = self.loss.retransmit_hint;
-        let moves = match self.queue.get(hint).is_some() {
-            false => self.loss.retrans_out >= self.loss.lost_out,
-            true => self.queue.is_before(id, hint),
+    fn verify_retransmit_hint(&mut self, queue: &SendQueue, id: Id) {
+        let hint = self.retransmit_hint;
+        let moves = match queue.get(hint).is_some() {
+            false => self.retrans_out >= self.lost_out,
+            true => queue.is_before(id, hint),
         };
         if moves {
-            self.loss.retransmit_hint = id;
+            self.retransmit_hint = id;
         }
     }
 
+    /// `tcp_is_fack()`: what lies more than `reordering` segments below the highest SACKed one is lost (until 4.14).
+    pub(super) fn is_fack(&self, cx: &Cx<'_>, neg: &Negotiated) -> bool {
+        cx.host.sysctl.tcp_fack && neg.sack_ok && !self.fack_off
+    }
+
+    /// `fackets_out`: segments up to the highest SACKed one.
+    fn fackets_out(&self, queue: &SendQueue) -> u32 {
+        match self.sacked_out {
+            0 => 0,
+            _ => queue.sent_before(self.highest_sack),
+        }
+    }
+
+    /// `tcp_dupack_heuristics()`: duplicates that show a loss.
+    pub(super) fn dupack_heuristics(
+        &self,
+        cx: &Cx<'_>,
+        neg: &Negotiated,
+        queue: &SendQueue,
+    ) -> u32 {
+        match self.is_fack(cx, neg) {
+            true => self.fackets_out(queue),
+            false => self.sacked_out + 1,
+        }
+    }
+}
+
+impl Endpoint {
     /// `tcp_timeout_mark_lost()`: all but what was sent so recently that it can still arrive. A peer that
     /// takes back what it SACKed loses all its SACKs (RFC 2018 8).
     fn timeout_mark_lost(&mut self, cx: &mut Cx<'_>) {
@@ -65,7 +97,7 @@ impl Endpoint {
             self.loss.sacked_out = 0;
             self.loss.is_sack_reneg = true;
             self.join_merged();
-        } else if self.is_reno() {
+        } else if self.neg.is_reno() {
             self.loss.sacked_out = 0;
         }
         let rack = self.is_rack(cx);
@@ -81,11 +113,11 @@ impl Endpoint {
                     skb.merged = false;
                 }
             } else if forward {
-                self.forget_forward_retransmit(id);
-            } else if rack && id != head && self.rack_skb_timeout(cx, skb, 0) > 0 {
+                self.loss.forget_forward_retransmit(&mut self.queue, id);
+            } else if rack && id != head && self.rack.skb_timeout(cx, skb, 0) > 0 {
                 continue;
             }
-            self.mark_skb_lost(cx, id);
+            self.loss.mark_lost(cx, &mut self.queue, id);
         }
         self.loss.clear_hints();
     }
@@ -107,7 +139,8 @@ impl Endpoint {
             let Some(next) = self.queue.remove_behind(id) else {
                 return;
             };
-            self.wmem_free(next.truesize.saturating_sub(next.len));
+            self.snd
+                .wmem_free(&mut self.rcv, next.truesize.saturating_sub(next.len));
             let mss = self.snd.mss_cache as u16;
             if let Some(skb) = self.queue.get_mut(id) {
                 skb.len += next.len;
@@ -133,12 +166,12 @@ impl Endpoint {
             || !self.loss.high_seq.after(self.snd.snd_una)
             || (state == CaState::Loss && self.loss.retransmits == 0)
         {
-            self.loss.prior_ssthresh = self.current_ssthresh();
+            self.loss.prior_ssthresh = self.snd.current_ssthresh(&self.loss);
             self.snd.prior_cwnd = self.snd.snd_cwnd;
             let ssthresh = self.cc.ssthresh(&self.snd);
             self.snd.set_ssthresh(ssthresh);
             self.cc_event(cx, CaEvent::Loss);
-            self.init_undo();
+            self.loss.init_undo(&self.snd);
         }
         self.snd.set_cwnd(self.loss.in_flight() + 1);
         self.snd.snd_cwnd_cnt = 0;
@@ -151,41 +184,23 @@ impl Endpoint {
         self.cc_set_state(cx, CaState::Loss);
         self.loss.high_seq = self.snd.snd_nxt;
         self.loss.tlp_high_seq = None;
-        self.ecn_queue_cwr();
+        self.neg.ecn_queue_cwr();
         // RFC 5682 3.1 step 1, 3.2.
         self.loss.frto = cx.host.sysctl.tcp_frto > 0
             && (new_recovery || self.loss.retransmits > 0)
             && !self.is_mtu_probe_out();
     }
 
-    /// `tcp_is_fack()`: what lies more than `reordering` segments below the highest SACKed one is lost (until 4.14).
-    pub(super) fn is_fack(&self, cx: &Cx<'_>) -> bool {
-        cx.host.sysctl.tcp_fack && self.neg.sack_ok && !self.loss.fack_off
-    }
-
-    /// `fackets_out`: segments up to the highest SACKed one.
-    fn fackets_out(&self) -> u32 {
-        match self.loss.sacked_out {
-            0 => 0,
-            _ => self.queue.sent_before(self.loss.highest_sack),
-        }
-    }
-
-    /// `tcp_dupack_heuristics()`: duplicates that show a loss.
-    pub(super) fn dupack_heuristics(&self, cx: &Cx<'_>) -> u32 {
-        match self.is_fack(cx) {
-            true => self.fackets_out(),
-            false => self.loss.sacked_out + 1,
-        }
-    }
-
     /// `tcp_update_scoreboard()`: without RACK, by the number of SACKed segments (RFC 6675 5).
     pub(super) fn update_scoreboard(&mut self, cx: &mut Cx<'_>, fast_rexmit: bool) {
-        if self.is_reno() {
+        if self.neg.is_reno() {
             return;
         }
-        if self.is_fack(cx) {
-            let lost = self.fackets_out().saturating_sub(self.loss.reordering);
+        if self.loss.is_fack(cx, &self.neg) {
+            let lost = self
+                .loss
+                .fackets_out(&self.queue)
+                .saturating_sub(self.loss.reordering);
             self.mark_head_lost(cx, lost.max(1), false);
             return;
         }
@@ -198,7 +213,7 @@ impl Endpoint {
 
     /// `tcp_mark_head_lost()`: what has more than `packets` fewer SACKed segments above it.
     fn mark_head_lost(&mut self, cx: &mut Cx<'_>, packets: u32, mark_head: bool) {
-        let fack = self.is_fack(cx);
+        let fack = self.loss.is_fack(cx, &self.neg);
         let hint = self.loss.lost_hint;
         let (mut at, mut count) = match self.queue.get(hint) {
             Some(skb) => {
@@ -225,7 +240,7 @@ impl Endpoint {
                 break;
             }
             if !skb.is(Sacked::LOST) {
-                self.mark_skb_lost(cx, id);
+                self.loss.mark_lost(cx, &mut self.queue, id);
             }
             if mark_head {
                 break;

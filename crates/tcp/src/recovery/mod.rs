@@ -27,9 +27,10 @@ use tcplab_base::Seq;
 
 use crate::cc::RateSample;
 use crate::cx::Cx;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, Snd, Stats};
+use crate::options::Negotiated;
 use crate::pack::{packed, packed_enum};
-use crate::queue::Id;
+use crate::queue::{Id, SendQueue};
 
 pub(crate) use latency::RecoveryLatency;
 
@@ -177,6 +178,27 @@ impl Loss {
         self.lost_cnt_hint = 0;
         self.retransmit_hint = Id::NONE;
     }
+
+    /// `tcp_clear_retrans()`, scoreboard of a new connection.
+    pub(crate) fn clear_retrans(&mut self) {
+        self.retrans_out = 0;
+        self.lost_out = 0;
+        self.undo_marker = None;
+        self.undo_retrans = -1;
+        self.sacked_out = 0;
+    }
+
+    /// `tcp_highest_sack_seq()`: the first byte behind the highest SACKed segment.
+    #[inline]
+    pub(crate) fn highest_sack_seq(&self, queue: &SendQueue, snd: &Snd) -> Seq {
+        if self.sacked_out == 0 {
+            return snd.snd_una;
+        }
+        match queue.get(self.highest_sack) {
+            Some(skb) => skb.seq.min(snd.snd_nxt),
+            None => snd.snd_nxt,
+        }
+    }
 }
 
 /// RACK (RFC 8985; Linux `struct tcp_rack`).
@@ -286,52 +308,35 @@ pub(super) enum Rexmit {
     New,
 }
 
-impl Endpoint {
-    /// `tcp_clear_retrans()`, scoreboard of a new connection.
-    pub(crate) fn clear_retrans(&mut self) {
-        self.loss.retrans_out = 0;
-        self.loss.lost_out = 0;
-        self.loss.undo_marker = None;
-        self.loss.undo_retrans = -1;
-        self.loss.sacked_out = 0;
-    }
-
+impl Negotiated {
     /// Whether SACK is not in use (`tcp_is_reno()`).
     #[inline]
     pub(crate) fn is_reno(&self) -> bool {
-        !self.neg.sack_ok
+        !self.sack_ok
     }
+}
 
+impl Stats {
+    /// `tcp_count_delivered()`.
+    #[inline]
+    pub(super) fn count_delivered(&mut self, packets: u32, ece: bool) {
+        self.delivered = self.delivered.wrapping_add(packets);
+        if ece {
+            self.delivered_ce = self.delivered_ce.wrapping_add(packets);
+        }
+    }
+}
+
+impl Endpoint {
     /// `tcp_is_rack()`.
     #[inline]
     pub(super) fn is_rack(&self, cx: &Cx<'_>) -> bool {
         cx.host.sysctl.tcp_recovery & 1 != 0
     }
 
-    /// `tcp_highest_sack_seq()`: the first byte behind the highest SACKed segment.
-    #[inline]
-    pub(crate) fn highest_sack_seq(&self) -> Seq {
-        if self.loss.sacked_out == 0 {
-            return self.snd.snd_una;
-        }
-        match self.queue.get(self.loss.highest_sack) {
-            Some(skb) => skb.seq.min(self.snd.snd_nxt),
-            None => self.snd.snd_nxt,
-        }
-    }
-
     /// `tcp_time_stamp()`: the milliseconds that retransmission times are told in.
     #[inline]
     pub(crate) fn now_ms(cx: &Cx<'_>) -> u32 {
         cx.host.clock.millis(cx.now)
-    }
-
-    /// `tcp_count_delivered()`.
-    #[inline]
-    pub(super) fn count_delivered(&mut self, packets: u32, ece: bool) {
-        self.stats.delivered = self.stats.delivered.wrapping_add(packets);
-        if ece {
-            self.stats.delivered_ce = self.stats.delivered_ce.wrapping_add(packets);
-        }
     }
 }

@@ -5,45 +5,40 @@ use super::{CaState, Flag};
 use crate::cc::INFINITE_SSTHRESH;
 use crate::cc::{CaEvent, CongestionControl};
 use crate::cx::Cx;
-use crate::endpoint::Endpoint;
-use crate::options::Ecn;
+use crate::endpoint::{Endpoint, Snd};
+use crate::options::{Ecn, Negotiated};
+use crate::recovery::Loss;
 
-impl Endpoint {
+impl Negotiated {
     /// `tcp_ecn_queue_cwr()`: the next new data carries CWR (RFC 3168 6.1.2).
     pub(super) fn ecn_queue_cwr(&mut self) {
-        if self.neg.ecn_flags.intersects(Ecn::OK) {
-            self.neg.ecn_flags |= Ecn::QUEUE_CWR;
+        if self.ecn_flags.intersects(Ecn::OK) {
+            self.ecn_flags |= Ecn::QUEUE_CWR;
         }
     }
+}
 
-    /// `tcp_init_cwnd_reduction()`.
-    pub(super) fn init_cwnd_reduction(&mut self) {
-        self.loss.high_seq = self.snd.snd_nxt;
-        self.loss.tlp_high_seq = None;
-        self.snd.snd_cwnd_cnt = 0;
-        self.snd.prior_cwnd = self.snd.snd_cwnd;
-        self.loss.prr_delivered = 0;
-        self.loss.prr_out = 0;
-        let ssthresh = self.cc.ssthresh(&self.snd);
-        self.snd.set_ssthresh(ssthresh);
-        self.ecn_queue_cwr();
-    }
-
+impl Loss {
     /// `tcp_cwnd_reduction()`: RFC 6937 3.1, with the conservative bound while more is lost.
     #[cold]
     #[inline(never)]
-    pub(crate) fn cwnd_reduction(&mut self, newly_delivered: u32, newly_lost: u32, flag: Flag) {
-        if newly_delivered == 0 || self.snd.prior_cwnd == 0 {
+    pub(crate) fn cwnd_reduction(
+        &mut self,
+        snd: &mut Snd,
+        newly_delivered: u32,
+        newly_lost: u32,
+        flag: Flag,
+    ) {
+        if newly_delivered == 0 || snd.prior_cwnd == 0 {
             return;
         }
-        let in_flight = self.loss.in_flight();
-        let ssthresh = self.snd.snd_ssthresh;
-        let l = &mut self.loss;
-        l.prr_delivered = l.prr_delivered.wrapping_add(newly_delivered);
-        let (delivered, out) = (i64::from(l.prr_delivered), i64::from(l.prr_out));
+        let in_flight = self.in_flight();
+        let ssthresh = snd.snd_ssthresh;
+        self.prr_delivered = self.prr_delivered.wrapping_add(newly_delivered);
+        let (delivered, out) = (i64::from(self.prr_delivered), i64::from(self.prr_out));
         let delta = i64::from(ssthresh) - i64::from(in_flight);
         let mut count = if delta < 0 {
-            let prior = i64::from(self.snd.prior_cwnd);
+            let prior = i64::from(snd.prior_cwnd);
             (i64::from(ssthresh) * delivered + prior - 1) / prior - out
         } else {
             let mut count = (delivered - out).max(i64::from(newly_delivered));
@@ -55,7 +50,22 @@ impl Endpoint {
         // The first retransmission leaves in any case.
         count = count.max(i64::from(out == 0));
         let cwnd = (i64::from(in_flight) + count).clamp(0, i64::from(u32::MAX)) as u32;
-        self.snd.set_cwnd(cwnd);
+        snd.set_cwnd(cwnd);
+    }
+}
+
+impl Endpoint {
+    /// `tcp_init_cwnd_reduction()`.
+    pub(super) fn init_cwnd_reduction(&mut self) {
+        self.loss.high_seq = self.snd.snd_nxt;
+        self.loss.tlp_high_seq = None;
+        self.snd.snd_cwnd_cnt = 0;
+        self.snd.prior_cwnd = self.snd.snd_cwnd;
+        self.loss.prr_delivered = 0;
+        self.loss.prr_out = 0;
+        let ssthresh = self.cc.ssthresh(&self.snd);
+        self.snd.set_ssthresh(ssthresh);
+        self.neg.ecn_queue_cwr();
     }
 
     /// `tcp_end_cwnd_reduction()`: the window is the threshold, unless the reduction was undone.

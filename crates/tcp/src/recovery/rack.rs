@@ -5,8 +5,10 @@ use tcplab_base::Seq;
 use super::{CaState, Flag, Loss};
 use crate::cc::CongestionControl;
 use crate::cx::Cx;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, Stats};
 use crate::queue::{Sacked, Skb};
+use crate::recovery::Rack;
+use crate::rtt::Rtt;
 use crate::timers::Pending;
 
 /// Recoveries for which a widened reordering window is kept (`TCP_RACK_RECOVERY_THRESH`).
@@ -23,51 +25,89 @@ fn sent_after(t1: u64, t2: u64, seq1: Seq, seq2: Seq) -> bool {
     t1 > t2 || (t1 == t2 && seq1.after(seq2))
 }
 
-impl Endpoint {
+impl Rack {
     /// `tcp_rack_advance()`, RFC 8985 6.2 step 2: the newest transmission among what was delivered.
     #[inline]
-    pub(super) fn rack_advance(&mut self, cx: &Cx<'_>, sacked: u8, end: Seq, sent_us: u64) {
-        let rtt = cx.now_us().saturating_sub(sent_us) as u32;
-        let retransmitted = sacked & (Sacked::RETRANS | Sacked::EVER_RETRANS) != 0;
-        if retransmitted && rtt < self.rtt.min_rtt() {
+    pub(super) fn advance(
+        &mut self,
+        cx: &Cx<'_>,
+        rtt: &Rtt,
+        sacked: Sacked,
+        end: Seq,
+        sent_us: u64,
+    ) {
+        let took = cx.now_us().saturating_sub(sent_us) as u32;
+        let retransmitted = sacked.intersects(Sacked::RETRANS | Sacked::EVER_RETRANS);
+        if retransmitted && took < rtt.min_rtt() {
             // Too fast for the retransmission: the original was delivered.
             return;
         }
-        self.rack.advanced = true;
-        self.rack.rtt_us = rtt;
-        if sent_after(sent_us, self.rack.mstamp_us, end, self.rack.end_seq) {
-            self.rack.mstamp_us = sent_us;
-            self.rack.end_seq = end;
+        self.advanced = true;
+        self.rtt_us = took;
+        if sent_after(sent_us, self.mstamp_us, end, self.end_seq) {
+            self.mstamp_us = sent_us;
+            self.end_seq = end;
         }
     }
 
     /// `tcp_rack_reo_wnd()` in microseconds.
-    fn rack_reo_wnd(&self, cx: &Cx<'_>) -> u32 {
-        let l: &Loss = &self.loss;
-        if self.stats.reord_seen == 0 {
-            if l.ca_state >= CaState::Recovery {
+    fn reo_wnd(&self, cx: &Cx<'_>, loss: &Loss, rtt: &Rtt, stats: &Stats) -> u32 {
+        if stats.reord_seen == 0 {
+            if loss.ca_state >= CaState::Recovery {
                 return 0;
             }
-            if l.sacked_out >= l.reordering && cx.host.sysctl.tcp_recovery & NO_DUPTHRESH == 0 {
+            if loss.sacked_out >= loss.reordering && cx.host.sysctl.tcp_recovery & NO_DUPTHRESH == 0
+            {
                 return 0;
             }
         }
-        (self.rtt.min_rtt() >> 2)
-            .wrapping_mul(u32::from(self.rack.reo_wnd_steps))
-            .min(self.rtt.srtt_us >> 3)
+        (rtt.min_rtt() >> 2)
+            .wrapping_mul(u32::from(self.reo_wnd_steps))
+            .min(rtt.srtt_us >> 3)
     }
 
     /// `tcp_rack_skb_timeout()`: microseconds until the segment counts as lost.
     #[inline]
-    pub(super) fn rack_skb_timeout(&self, cx: &Cx<'_>, skb: &Skb, reo_wnd: u32) -> i32 {
+    pub(super) fn skb_timeout(&self, cx: &Cx<'_>, skb: &Skb, reo_wnd: u32) -> i32 {
         let age = cx.now_us().saturating_sub(skb.xmit_us());
-        (i64::from(self.rack.rtt_us) + i64::from(reo_wnd) - age as i64)
+        (i64::from(self.rtt_us) + i64::from(reo_wnd) - age as i64)
             .clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32
     }
 
+    /// `tcp_rack_update_reo_wnd()`: a DSACK that reordering may have caused widens the window by a step a
+    /// round trip (RFC 8985 6.2 step 4).
+    pub(super) fn update_reo_wnd(&mut self, cx: &Cx<'_>, stats: &Stats, prior_delivered: u32) {
+        if cx.host.sysctl.tcp_recovery & STATIC_REO_WND != 0 || prior_delivered == 0 {
+            return;
+        }
+        if self.dsack_seen {
+            self.widen(stats, prior_delivered);
+        } else if self.reo_wnd_persist == 0 {
+            self.reo_wnd_steps = 1;
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn widen(&mut self, stats: &Stats, prior_delivered: u32) {
+        if (prior_delivered.wrapping_sub(self.last_delivered) as i32) < 0 {
+            self.dsack_seen = false;
+        }
+        if self.dsack_seen {
+            self.reo_wnd_steps = self.reo_wnd_steps.saturating_add(1);
+            self.dsack_seen = false;
+            self.last_delivered = stats.delivered;
+            self.reo_wnd_persist = RECOVERY_THRESH;
+        } else if self.reo_wnd_persist == 0 {
+            self.reo_wnd_steps = 1;
+        }
+    }
+}
+
+impl Endpoint {
     /// `tcp_rack_detect_loss()`: marks what is too old; gives the longest wait among the others, in us.
     fn rack_detect_loss(&mut self, cx: &mut Cx<'_>) -> u32 {
-        let reo_wnd = self.rack_reo_wnd(cx);
+        let reo_wnd = self.rack.reo_wnd(cx, &self.loss, &self.rtt, &self.stats);
         let mut wait = 0;
         let mut at = self.queue.oldest();
         while let Some(id) = at {
@@ -80,9 +120,9 @@ impl Endpoint {
             if !sent_after(mstamp, skb.xmit_us(), end, skb.end_seq()) {
                 break;
             }
-            let remaining = self.rack_skb_timeout(cx, skb, reo_wnd);
+            let remaining = self.rack.skb_timeout(cx, skb, reo_wnd);
             if remaining <= 0 {
-                self.mark_skb_lost(cx, id);
+                self.loss.mark_lost(cx, &mut self.queue, id);
                 self.queue.unlist(id);
             } else {
                 wait = wait.max(remaining as u32);
@@ -120,44 +160,14 @@ impl Endpoint {
                 self.enter_recovery(cx, false);
                 if !self.cc.controls_cwnd() {
                     let lost = self.loss.lost.wrapping_sub(lost);
-                    self.cwnd_reduction(1, lost, Flag::empty());
+                    self.loss
+                        .cwnd_reduction(&mut self.snd, 1, lost, Flag::empty());
                 }
             }
             self.xmit_retransmit_queue(cx);
         }
         if self.timers.pending != Pending::Retrans {
             self.rearm_rto(cx);
-        }
-    }
-
-    /// `tcp_rack_update_reo_wnd()`: a DSACK that reordering may have caused widens the window by a step a
-    /// round trip (RFC 8985 6.2 step 4).
-    pub(super) fn rack_update_reo_wnd(&mut self, cx: &Cx<'_>, prior_delivered: u32) {
-        if cx.host.sysctl.tcp_recovery & STATIC_REO_WND != 0 || prior_delivered == 0 {
-            return;
-        }
-        let r = &mut self.rack;
-        if r.dsack_seen {
-            self.rack_dsack_seen(prior_delivered);
-        } else if r.reo_wnd_persist == 0 {
-            r.reo_wnd_steps = 1;
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn rack_dsack_seen(&mut self, prior_delivered: u32) {
-        let r = &mut self.rack;
-        if (prior_delivered.wrapping_sub(r.last_delivered) as i32) < 0 {
-            r.dsack_seen = false;
-        }
-        if r.dsack_seen {
-            r.reo_wnd_steps = r.reo_wnd_steps.saturating_add(1);
-            r.dsack_seen = false;
-            r.last_delivered = self.stats.delivered;
-            r.reo_wnd_persist = RECOVERY_THRESH;
-        } else if r.reo_wnd_persist == 0 {
-            r.reo_wnd_steps = 1;
         }
     }
 
@@ -183,6 +193,6 @@ impl Endpoint {
         if skb.pcount > 1 && skb.len > mss {
             self.fragment(cx, id, mss, mss);
         }
-        self.mark_skb_lost(cx, id);
+        self.loss.mark_lost(cx, &mut self.queue, id);
     }
 }

@@ -21,12 +21,12 @@ impl Endpoint {
             false => head,
         };
         let mss = self.current_mss();
-        let most = self.tso_segs(cx, mss);
-        let forward = self.has_forward_retransmit(cx);
+        let most = self.tune.tso_segs(cx, &self.cc, &self.rtt, mss);
+        let forward = self.loss.has_forward_retransmit(cx, &self.neg);
         let mut hole = false;
         let mut rearm = false;
         while let Some(id) = at {
-            if self.pacing_check(cx) {
+            if self.tune.pacing_check(cx, &mut self.timers) {
                 break;
             }
             if !hole {
@@ -60,7 +60,8 @@ impl Endpoint {
             self.forward_retransmit(cx, most);
         }
         if rearm {
-            self.reset_xmit_timer(cx, Pending::Retrans, self.rtt.rto);
+            self.timers
+                .arm_paced(cx, &self.tune, Pending::Retrans, self.rtt.rto);
         }
     }
 
@@ -76,7 +77,7 @@ impl Endpoint {
         }
         let packets = self.queue.get(id).map_or(1, |skb| u32::from(skb.pcount));
         cx.mib.add(counter, u64::from(packets));
-        if self.in_cwnd_reduction() {
+        if self.loss.in_cwnd_reduction() {
             self.loss.prr_out += packets;
         }
         true

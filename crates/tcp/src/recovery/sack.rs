@@ -6,9 +6,10 @@ use tcplab_base::Seq;
 
 use super::{AckWork, CaState, Flag};
 use crate::cx::Cx;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, Snd};
 use crate::mib::Counter;
-use crate::queue::Id;
+use crate::queue::{Id, SendQueue};
+use crate::recovery::Loss;
 use crate::segment::Segment;
 
 /// A block: its first byte, and the first one behind it.
@@ -23,6 +24,50 @@ struct Blocks {
     used: usize,
     /// Where the first block of the option went; none: it did not count.
     first: Option<usize>,
+}
+
+impl Loss {
+    /// `tcp_is_sackblock_valid()`: inside what is in flight; a DSACK may lie below, down to the episode's start.
+    fn is_block_valid(&self, snd: &Snd, dsack: bool, (start, end): Block) -> bool {
+        if end.after(snd.snd_nxt) || !start.before(end) || !start.before(snd.snd_nxt) {
+            return false;
+        }
+        if start.after(snd.snd_una) {
+            return true;
+        }
+        let Some(marker) = self.undo_marker.filter(|_| dsack) else {
+            return false;
+        };
+        if end.after(snd.snd_una) {
+            return false;
+        }
+        if !start.before(marker) {
+            return true;
+        }
+        end.after(marker) && !start.before(end - snd.max_window)
+    }
+
+    /// `tcp_highest_sack()`: the sent segment behind the highest SACKed one.
+    pub(super) fn highest_sack(&self, queue: &SendQueue) -> Option<Id> {
+        let id = self.highest_sack;
+        let last = queue.last_sent()?;
+        (id != Id::NONE && queue.get(id).is_some() && !queue.is_before(last, id)).then_some(id)
+    }
+}
+
+impl SendQueue {
+    /// `tcp_sacktag_skip()`: goes on at `seq`.
+    fn sack_skip(&self, at: Option<Id>, seq: Seq) -> Option<Id> {
+        if let Some(id) = at
+            && self.get(id).is_some_and(|skb| skb.seq.after(seq))
+        {
+            return Some(id);
+        }
+        let id = self.find(seq)?;
+        self.get(id)
+            .is_some_and(|skb| !skb.seq.after(seq))
+            .then_some(id)
+    }
 }
 
 impl Endpoint {
@@ -130,27 +175,6 @@ impl Endpoint {
         segments
     }
 
-    /// `tcp_is_sackblock_valid()`: inside what is in flight; a DSACK may lie below, down to the episode's start.
-    fn is_block_valid(&self, dsack: bool, (start, end): Block) -> bool {
-        let s = &self.snd;
-        if end.after(s.snd_nxt) || !start.before(end) || !start.before(s.snd_nxt) {
-            return false;
-        }
-        if start.after(s.snd_una) {
-            return true;
-        }
-        let Some(marker) = self.loss.undo_marker.filter(|_| dsack) else {
-            return false;
-        };
-        if end.after(s.snd_una) {
-            return false;
-        }
-        if !start.before(marker) {
-            return true;
-        }
-        end.after(marker) && !start.before(end - s.max_window)
-    }
-
     /// The blocks that count, sorted.
     fn usable_blocks(
         &mut self,
@@ -166,7 +190,7 @@ impl Endpoint {
         };
         for (i, &block) in seg.options.sack.as_slice().iter().take(4).enumerate() {
             let dsack = i == 0 && found_dsack;
-            if !self.is_block_valid(dsack, block) {
+            if !self.loss.is_block_valid(&self.snd, dsack, block) {
                 self.count_invalid(cx, seg, dsack, block);
                 continue;
             }
@@ -215,7 +239,7 @@ impl Endpoint {
                 && end.after(known.0)
             {
                 if start.before(known.0) {
-                    at = self.sack_skip(at, start);
+                    at = self.queue.sack_skip(at, start);
                     at = self.sack_walk(cx, at, next_dup, work, (start, known.0), dup);
                 }
                 if !end.after(known.1) {
@@ -224,49 +248,27 @@ impl Endpoint {
                 }
                 at = self.sack_skip_dup(cx, at, next_dup, work, known.1);
                 c += 1;
-                if self.highest_sack_seq() != known.1 {
-                    at = self.sack_skip(at, known.1);
+                if self.loss.highest_sack_seq(&self.queue, &self.snd) != known.1 {
+                    at = self.queue.sack_skip(at, known.1);
                     // The next block of the cache may overlap too.
                     continue;
                 }
-                at = self.highest_sack();
+                at = self.loss.highest_sack(&self.queue);
                 if at.is_none() {
                     break;
                 }
             } else {
-                if !start.before(self.highest_sack_seq()) {
-                    at = self.highest_sack();
+                if !start.before(self.loss.highest_sack_seq(&self.queue, &self.snd)) {
+                    at = self.loss.highest_sack(&self.queue);
                     if at.is_none() {
                         break;
                     }
                 }
-                at = self.sack_skip(at, start);
+                at = self.queue.sack_skip(at, start);
             }
             at = self.sack_walk(cx, at, next_dup, work, (start, end), dup);
             i += 1;
         }
-    }
-
-    /// `tcp_highest_sack()`: the sent segment behind the highest SACKed one.
-    pub(super) fn highest_sack(&self) -> Option<Id> {
-        let id = self.loss.highest_sack;
-        let last = self.queue.last_sent()?;
-        (id != Id::NONE && self.queue.get(id).is_some() && !self.queue.is_before(last, id))
-            .then_some(id)
-    }
-
-    /// `tcp_sacktag_skip()`: goes on at `seq`.
-    fn sack_skip(&self, at: Option<Id>, seq: Seq) -> Option<Id> {
-        if let Some(id) = at
-            && self.queue.get(id).is_some_and(|skb| skb.seq.after(seq))
-        {
-            return Some(id);
-        }
-        let id = self.queue.find(seq)?;
-        self.queue
-            .get(id)
-            .is_some_and(|skb| !skb.seq.after(seq))
-            .then_some(id)
     }
 
     /// `tcp_maybe_skipping_dsack()`: a DSACK in front of what is skipped is tagged first.
@@ -281,7 +283,7 @@ impl Endpoint {
         let Some(dup) = next_dup.filter(|dup| dup.0.before(skip_to)) else {
             return at;
         };
-        let at = self.sack_skip(at, dup.0);
+        let at = self.queue.sack_skip(at, dup.0);
         self.sack_walk(cx, at, None, work, dup, true)
     }
 }

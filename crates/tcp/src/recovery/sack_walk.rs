@@ -9,9 +9,10 @@ use tcplab_base::Seq;
 use super::sack::Block;
 use super::{AckWork, Flag};
 use crate::cx::Cx;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, Snd};
 use crate::mib::Counter;
-use crate::queue::{Id, Sacked, Skb};
+use crate::queue::{Id, Sacked, SendQueue, Skb};
+use crate::recovery::Loss;
 
 /// What Linux would do with a segment that a block touches.
 enum Shift {
@@ -23,6 +24,75 @@ enum Shift {
     Whole,
     /// Its first bytes do.
     Part(u32),
+}
+
+impl Loss {
+    /// A segment that was sent once filled a place above the ACK: an RTT sample, perhaps reordering.
+    fn sacked_original(
+        &self,
+        queue: &SendQueue,
+        snd: &Snd,
+        work: &mut AckWork,
+        (seq, end): (Seq, Seq),
+        sent_us: u64,
+    ) {
+        if seq.before(self.highest_sack_seq(queue, snd)) {
+            work.reord = work.reord.min(seq);
+        }
+        if !end.after(self.high_seq) {
+            work.flag |= Flag::ORIG_SACK_ACKED;
+        }
+        if work.first_sackt == 0 {
+            work.first_sackt = sent_us;
+        }
+        work.last_sackt = sent_us;
+    }
+}
+
+impl SendQueue {
+    fn joins_behind(&self, id: Id, next: Id) -> bool {
+        let (Some(skb), Some(next)) = (self.get(id), self.get(next)) else {
+            return false;
+        };
+        next.len > 0
+            && next.sacked & Sacked::TAGBITS == Sacked::ACKED
+            && segment_len(skb) == segment_len(next)
+            && !skb.eor
+    }
+
+    fn shift_of(&self, snd: &Snd, id: Id, (start, end): Block, dup: bool) -> Shift {
+        let Some(skb) = self.get(id) else {
+            return Shift::Fallback;
+        };
+        let only_retrans = skb.sacked & (Sacked::LOST | Sacked::RETRANS) == Sacked::RETRANS;
+        if (!dup && only_retrans) || skb.len == 0 || !skb.end_seq().after(snd.snd_una) {
+            return Shift::Fallback;
+        }
+        let before = self.previous_sent(id).and_then(|id| self.get(id));
+        let Some(prev) =
+            before.filter(|prev| prev.sacked & Sacked::TAGBITS == Sacked::ACKED && !prev.eor)
+        else {
+            return Shift::Fallback;
+        };
+        let same = segment_len(skb) == segment_len(prev);
+        if !start.after(skb.seq) && !end.before(skb.end_seq()) {
+            return match same {
+                true => Shift::Whole,
+                false => Shift::Fallback,
+            };
+        }
+        if !skb.end_seq().after(start) || skb.pcount <= 1 {
+            return Shift::Noop;
+        }
+        let mss = u32::from(skb.gso_size).max(1);
+        if start.after(skb.seq) || !same {
+            return Shift::Fallback;
+        }
+        match (end - skb.seq) / mss {
+            0 => Shift::Noop,
+            whole => Shift::Part(whole * mss),
+        }
+    }
 }
 
 impl Endpoint {
@@ -111,16 +181,16 @@ impl Endpoint {
         let sacked = self.sack_tag(cx, work, &skb, dup);
         let mut tagged = skb;
         tagged.sacked = sacked;
-        self.rate_skb_delivered(&tagged, &mut work.rs);
-        let highest = self.highest_sack_seq();
+        self.tune.rate_skb_delivered(&tagged, &mut work.rs);
+        let highest = self.loss.highest_sack_seq(&self.queue, &self.snd);
         if let Some(skb) = self.queue.get_mut(id) {
             skb.sacked = sacked;
-            if sacked & Sacked::ACKED != 0 {
+            if sacked.intersects(Sacked::ACKED) {
                 // Its delivery is counted once.
                 skb.delivered_us = 0;
             }
         }
-        if sacked & Sacked::ACKED != 0 {
+        if sacked.intersects(Sacked::ACKED) {
             self.queue.unlist(id);
         }
         if !skb.seq.before(highest) {
@@ -129,7 +199,7 @@ impl Endpoint {
     }
 
     /// `tcp_sacktag_one()`: counters and flags; gives the segment's new tags.
-    fn sack_tag(&mut self, cx: &Cx<'_>, work: &mut AckWork, skb: &Skb, dup: bool) -> u8 {
+    fn sack_tag(&mut self, cx: &Cx<'_>, work: &mut AckWork, skb: &Skb, dup: bool) -> Sacked {
         let mut sacked = skb.sacked;
         let end = skb.end_seq();
         let packets = u32::from(skb.pcount);
@@ -150,7 +220,7 @@ impl Endpoint {
         if !skb.is(Sacked::ACKED) {
             sacked = self.newly_sacked(cx, work, skb);
         }
-        if dup && sacked & Sacked::RETRANS != 0 {
+        if dup && sacked.intersects(Sacked::RETRANS) {
             // Both copies arrived.
             sacked &= !Sacked::RETRANS;
             self.loss.retrans_out -= packets.min(self.loss.retrans_out);
@@ -158,11 +228,11 @@ impl Endpoint {
         sacked
     }
 
-    fn newly_sacked(&mut self, cx: &Cx<'_>, work: &mut AckWork, skb: &Skb) -> u8 {
+    fn newly_sacked(&mut self, cx: &Cx<'_>, work: &mut AckWork, skb: &Skb) -> Sacked {
         let mut sacked = skb.sacked;
         let (seq, end, sent) = (skb.seq, skb.end_seq(), skb.xmit_us());
         let packets = u32::from(skb.pcount);
-        self.rack_advance(cx, sacked, end, sent);
+        self.rack.advance(cx, &self.rtt, sacked, end, sent);
         if skb.is(Sacked::RETRANS) {
             // Not marked lost: the retransmission is thought to be still in flight.
             if skb.is(Sacked::LOST) {
@@ -172,7 +242,8 @@ impl Endpoint {
             }
         } else {
             if !skb.is(Sacked::EVER_RETRANS) {
-                self.sacked_original(work, (seq, end), sent);
+                self.loss
+                    .sacked_original(&self.queue, &self.snd, work, (seq, end), sent);
             }
             if skb.is(Sacked::LOST) {
                 sacked &= !Sacked::LOST;
@@ -183,29 +254,15 @@ impl Endpoint {
         self.loss.sacked_out += packets;
         work.sack_delivered += packets;
         let hint = self.queue.get(self.loss.lost_hint);
-        if hint.is_some_and(|hint| seq.before(hint.seq)) && !self.is_fack(cx) {
+        if hint.is_some_and(|hint| seq.before(hint.seq)) && !self.loss.is_fack(cx, &self.neg) {
             self.loss.lost_cnt_hint += packets;
         }
         sacked | Sacked::ACKED
     }
 
-    /// A segment that was sent once filled a place above the ACK: an RTT sample, perhaps reordering.
-    fn sacked_original(&self, work: &mut AckWork, (seq, end): (Seq, Seq), sent_us: u64) {
-        if seq.before(self.highest_sack_seq()) {
-            work.reord = work.reord.min(seq);
-        }
-        if !end.after(self.loss.high_seq) {
-            work.flag |= Flag::ORIG_SACK_ACKED;
-        }
-        if work.first_sackt == 0 {
-            work.first_sackt = sent_us;
-        }
-        work.last_sackt = sent_us;
-    }
-
     /// `tcp_shift_skb_data()`: counts what it would do, and marks who joins whom.
     fn shift(&mut self, cx: &mut Cx<'_>, id: Id, block: Block, dup: bool) -> Shift {
-        let how = self.shift_of(id, block, dup);
+        let how = self.queue.shift_of(&self.snd, id, block, dup);
         match how {
             Shift::Fallback => cx.count(Counter::SackShiftFallback),
             Shift::Part(_) => cx.count(Counter::SackShifted),
@@ -213,7 +270,7 @@ impl Endpoint {
                 cx.count(Counter::SackMerged);
                 self.merge(id);
                 if let Some(next) = self.queue.next_sent(id)
-                    && self.joins_behind(id, next)
+                    && self.queue.joins_behind(id, next)
                 {
                     cx.count(Counter::SackMerged);
                     self.merge(next);
@@ -232,54 +289,7 @@ impl Endpoint {
         skb.merged = true;
         let freed = skb.truesize.saturating_sub(skb.len);
         skb.truesize -= freed;
-        self.wmem_free(freed);
-    }
-
-    fn joins_behind(&self, id: Id, next: Id) -> bool {
-        let (Some(skb), Some(next)) = (self.queue.get(id), self.queue.get(next)) else {
-            return false;
-        };
-        next.len > 0
-            && next.sacked & Sacked::TAGBITS == Sacked::ACKED
-            && segment_len(skb) == segment_len(next)
-            && !skb.eor
-    }
-
-    fn shift_of(&self, id: Id, (start, end): Block, dup: bool) -> Shift {
-        let Some(skb) = self.queue.get(id) else {
-            return Shift::Fallback;
-        };
-        let only_retrans = skb.sacked & (Sacked::LOST | Sacked::RETRANS) == Sacked::RETRANS;
-        if (!dup && only_retrans) || skb.len == 0 || !skb.end_seq().after(self.snd.snd_una) {
-            return Shift::Fallback;
-        }
-        let before = self
-            .queue
-            .previous_sent(id)
-            .and_then(|id| self.queue.get(id));
-        let Some(prev) =
-            before.filter(|prev| prev.sacked & Sacked::TAGBITS == Sacked::ACKED && !prev.eor)
-        else {
-            return Shift::Fallback;
-        };
-        let same = segment_len(skb) == segment_len(prev);
-        if !start.after(skb.seq) && !end.before(skb.end_seq()) {
-            return match same {
-                true => Shift::Whole,
-                false => Shift::Fallback,
-            };
-        }
-        if !skb.end_seq().after(start) || skb.pcount <= 1 {
-            return Shift::Noop;
-        }
-        let mss = u32::from(skb.gso_size).max(1);
-        if start.after(skb.seq) || !same {
-            return Shift::Fallback;
-        }
-        match (end - skb.seq) / mss {
-            0 => Shift::Noop,
-            whole => Shift::Part(whole * mss),
-        }
+        self.snd.wmem_free(&mut self.rcv, freed);
     }
 }
 

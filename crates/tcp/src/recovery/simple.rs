@@ -20,15 +20,15 @@ impl Endpoint {
                 .get(id)
                 .is_some_and(|skb| all || segment_len(skb) > mss)
             {
-                self.mark_skb_lost(cx, id);
+                self.loss.mark_lost(cx, &mut self.queue, id);
             }
         }
         self.loss.lost_hint = Id::NONE;
         if self.loss.lost_out == 0 {
             return;
         }
-        if self.is_reno() {
-            self.limit_reno_sacked();
+        if self.neg.is_reno() {
+            self.loss.limit_reno_sacked();
         }
         self.loss_without_congestion(cx);
     }
@@ -38,7 +38,7 @@ impl Endpoint {
         if self.loss.ca_state != CaState::Loss {
             // The window stays: only the unit changed.
             self.loss.high_seq = self.snd.snd_nxt;
-            let ssthresh = self.current_ssthresh();
+            let ssthresh = self.snd.current_ssthresh(&self.loss);
             self.snd.set_ssthresh(ssthresh);
             self.loss.prior_ssthresh = 0;
             self.loss.undo_marker = None;

@@ -6,16 +6,24 @@ use tcplab_base::Seq;
 use super::CaState;
 use crate::cc::INFINITE_SSTHRESH;
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, SocketError, State};
+use crate::endpoint::{Endpoint, Snd, SocketError, State};
 use crate::host::DeviceQueue;
 use crate::mib::Counter;
 use crate::output::resource_probe_interval;
 use crate::queue::{Id, Skb};
+use crate::recovery::Loss;
 use crate::rtt::{rto_max, timeout_init};
 use crate::timers::Pending;
 
 /// Retries with a linear timeout for thin streams (`TCP_THIN_LINEAR_RETRIES`).
 const THIN_LINEAR_RETRIES: u8 = 6;
+
+impl Loss {
+    /// `tcp_stream_is_thin()`.
+    fn is_thin(&self, snd: &Snd) -> bool {
+        self.packets_out < 4 && snd.snd_ssthresh < INFINITE_SSTHRESH
+    }
+}
 
 impl Endpoint {
     /// `tcp_retransmit_timer()`; the SYN's too.
@@ -76,7 +84,7 @@ impl Endpoint {
         self.rtt.backoff -= 1;
         let rto = match self.rtt.srtt_us {
             0 => timeout_init(clock),
-            _ => clock.from_micros(u64::from(self.rtt.rto_us(&self.rto_rule(cx)))),
+            _ => clock.from_micros(u64::from(self.rtt.rto_us(&cx.host.rto_rule()))),
         };
         let rto = (u64::from(rto) << self.rtt.backoff.min(32)).min(u64::from(most)) as u32;
         self.rtt.rto = rto;
@@ -89,7 +97,7 @@ impl Endpoint {
 
     /// Which hope the timeout ended.
     fn count_failure(&self, cx: &mut Cx<'_>) {
-        let counter = match (self.loss.ca_state, self.is_reno()) {
+        let counter = match (self.loss.ca_state, self.neg.is_reno()) {
             (CaState::Recovery, false) => Counter::SackRecoveryFail,
             (CaState::Recovery, true) => Counter::RenoRecoveryFail,
             (CaState::Loss, _) => Counter::LossFailures,
@@ -108,12 +116,12 @@ impl Endpoint {
         let thin = self.options.thin_lto || cx.host.sysctl.tcp_thin_linear_timeouts;
         if self.state == State::Established
             && thin
-            && self.is_thin()
+            && self.loss.is_thin(&self.snd)
             && self.loss.retransmits <= THIN_LINEAR_RETRIES
         {
             self.rtt.backoff = 0;
-            let us = self.rtt.rto_us(&self.rto_rule(cx));
-            let least = self.rto_min(cx);
+            let us = self.rtt.rto_us(&cx.host.rto_rule());
+            let least = cx.host.rto_min();
             let rto = cx.host.clock.from_micros(u64::from(us));
             self.rtt.rto = rto.clamp(least.min(most), most);
         } else if !self.is_syn_linear(cx) {
@@ -127,11 +135,6 @@ impl Endpoint {
     fn is_syn_linear(&self, cx: &Cx<'_>) -> bool {
         self.state == State::SynSent
             && self.loss.retransmits <= cx.host.sysctl.tcp_syn_linear_timeouts
-    }
-
-    /// `tcp_stream_is_thin()`.
-    fn is_thin(&self) -> bool {
-        self.loss.packets_out < 4 && self.snd.snd_ssthresh < INFINITE_SSTHRESH
     }
 
     /// `tcp_write_err()`: gives up.

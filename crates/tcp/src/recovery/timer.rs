@@ -2,19 +2,23 @@
 //! `tcp_set_xmit_timer()`, `tcp_write_timer_handler()`).
 
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, NEVER};
-use crate::timers::Pending;
+use crate::endpoint::Endpoint;
+use crate::queue::SendQueue;
+use crate::rtt::Rtt;
+use crate::timers::{NEVER, Pending};
 
-impl Endpoint {
+impl Rtt {
     /// `tcp_rto_delta_us()`: time until the head's timeout, in us; negative when that has passed.
-    pub(super) fn rto_delta_us(&self, cx: &Cx<'_>) -> i64 {
-        let rto = i64::from(cx.host.clock.micros(self.rtt.rto));
-        match self.queue.first_sent().and_then(|id| self.queue.get(id)) {
+    pub(super) fn rto_delta_us(&self, cx: &Cx<'_>, queue: &SendQueue) -> i64 {
+        let rto = i64::from(cx.host.clock.micros(self.rto));
+        match queue.first_sent().and_then(|id| queue.get(id)) {
             Some(skb) => skb.xmit_us() as i64 + rto - cx.now_us() as i64,
             None => rto,
         }
     }
+}
 
+impl Endpoint {
     /// `tcp_rearm_rto()`: RFC 6298 5.2, 5.3.
     pub(crate) fn rearm_rto(&mut self, cx: &mut Cx<'_>) {
         if self.timers.pending == Pending::SynAck {
@@ -30,10 +34,10 @@ impl Endpoint {
             Pending::ReoTimeout | Pending::LossProbe | Pending::EarlyRetrans
         ) {
             // The timeout counts from the head's transmission, not from the probe's timer.
-            let us = self.rto_delta_us(cx).max(1);
+            let us = self.rtt.rto_delta_us(cx, &self.queue).max(1);
             rto = cx.host.clock.from_micros(us as u64);
         }
-        self.reset_xmit_timer(cx, Pending::Retrans, rto);
+        self.timers.arm_paced(cx, &self.tune, Pending::Retrans, rto);
     }
 
     /// `tcp_set_xmit_timer()`: a probe, and where there can be none the timeout.

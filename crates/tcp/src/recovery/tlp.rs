@@ -9,7 +9,8 @@ use super::{CaState, Flag};
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
 use crate::mib::Counter;
-use crate::options::SocketState;
+use crate::options::Nagle;
+use crate::output::Push;
 use crate::rtt::timeout_init;
 use crate::timers::Pending;
 
@@ -19,7 +20,7 @@ impl Endpoint {
         if !matches!(cx.host.sysctl.tcp_early_retrans, 3 | 4)
             || self.loss.packets_out == 0
             || self.timers.pending == Pending::SynAck
-            || self.is_reno()
+            || self.neg.is_reno()
             || !matches!(self.loss.ca_state, CaState::Open | CaState::Cwr)
             || !self.old_rule_allows(cx)
         {
@@ -33,7 +34,7 @@ impl Endpoint {
         // Not later than the retransmission timeout.
         let rto_us = match advancing_rto {
             true => i64::from(clock.micros(self.rtt.rto)),
-            false => self.rto_delta_us(cx),
+            false => self.rtt.rto_delta_us(cx, &self.queue),
         };
         if let Ok(us @ 1..) = u64::try_from(rto_us) {
             let rto = clock.from_micros(us);
@@ -43,7 +44,8 @@ impl Endpoint {
             }
             timeout = timeout.min(rto);
         }
-        self.reset_xmit_timer(cx, Pending::LossProbe, timeout);
+        self.timers
+            .arm_paced(cx, &self.tune, Pending::LossProbe, timeout);
         true
     }
 
@@ -64,7 +66,7 @@ impl Endpoint {
         match cx.host.profile.tlp_rule {
             TlpRule::RtoMin => {
                 let more = match alone {
-                    true => self.rto_min_us(cx),
+                    true => cx.host.rto_min_us(),
                     false => TIMEOUT_MIN_US,
                 };
                 clock.from_micros(u64::from(self.rtt.srtt_us >> 2) + u64::from(more))
@@ -100,9 +102,9 @@ impl Endpoint {
         let mss = self.current_mss();
         self.loss.tlp_retrans = false;
         let head = self.queue.send_head().and_then(|id| self.queue.get(id));
-        if head.is_some_and(|skb| self.snd_wnd_test(skb, mss)) {
+        if head.is_some_and(|skb| self.snd.wnd_test(skb, mss)) {
             let before = self.loss.packets_out;
-            self.write_xmit(cx, mss, SocketState::NAGLE_OFF, 2);
+            self.write_xmit(cx, mss, Nagle::OFF, Push::Probe);
             return self.loss.packets_out > before;
         }
         let Some(mut id) = self.queue.last_sent() else {

@@ -6,18 +6,18 @@ use tcplab_base::Seq;
 use super::CaState;
 use super::rack::RECOVERY_THRESH;
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, State};
+use crate::endpoint::{Endpoint, Snd, State};
 use crate::mib::Counter;
-use crate::options::Ecn;
-use crate::queue::{Sacked, Skb};
+use crate::options::{Ecn, Negotiated};
+use crate::queue::{Sacked, SendQueue, Skb};
+use crate::recovery::Loss;
 
-impl Endpoint {
+impl Negotiated {
     /// `tcp_tsopt_ecr_before()`: the peer echoes a time before `when` (ms).
     #[cold]
     #[inline(never)]
     fn echoes_before(&self, when: u32) -> bool {
-        let n = &self.neg;
-        n.saw_tstamp && n.rcv_tsecr != 0 && (n.rcv_tsecr.wrapping_sub(when) as i32) < 0
+        self.saw_tstamp && self.rcv_tsecr != 0 && (self.rcv_tsecr.wrapping_sub(when) as i32) < 0
     }
 
     /// `tcp_skb_spurious_retrans()`: the echo is older than the segment's last transmission.
@@ -25,14 +25,47 @@ impl Endpoint {
         skb.is(Sacked::RETRANS | Sacked::EVER_RETRANS)
             && self.echoes_before((skb.xmit_ns / 1_000_000) as u32)
     }
+}
 
+impl Loss {
+    /// `tcp_any_retrans_done()`.
+    pub(super) fn any_retrans_done(&self, queue: &SendQueue) -> bool {
+        self.retrans_out > 0
+            || queue
+                .first_sent()
+                .and_then(|id| queue.get(id))
+                .is_some_and(|skb| skb.is(Sacked::EVER_RETRANS))
+    }
+
+    /// `tcp_retrans_stamp_cleanup()`.
+    pub(super) fn retrans_stamp_cleanup(&mut self, queue: &SendQueue) {
+        if !self.any_retrans_done(queue) {
+            self.retrans_stamp = 0;
+        }
+    }
+
+    /// `tcp_init_undo()`: an episode begins that may turn out to be an error.
+    pub(super) fn init_undo(&mut self, snd: &Snd) {
+        self.undo_marker = Some(snd.snd_una);
+        self.undo_retrans = self.retrans_out as i32;
+        if self.tlp_high_seq.is_some() && self.tlp_retrans {
+            self.undo_retrans += 1;
+        }
+        if self.undo_retrans == 0 {
+            // 0 would mean that all retransmissions were needless.
+            self.undo_retrans = -1;
+        }
+    }
+}
+
+impl Endpoint {
     /// `tcp_packet_delayed()`: what was ACKed left before the first retransmission.
     fn packet_delayed(&self) -> bool {
         if self.loss.retrans_stamp != 0 {
-            return self.echoes_before(self.loss.retrans_stamp);
+            return self.neg.echoes_before(self.loss.retrans_stamp);
         }
         // No retransmission yet; or Reno's wait for something above high_seq has cleared the stamp.
-        if self.is_reno() && !self.snd.snd_una.before(self.loss.high_seq) {
+        if self.neg.is_reno() && !self.snd.snd_una.before(self.loss.high_seq) {
             return false;
         }
         self.state != State::SynSent
@@ -41,37 +74,6 @@ impl Endpoint {
     /// `tcp_may_undo()`.
     fn may_undo(&self) -> bool {
         self.loss.undo_marker.is_some() && (self.loss.undo_retrans == 0 || self.packet_delayed())
-    }
-
-    /// `tcp_any_retrans_done()`.
-    pub(super) fn any_retrans_done(&self) -> bool {
-        self.loss.retrans_out > 0
-            || self
-                .queue
-                .first_sent()
-                .and_then(|id| self.queue.get(id))
-                .is_some_and(|skb| skb.is(Sacked::EVER_RETRANS))
-    }
-
-    /// `tcp_retrans_stamp_cleanup()`.
-    pub(super) fn retrans_stamp_cleanup(&mut self) {
-        if !self.any_retrans_done() {
-            self.loss.retrans_stamp = 0;
-        }
-    }
-
-    /// `tcp_init_undo()`: an episode begins that may turn out to be an error.
-    pub(super) fn init_undo(&mut self) {
-        let l = &mut self.loss;
-        l.undo_marker = Some(self.snd.snd_una);
-        l.undo_retrans = l.retrans_out as i32;
-        if l.tlp_high_seq.is_some() && l.tlp_retrans {
-            l.undo_retrans += 1;
-        }
-        if l.undo_retrans == 0 {
-            // 0 would mean that all retransmissions were needless.
-            l.undo_retrans = -1;
-        }
     }
 
     /// `tcp_undo_cwnd_reduction()`; `unmark`: nothing is lost after all.
@@ -97,10 +99,10 @@ impl Endpoint {
     /// `tcp_is_non_sack_preventing_reopen()`: without SACK the state is held until something above `high_seq`
     /// is ACKed (RFC 6582 3.2 step 1).
     fn hold_by_reno(&mut self) -> bool {
-        if self.snd.snd_una != self.loss.high_seq || !self.is_reno() {
+        if self.snd.snd_una != self.loss.high_seq || !self.neg.is_reno() {
             return false;
         }
-        self.retrans_stamp_cleanup();
+        self.loss.retrans_stamp_cleanup(&self.queue);
         true
     }
 
@@ -156,7 +158,7 @@ impl Endpoint {
         if self.hold_by_reno() {
             return true;
         }
-        if frto || !self.is_reno() {
+        if frto || !self.neg.is_reno() {
             self.cc_set_state(cx, CaState::Open);
             self.loss.is_sack_reneg = false;
         }
@@ -172,14 +174,14 @@ impl Endpoint {
         do_lost: &mut bool,
     ) -> bool {
         if self.loss.undo_marker.is_none() || !self.packet_delayed() {
-            *do_lost = self.force_fast_retransmit();
+            *do_lost = self.loss.force_fast_retransmit(&self.queue, &self.snd);
             return false;
         }
         self.check_sack_reordering(cx, prior_snd_una, true);
         if self.loss.retrans_out > 0 {
             return true;
         }
-        self.retrans_stamp_cleanup();
+        self.loss.retrans_stamp_cleanup(&self.queue);
         self.undo_cwnd_reduction(cx, true);
         cx.count(Counter::PartialUndo);
         self.try_keep_open(cx);

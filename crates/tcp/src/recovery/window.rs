@@ -5,18 +5,20 @@ use tcplab_wire::TcpFlags;
 
 use super::Flag;
 use crate::cx::Cx;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, Snd, Stats};
 use crate::segment::Segment;
 use crate::timers::Pending;
 
-impl Endpoint {
+impl Snd {
     /// `tcp_snd_una_update()`.
     #[inline]
-    pub(super) fn snd_una_update(&mut self, ack: Seq) {
-        self.stats.bytes_acked += u64::from(ack - self.snd.snd_una);
-        self.snd.snd_una = ack;
+    pub(super) fn una_update(&mut self, stats: &mut Stats, ack: Seq) {
+        stats.bytes_acked += u64::from(ack - self.snd_una);
+        self.snd_una = ack;
     }
+}
 
+impl Endpoint {
     /// `tcp_ack_update_window()`: takes the window when the segment is newer than the last that set it.
     pub(super) fn ack_update_window(&mut self, cx: &mut Cx<'_>, seg: &Segment) -> Flag {
         let scale = match seg.flags.has(TcpFlags::SYN) {
@@ -36,7 +38,7 @@ impl Endpoint {
                 self.new_window(cx, window);
             }
         }
-        self.snd_una_update(seg.ack);
+        self.snd.una_update(&mut self.stats, seg.ack);
         flag
     }
 
@@ -45,7 +47,7 @@ impl Endpoint {
     fn new_window(&mut self, cx: &mut Cx<'_>, window: u32) {
         self.snd.snd_wnd = window;
         self.rcv.pred = false;
-        self.fast_path_check();
+        self.rcv.fast_path_check(&self.rcvq);
         if self.queue.has_unsent() {
             self.slow_start_after_idle_check(cx);
         }
@@ -73,9 +75,9 @@ impl Endpoint {
             // What waits now is sent by the caller's tcp_data_snd_check().
             self.timers.disarm();
         } else {
-            let when = self.probe0_when(cx);
+            let when = self.rtt.probe0_when(cx);
             let when = self.clamp_to_user_timeout(cx, when);
-            self.reset_xmit_timer(cx, Pending::Probe0, when);
+            self.timers.arm_paced(cx, &self.tune, Pending::Probe0, when);
         }
     }
 }

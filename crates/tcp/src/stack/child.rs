@@ -34,7 +34,7 @@ pub(crate) fn make(cx: &mut Cx<'_>, req: &Request, listener: &Listener, seg: &Se
         ep.loss.retrans_stamp = (req.snt_synack_us / 1000) as u32;
     }
     // A SYN with data has longer options than what follows.
-    let len = (seg.header_len() + seg.len).saturating_sub(ep.header_len());
+    let len = (seg.header_len() + seg.len).saturating_sub(ep.neg.header_len());
     if len >= u32::from(MSS_DEFAULT) {
         ep.ack.last_seg_size = len.min(65_535) as u16;
     }
@@ -44,7 +44,7 @@ pub(crate) fn make(cx: &mut Cx<'_>, req: &Request, listener: &Listener, seg: &Se
     let path = Path::of(cx, listener.mtu);
     ep.sync_mss(cx, path.mtu);
     ep.rcv.advmss = ep.clamp_advmss(path.advmss);
-    ep.initialize_rcv_mss();
+    ep.ack.initialize_rcv_mss(&ep.rcv, &ep.snd);
     cx.count(Counter::PassiveOpens);
     if let (true, Some((tsval, _))) = (req.tstamp_ok, seg.options.timestamps)
         && !seg.seq.after(req.rcv_isn + 1)
@@ -52,9 +52,9 @@ pub(crate) fn make(cx: &mut Cx<'_>, req: &Request, listener: &Listener, seg: &Se
         ep.neg.ts_recent = tsval;
     }
     // RFC 6298 3, Karn: no sample when the SYN-ACK was sent again.
-    if req.num_retrans == 0 && req.snt_synack_us != 0 {
-        let us = cx.now_us().saturating_sub(req.snt_synack_us);
-        ep.handshake_rtt(cx, us.min(u64::from(u32::MAX)) as u32);
+    let us = req.synack_rtt(cx);
+    if us.is_some() {
+        ep.rtt.handshake(cx, &ep.neg, &ep.snd, us);
     }
     ep
 }

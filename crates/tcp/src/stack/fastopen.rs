@@ -12,8 +12,9 @@ use super::secret::siphash;
 use super::table::{Conn, Holder, Record};
 use super::{Event, ListenId, Stack, child};
 use crate::cx::Cx;
-use crate::fastopen::{Bits, FastOpenKey, FastOpenKeys, FastOpenState};
+use crate::fastopen::{Bits, FastOpenKey, FastOpenKeys};
 use crate::mib::Counter;
+use crate::options::FastOpenState;
 use crate::segment::Segment;
 use crate::sysctl::Sysctl;
 
@@ -98,7 +99,8 @@ impl Listener {
             return Answer::Plain;
         }
         let own = self.socket.as_ref();
-        let no_cookie = own.is_some_and(|own| own.fast_open_is(FastOpenState::NO_COOKIE));
+        let no_cookie =
+            own.is_some_and(|own| own.neg.fast_open.intersects(FastOpenState::NO_COOKIE));
         if bits & Bits::SERVER_NO_COOKIE != 0 || no_cookie {
             cx.count(Counter::FastOpenPassive);
             return Answer::Child(None);

@@ -91,6 +91,15 @@ pub(crate) enum Verdict {
 }
 
 impl Request {
+    /// The sample of the SYN-ACK's round trip (`tcp_synack_rtt_meas()`); none: it was sent again (Karn).
+    pub(crate) fn synack_rtt(&self, cx: &Cx<'_>) -> Option<u32> {
+        if self.num_retrans > 0 || self.snt_synack_us == 0 {
+            return None;
+        }
+        let us = cx.now_us().saturating_sub(self.snt_synack_us);
+        Some(us.min(u64::from(u32::MAX)) as u32)
+    }
+
     /// What a SYN asks for (`tcp_openreq_init()`, `tcp_openreq_init_rwin()`); the sequence number is the caller's.
     pub(crate) fn of(cx: &Cx<'_>, number: u32, listener: &Listener, seg: &Segment) -> Self {
         let sysctl = &cx.host.sysctl;

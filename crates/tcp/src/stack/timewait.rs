@@ -55,7 +55,7 @@ impl TimeWait {
             fin_wait_2: !needs.is_time_wait,
             rcv_nxt: ep.rcv.rcv_nxt,
             snd_nxt: ep.snd.snd_nxt,
-            rcv_wnd: ep.receive_window(),
+            rcv_wnd: ep.rcv.receive_window(),
             rcv_wscale: ep.snd.rcv_wscale,
             ts_recent: ep.neg.ts_recent,
             ts_recent_stamp: ep.neg.ts_recent_stamp,

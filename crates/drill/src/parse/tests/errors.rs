@@ -25,6 +25,10 @@ const ERRORS: &[(&str, &str)] = &[
         "0 > SE.5 1:1(0)",
         "1:5: `SE.5` says E, W or A and the ACE field, which is the same bits",
     ),
+    (
+        "0 > ipv4 1.1.1.300 > 2.2.2.2: . 1:1(0)",
+        "1:10: found `1.1.1.300`, expected `[`, `(` or an IPv4 address",
+    ),
     ("0 > . 1:3(1)", "1:7: 1:3(1) does not add up: 1 + 1 is 2"),
     (
         "0 > . 1:1(0) win 65536",

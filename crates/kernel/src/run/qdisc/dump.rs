@@ -6,7 +6,7 @@ use std::io;
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::tc::TcMessage;
 
-use super::super::netlink::Netlink;
+use tcplab_os::netlink::Netlink;
 
 /// A qdisc or a class.
 pub(super) struct Found {

@@ -14,14 +14,14 @@ use tcplab_plan::point::Direction;
 use tcplab_qdisc::netlink::{Message, ROOT};
 use tcplab_qdisc::{Kind, QdiscCount, Settings, htb, xstats};
 
-use super::error::{Context, RunError};
-use super::netlink::{Netlink, index};
+use tcplab_os::netlink::{Netlink, index};
+use tcplab_os::{Context, OsError};
 
 /// linux/rtnetlink.h.
 const TCA_OPTIONS: u16 = 2;
 
 /// Sets the qdisc of an interface for what leaves through it.
-pub(crate) fn set(netlink: &Netlink, interface: &str, way: &Direction) -> Result<(), RunError> {
+pub(crate) fn set(netlink: &Netlink, interface: &str, way: &Direction) -> Result<(), OsError> {
     match &way.qdisc {
         Some(words) => put(netlink, interface, words),
         None => Ok(()),
@@ -29,8 +29,8 @@ pub(crate) fn set(netlink: &Netlink, interface: &str, way: &Direction) -> Result
 }
 
 /// Puts a qdisc at the root of an interface, by the words of tc(8).
-pub(crate) fn put(netlink: &Netlink, interface: &str, words: &str) -> Result<(), RunError> {
-    let refused = |why| RunError::Cannot(format!("the qdisc `{words}`: {why}"));
+pub(crate) fn put(netlink: &Netlink, interface: &str, words: &str) -> Result<(), OsError> {
+    let refused = |why| OsError::Cannot(format!("the qdisc `{words}`: {why}"));
     let qdisc = Settings::parse(words).map_err(|wrong| refused(wrong.why))?;
     let index = index_of(interface)?;
     for message in messages(qdisc.kind()).map_err(refused)? {
@@ -45,7 +45,7 @@ pub(crate) fn put(netlink: &Netlink, interface: &str, words: &str) -> Result<(),
     Ok(())
 }
 
-fn index_of(interface: &str) -> Result<i32, RunError> {
+fn index_of(interface: &str) -> Result<i32, OsError> {
     let index = index(interface).context(|| format!("no interface {interface}"))?;
     Ok(i32::try_from(index).unwrap_or(i32::MAX))
 }
@@ -79,7 +79,7 @@ fn route(index: i32, message: Message) -> RouteNetlinkMessage {
 }
 
 /// What the qdisc of an interface in the current network namespace counted; none: frames do not queue there.
-pub(crate) fn count(netlink: &Netlink, interface: &str) -> Result<Option<QdiscCount>, RunError> {
+pub(crate) fn count(netlink: &Netlink, interface: &str) -> Result<Option<QdiscCount>, OsError> {
     let index = index_of(interface)?;
     ask(netlink, index).context(|| format!("cannot read the qdisc of {interface}"))
 }

@@ -7,16 +7,16 @@ use nix::sys::epoll::EpollFlags;
 use nix::sys::socket::{Shutdown, shutdown};
 use tcplab_apps::{AckState, End, Host, Interest, Message, Read, Replayed};
 use tcplab_base::{Duration, Errno, Instant};
+use tcplab_os::tcp_info::tcp_info;
+use tcplab_os::{Context, OsError};
 use tcplab_plan::network::host_address;
 use tcplab_plan::outcome::LinkSeries;
 
 use super::Net;
-use crate::run::error::{Context, RunError};
 use crate::run::poll::Source;
 use crate::run::sock::errno;
 use crate::run::socket::{self, Kind};
 use crate::run::timers::Timer;
-use crate::tcp_info::tcp_info;
 
 impl Host for Net<'_> {
     type Conn = OwnedFd;
@@ -196,16 +196,16 @@ impl Net<'_> {
     }
 
     /// What no experiment can cause ends the run: the loop asks for it ([`Net::go_on`]).
-    fn must<T>(&mut self, result: Result<T, RunError>) -> Option<T> {
+    fn must<T>(&mut self, result: Result<T, OsError>) -> Option<T> {
         result.map_err(|e| self.failed.get_or_insert(e)).ok()
     }
 
     /// The first such error.
-    pub(super) fn go_on(&mut self) -> Result<(), RunError> {
+    pub(super) fn go_on(&mut self) -> Result<(), OsError> {
         self.failed.take().map_or(Ok(()), Err)
     }
 
-    fn listens(&mut self, index: usize, server: usize) -> Result<(), RunError> {
+    fn listens(&mut self, index: usize, server: usize) -> Result<(), OsError> {
         let app = &self.point.apps[index];
         let kind = self.sockets[server].kind;
         if kind == Kind::Echo {
@@ -217,7 +217,7 @@ impl Net<'_> {
         self.network.hosts[app.server].enter()?;
         let backlog = (kind == Kind::Tcp).then_some(app.listening.backlog);
         let fd = socket::listener(app.port, backlog, &self.sockets[server].options)
-            .map_err(|e| RunError::Cannot(format!("application {}: {e}", app.name)))?;
+            .map_err(|e| OsError::Cannot(format!("application {}: {e}", app.name)))?;
         if kind == Kind::Udp {
             self.sockets[server].fd = Some(fd);
             return Ok(());
@@ -229,7 +229,7 @@ impl Net<'_> {
         Ok(())
     }
 
-    fn socket_to_connect(&self, end: usize) -> Result<OwnedFd, RunError> {
+    fn socket_to_connect(&self, end: usize) -> Result<OwnedFd, OsError> {
         let sock = &self.sockets[end];
         self.network.hosts[sock.host].enter()?;
         socket::make(sock.kind, &sock.options)

@@ -17,25 +17,26 @@ use std::time;
 use nix::sys::epoll::EpollFlags;
 use tcplab_apps::{Drive, Foreign, Host, default_boot, start_phase};
 use tcplab_base::{Duration, Instant};
+use tcplab_os::captures::CaptureFile;
+use tcplab_os::clock::{Clock, Pace};
+use tcplab_os::cpu;
+use tcplab_os::live::Live;
+use tcplab_os::proc_tcp::ProcTcp;
+use tcplab_os::{Context, OsError};
 use tcplab_plan::network::{capture_file, interface_on, interfaces};
 use tcplab_plan::outcome::LinkSeries;
 use tcplab_plan::{Outcome, Point, Refusal};
 use tcplab_wire::LinkType;
 
-use super::captures::CaptureFile;
-use super::clock::{Clock, Pace};
-use super::error::{Context, RunError, leave_out};
 use super::host::Sysctls;
 use super::links::{CaptureIndex, OurLink};
 use super::poll::{Poll, Ready, Source};
+use super::refusal::leave_out;
 use super::replay::Replay;
 use super::site::{Site, is_ours};
 use super::sock::{self, Sock};
 use super::timers::{Timer, Timers};
 use super::wire::{self, Network, Wire};
-use crate::cpu;
-use crate::live::Live;
-use crate::proc_tcp::ProcTcp;
 
 /// Time between the set-up and the start of a run: what the set-up caused has settled.
 const SETTLE: Duration = Duration::from_millis(50);
@@ -74,7 +75,7 @@ pub(super) struct Net<'p> {
     /// Beside a half of a run on two machines.
     pub(super) site: Option<Site<'p>>,
     /// An error that no experiment can cause.
-    failed: Option<RunError>,
+    failed: Option<OsError>,
 }
 
 /// Runs a point; captures go into `folder`.
@@ -83,7 +84,7 @@ pub(super) struct Net<'p> {
 ///
 /// # Errors
 /// When the kernel refuses what a run needs, or the point asks for what this stack cannot do.
-pub fn run(point: &Point, folder: &Path, pace: Pace) -> Result<Outcome, RunError> {
+pub fn run(point: &Point, folder: &Path, pace: Pace) -> Result<Outcome, OsError> {
     let mut world = World::new(point, folder, pace)?;
     world.listen()?;
     world.start()?;
@@ -92,21 +93,21 @@ pub fn run(point: &Point, folder: &Path, pace: Pace) -> Result<Outcome, RunError
 }
 
 impl<'p> World<'p> {
-    fn new(point: &'p Point, folder: &Path, pace: Pace) -> Result<Self, RunError> {
+    fn new(point: &'p Point, folder: &Path, pace: Pace) -> Result<Self, OsError> {
         let drive = Drive::new(&Arc::new(point.clone()), Foreign::None);
         let net = Net::build(point, folder, pace)?;
         Ok(Self { drive, net })
     }
 
     /// Listeners.
-    pub(super) fn listen(&mut self) -> Result<(), RunError> {
+    pub(super) fn listen(&mut self) -> Result<(), OsError> {
         self.net.pin()?;
         self.drive.listen(&mut self.net);
         self.net.go_on()
     }
 
     /// Counters, first timers.
-    pub(super) fn start(&mut self) -> Result<(), RunError> {
+    pub(super) fn start(&mut self) -> Result<(), OsError> {
         self.net.starts()?;
         self.drive.begin(&mut self.net);
         if self.net.site.is_some() {
@@ -115,7 +116,7 @@ impl<'p> World<'p> {
         self.net.go_on()
     }
 
-    pub(super) fn turn(&mut self) -> Result<(), RunError> {
+    pub(super) fn turn(&mut self) -> Result<(), OsError> {
         let mut ready = Vec::new();
         let mut now = self.net.clock.now();
         loop {
@@ -143,7 +144,7 @@ impl<'p> World<'p> {
         }
     }
 
-    fn fire(&mut self, timer: Timer) -> Result<(), RunError> {
+    fn fire(&mut self, timer: Timer) -> Result<(), OsError> {
         match timer {
             Timer::Run(timer) => self.drive.fire(&mut self.net, timer),
             Timer::Link(number) => self.net.give_out(number)?,
@@ -152,7 +153,7 @@ impl<'p> World<'p> {
         self.net.go_on()
     }
 
-    fn handle(&mut self, event: Ready) -> Result<(), RunError> {
+    fn handle(&mut self, event: Ready) -> Result<(), OsError> {
         let net = &mut self.net;
         match event.source {
             Source::Tap(number, side) => {
@@ -172,7 +173,7 @@ impl<'p> World<'p> {
         self.net.go_on()
     }
 
-    pub(super) fn finish(mut self) -> Result<Outcome, RunError> {
+    pub(super) fn finish(mut self) -> Result<Outcome, OsError> {
         let ended = self.net.clock.now();
         let net = &mut self.net;
         net.end_captures()?;
@@ -189,7 +190,7 @@ impl<'p> World<'p> {
 }
 
 impl<'p> Net<'p> {
-    fn build(point: &'p Point, folder: &Path, pace: Pace) -> Result<Self, RunError> {
+    fn build(point: &'p Point, folder: &Path, pace: Pace) -> Result<Self, OsError> {
         let mut sysctls = Sysctls::new(point);
         let mut network = wire::build(point, &mut sysctls)?;
         let mut wires = std::mem::take(&mut network.wires);
@@ -222,7 +223,7 @@ impl<'p> Net<'p> {
     }
 
     /// Hosts without links and captures.
-    pub(super) fn new(point: &'p Point, network: Network, pace: Pace) -> Result<Self, RunError> {
+    pub(super) fn new(point: &'p Point, network: Network, pace: Pace) -> Result<Self, OsError> {
         let clock = Clock::new(pace).context(|| "cannot read the clock".into())?;
         Ok(Self {
             point,
@@ -247,7 +248,7 @@ impl<'p> Net<'p> {
     }
 
     /// Captures by the kernel where no frame passes through our hands: veth pairs and lo.
-    fn watch_kernel_interfaces(&mut self, index: &CaptureIndex) -> Result<(), RunError> {
+    fn watch_kernel_interfaces(&mut self, index: &CaptureIndex) -> Result<(), OsError> {
         if !self.point.captures {
             return Ok(());
         }
@@ -264,7 +265,7 @@ impl<'p> Net<'p> {
             self.network.hosts[key.0].enter()?;
             let patience = time::Duration::from_micros(1);
             let live = Live::open(&key.1, patience)
-                .map_err(|e| RunError::Cannot(format!("cannot capture on {}: {e}", key.1)))?;
+                .map_err(|e| OsError::Cannot(format!("cannot capture on {}: {e}", key.1)))?;
             live.set_nonblocking()
                 .context(|| "cannot set up a capture".into())?;
             let source = Source::Capture(self.live.len());
@@ -278,7 +279,7 @@ impl<'p> Net<'p> {
 
     /// One thread holds all applications, so it runs where they want to. Several wishes, and those of a guest with its
     /// one processor, were refused before the run, or are left out.
-    fn pin(&mut self) -> Result<(), RunError> {
+    fn pin(&mut self) -> Result<(), OsError> {
         let own = self.point.cpus(|host| self.has(host));
         let only = own.first().filter(|_| own.len() == 1);
         let Some(cpu) = only.filter(|_| self.clock.pace == Pace::Real) else {
@@ -293,7 +294,7 @@ impl<'p> Net<'p> {
     }
 
     /// Counters; the run's start is known.
-    fn starts(&mut self) -> Result<(), RunError> {
+    fn starts(&mut self) -> Result<(), OsError> {
         for host in &mut self.network.hosts {
             host.begin()?;
         }
@@ -307,7 +308,7 @@ impl<'p> Net<'p> {
     }
 
     /// When the run starts: as the point says, else as on the model, if that is to come.
-    fn start_time(&mut self) -> Result<Instant, RunError> {
+    fn start_time(&mut self) -> Result<Instant, OsError> {
         let soon = self.clock.now() + SETTLE;
         let drawn = soon + start_phase(self.point.seed);
         if self.clock.pace != Pace::Virtual {
@@ -333,7 +334,7 @@ impl<'p> Net<'p> {
     }
 
     /// The kernel's tables of connections, for logs that show what getsockopt does not tell.
-    fn open_tables(&mut self) -> Result<(), RunError> {
+    fn open_tables(&mut self) -> Result<(), OsError> {
         if !self.point.log {
             return Ok(());
         }
@@ -355,7 +356,7 @@ impl<'p> Net<'p> {
         now: Instant,
         next: Instant,
         ready: &mut Vec<Ready>,
-    ) -> Result<Instant, RunError> {
+    ) -> Result<Instant, OsError> {
         let until = self.clock.monotonic(next);
         let waited = self.poll.wait(until, ready);
         let waited = waited.context(|| "cannot wait".into())?;
@@ -369,7 +370,7 @@ impl<'p> Net<'p> {
     }
 
     /// Hands out what is due on a link, and sets its timer.
-    fn give_out(&mut self, number: usize) -> Result<(), RunError> {
+    fn give_out(&mut self, number: usize) -> Result<(), OsError> {
         let now = self.now;
         let Some(link) = &mut self.links[number] else {
             return Ok(());
@@ -384,7 +385,7 @@ impl<'p> Net<'p> {
         Ok(())
     }
 
-    fn captured(&mut self, index: usize) -> Result<(), RunError> {
+    fn captured(&mut self, index: usize) -> Result<(), OsError> {
         let (live, file) = &mut self.live[index];
         let ports: Vec<u16> = self.point.apps.iter().map(|app| app.port).collect();
         while let Some(frame) = live.next_frame().context(|| "a capture failed".into())? {
@@ -403,7 +404,7 @@ impl<'p> Net<'p> {
         Ok(())
     }
 
-    fn end_captures(&mut self) -> Result<(), RunError> {
+    fn end_captures(&mut self) -> Result<(), OsError> {
         for index in 0..self.live.len() {
             self.captured(index)?;
             let dropped = self.live[index].0.dropped();
@@ -416,7 +417,7 @@ impl<'p> Net<'p> {
     }
 
     /// What hosts and links did.
-    fn finish(self, ended: Instant, outcome: &mut Outcome) -> Result<(), RunError> {
+    fn finish(self, ended: Instant, outcome: &mut Outcome) -> Result<(), OsError> {
         outcome.kernel = kernel_name();
         outcome.virtual_ns = self.since_start(ended).as_nanos();
         for (n, (host, net)) in (self.point.hosts.iter().zip(&self.network.hosts)).enumerate() {
@@ -446,7 +447,7 @@ impl<'p> Net<'p> {
 fn open_captures(
     point: &Point,
     folder: &Path,
-) -> Result<(Vec<CaptureFile>, CaptureIndex), RunError> {
+) -> Result<(Vec<CaptureFile>, CaptureIndex), OsError> {
     let mut captures = Vec::new();
     let mut index = CaptureIndex::new();
     for (host, interface) in interfaces(point) {

@@ -2,17 +2,17 @@
 
 use std::path::Path;
 
+use tcplab_guest::replay::load_from;
+use tcplab_os::OsError;
 use tcplab_plan::network::{direct_link, interface_on};
 
 use super::Net;
-use crate::replay::load_from;
-use crate::run::error::RunError;
 use crate::run::replay::Replay;
 
 impl Net<'_> {
     /// Opens the replays of the point, whose frames lie in the run's folder.
-    pub(super) fn open_replays(&mut self, folder: &Path) -> Result<(), RunError> {
-        for (number, trace) in load_from(folder, self.point).map_err(RunError::Cannot)? {
+    pub(super) fn open_replays(&mut self, folder: &Path) -> Result<(), OsError> {
+        for (number, trace) in load_from(folder, self.point).map_err(OsError::Cannot)? {
             let app = &self.point.apps[number];
             let end = self.sockets.iter().position(|sock| sock.app == number);
             let link = direct_link(&self.point.links, app.client, app.server);

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use tcplab_kernel::output::Output;
+use tcplab_os::output::Output;
 
 use crate::error::LabError;
 

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use tcplab_kernel::output::{Output, append_own};
+use tcplab_os::output::{Output, append_own};
 
 use crate::error::LabError;
 use crate::population::framed::{content, entry, scan};

@@ -17,7 +17,7 @@ mod writer;
 
 use std::path::{Path, PathBuf};
 
-use tcplab_kernel::output::Output;
+use tcplab_os::output::Output;
 
 #[cfg(not(feature = "parquet"))]
 use absent::{Parquet, need};

@@ -181,7 +181,7 @@ fn a_folder_without_rows_gets_none() {
             out: Some(root.path()),
             rows,
         };
-        crate::population::run(&request, &tcplab_kernel::Stop::never(), &|_| {})
+        crate::population::run(&request, &tcplab_os::Stop::never(), &|_| {})
     };
     with(None).unwrap();
     let refused = with(Some(RowsTo::Folder)).unwrap_err().to_string();

@@ -11,7 +11,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{Type, TypePtr};
 
-use tcplab_kernel::output::Output;
+use tcplab_os::output::Output;
 
 use super::cells::{take_int, take_ints, take_maybe, take_text};
 use super::columns::{Kind, columns};

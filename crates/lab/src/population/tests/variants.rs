@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use tcplab_kernel::Stop;
+use tcplab_os::Stop;
 use tcplab_plan::Population;
 use tcplab_plan::population::{PopulationDocument, VariantsDocument};
 

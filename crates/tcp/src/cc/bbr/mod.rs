@@ -226,7 +226,7 @@ impl CongestionControl for Bbr {
         self.policer.begin(c);
         self.pace_from_rtt(c);
         // SK_PACING_NEEDED: there is no sch_fq below.
-        c.tune.pacing_status = 1;
+        c.tune.pacing_needed = true;
         None
     }
 

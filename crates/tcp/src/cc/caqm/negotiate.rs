@@ -19,6 +19,15 @@ impl Negotiated {
     pub(super) fn speaks_caqm(&self) -> bool {
         self.ecn_flags.contains(Ecn::CAQM_CLI.union(Ecn::CAQM_SRV))
     }
+
+    /// The SYN-ACK came.
+    pub(crate) fn caqm_answered(&mut self, seg: &Segment) {
+        let asked = self.ecn_flags.intersects(Ecn::CAQM_CLI);
+        match asked && seg.flags.0 & SRV != 0 {
+            true => self.ecn_flags |= Ecn::CAQM_SRV,
+            false => self.ecn_flags &= !Ecn::CAQM_CLI,
+        }
+    }
 }
 
 /// Whether this host and this congestion control speak it.
@@ -41,15 +50,6 @@ impl Endpoint {
             self.neg.ecn_flags |= Ecn::CAQM_CLI;
         }
         asks
-    }
-
-    /// The SYN-ACK came.
-    pub(crate) fn caqm_answered(&mut self, seg: &Segment) {
-        let asked = self.neg.ecn_flags.intersects(Ecn::CAQM_CLI);
-        match asked && seg.flags.0 & SRV != 0 {
-            true => self.neg.ecn_flags |= Ecn::CAQM_SRV,
-            false => self.neg.ecn_flags &= !Ecn::CAQM_CLI,
-        }
     }
 
     /// Bytes of a full segment that the tag takes, so that its frame is no longer than others. The handshake counts with them

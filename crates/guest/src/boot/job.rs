@@ -1,0 +1,104 @@
+//! A job that answers piece by piece (packetdrill scripts, malformed frames): in a User-Mode Linux guest in virtual
+//! time, or on this machine's kernel in namespaces that vanish with the process.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tcplab_os::{Scratch, Stop};
+
+use super::cost::Cost;
+use super::error::{GuestError, os};
+use super::host;
+use super::initramfs::Initramfs;
+use super::process::{Ended, words};
+use super::stage::{Guest, Machine, Task};
+use super::uml::{MEMORY, of_this_process};
+
+/// What a job runs on.
+#[derive(Clone, Copy, Debug)]
+pub enum Place<'a> {
+    /// This machine's kernel.
+    Host,
+    /// A guest: its kernel's executable, and its file system.
+    Uml(&'a Path, &'a Initramfs),
+}
+
+/// What goes in before and what is read meanwhile.
+#[allow(missing_debug_implementations, reason = "functions have no text")]
+pub struct Talk<'a> {
+    /// Puts the job into the folder.
+    pub ask: &'a dyn Fn(&Path) -> std::io::Result<()>,
+    /// Looks into the folder; whether there is something new.
+    pub look: &'a mut dyn FnMut(&Path) -> bool,
+}
+
+/// Memory of a guest, in MiB.
+const MEMORY_MB: u32 = 256;
+
+/// The seed of a guest's randomness: of initial sequence numbers and ports, which no script and no frame sees.
+const SEED: u64 = 1;
+
+/// A serial line that goes nowhere is the console in place of a terminal that does: without one of those, a kernel that panics
+/// prints its log (`kmsg_dumper_stdout()`).
+const CONSOLE: &str = "console=ttyS0";
+
+/// Starts the place, lets it do the job, and ends it when nothing new has come for `patience`.
+///
+/// # Errors
+/// It could not be started, died, was ended for its silence, or `stop` came; what [`Talk::look`] has seen until then counts.
+pub fn run(
+    place: Place<'_>,
+    cpu: Option<usize>,
+    (patience, stop): (Duration, &Stop),
+    talk: Talk<'_>,
+) -> Result<Cost, GuestError> {
+    let parent = match place {
+        Place::Host => std::env::temp_dir(),
+        Place::Uml(..) => PathBuf::from(MEMORY),
+    };
+    let work = Scratch::new_in(&parent);
+    let work = work.map_err(os(format!("cannot make a folder in {}", parent.display())))?;
+    let [share, private] = ["share", "uml"].map(|name| work.path().join(name));
+    for folder in [&share, &private] {
+        fs::create_dir(folder).map_err(os(folder.display().to_string()))?;
+    }
+    host::open_to_all(work.path())?;
+    (talk.ask)(&share).map_err(os("cannot write a job"))?;
+    let guest = match place {
+        Place::Host => None,
+        Place::Uml(kernel, initramfs) => Some(Guest {
+            machine: Machine::Uml,
+            kernel: kernel.to_owned(),
+            initramfs: of_this_process(initramfs),
+            private,
+            memory_mb: MEMORY_MB,
+            seed: SEED,
+            words: vec![CONSOLE.into()],
+        }),
+    };
+    let task = Task {
+        folder: share.clone(),
+        cost: work.path().join("cost.json"),
+        cpu,
+        guest,
+    };
+    let mut look = || (talk.look)(&share);
+    let (ended, cost) = host::stage_run_watched(&task, patience, stop, &mut look)?;
+    look();
+    ending(ended, patience).map(|()| cost)
+}
+
+fn ending(ended: Ended, patience: Duration) -> Result<(), GuestError> {
+    match ended.status {
+        None => Err(GuestError::TooLong {
+            after: patience,
+            console: ended.console,
+        }),
+        Some(status) if !status.success() => Err(GuestError::Died {
+            status: words(status),
+            console: ended.console,
+        }),
+        Some(_) => Ok(()),
+    }
+}

@@ -1,0 +1,24 @@
+//! Builds kernels for `uml:` stacks: a source (Debian's package or a tree), edits on top, the
+//! configuration in `uml.config`, and the result in the [`crate::store::Store`], named and with its manifest.
+//!
+//! The unedited source is built once for each HZ. An edited kernel starts from a copy of that
+//! build folder, with the edits in the source only while it is compiled (`overlay`), so it
+//! costs what the edited files cost. All of this happens under the store's lock.
+
+mod builder;
+mod command;
+mod error;
+mod folder;
+mod hash;
+mod make;
+mod overlay;
+mod package;
+mod request;
+mod source;
+mod tools;
+
+pub use error::BuildError;
+pub(crate) use hash::of_file as hash_of_file;
+pub(crate) use request::folder_name;
+pub use request::{Built, Origin, Request, Step, build, prebuilt, prebuilt_version};
+pub(crate) use tools::{find_program, free_bytes, missing_tools};

@@ -1,0 +1,221 @@
+//! The thread that forwards: one wait for both devices and the next frame that is due.
+
+use std::os::fd::AsFd;
+use std::sync::mpsc::{Receiver, Sender};
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::prctl::set_timerslack;
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::{TimeSpec, TimeValLike};
+use nix::time::{ClockId, clock_gettime};
+use tcplab_base::{Duration, Instant};
+use tcplab_os::Stop;
+use tcplab_os::{Context, OsError};
+
+use super::count::Snapshot;
+use super::lane::Lane;
+use super::place::Opened;
+use super::port::{HEADER, LONGEST, Port};
+use super::{Change, Event, Order, Settings};
+
+/// Frames that are read from one device before the other one has its turn.
+const BURST: usize = 64;
+
+/// The longest wait: so late are orders and the wish to stop seen.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// Nanoseconds by which the kernel may let a wait be longer, so that it wakes less often.
+const SLACK_NS: u64 = 1;
+
+/// Both devices and both ways.
+pub(super) struct Forwarder {
+    opened: [Opened; 2],
+    lanes: [Lane; 2],
+    every: Duration,
+    gap: Duration,
+    /// When it last woke up.
+    woken: Instant,
+    limit: Option<Duration>,
+    stop: Stop,
+    start: Instant,
+    waits: u64,
+    /// A device gave as many frames as were asked for: there may be more.
+    has_more: bool,
+    buffer: Vec<u8>,
+}
+
+impl Forwarder {
+    pub(super) fn new(opened: [Opened; 2], settings: Settings, stop: Stop) -> Self {
+        let [a_to_b, b_to_a] = settings.ways;
+        let lane = |way, name| Lane::new(way, settings.mtu, settings.seed, name);
+        Self {
+            opened,
+            lanes: [lane(a_to_b, "link/0/a_to_b"), lane(b_to_a, "link/0/b_to_a")],
+            every: settings.every,
+            gap: settings.gap,
+            woken: Instant::default(),
+            limit: settings.limit,
+            stop,
+            start: Instant::default(),
+            waits: 0,
+            has_more: false,
+            buffer: vec![0; LONGEST],
+        }
+    }
+
+    /// Forwards until the end, and tells it.
+    pub(super) fn run(mut self, orders: &Receiver<Order>, tell: &Sender<Event>) {
+        let last = match self.turn(orders, tell) {
+            Ok(()) => Event::End(Box::new(self.look(now()))),
+            Err(e) => Event::Failed(e.to_string()),
+        };
+        let _ = tell.send(last);
+    }
+
+    fn turn(&mut self, orders: &Receiver<Order>, tell: &Sender<Event>) -> Result<(), OsError> {
+        // Without it waits are 50 us longer; the thread works all the same.
+        let _ = set_timerslack(SLACK_NS);
+        self.start = now();
+        for lane in &mut self.lanes {
+            lane.begin(self.start);
+        }
+        let mut next_look = self.start + self.every;
+        let end = self.limit.map(|limit| self.start + limit);
+        while !self.stop.wanted() {
+            let at = now();
+            if end.is_some_and(|end| at >= end) {
+                break;
+            }
+            // One a turn: frames come first.
+            if let Ok(order) = orders.try_recv() {
+                let _ = tell.send(self.change(at, order));
+            }
+            if at >= next_look {
+                // Nobody listens any more: the end will be told to nobody either.
+                let _ = tell.send(Event::Look(Box::new(self.look(at))));
+                next_look = next_look + self.every;
+                if next_look <= at {
+                    next_look = at + self.every;
+                }
+            }
+            let latest = end.unwrap_or(next_look).min(next_look);
+            let (ready, came) = self.wait(at, latest.min(at + PATIENCE))?;
+            self.has_more = false;
+            for (side, is_ready) in ready.into_iter().enumerate() {
+                if is_ready {
+                    self.take(side, came)?;
+                }
+            }
+            self.give()?;
+        }
+        Ok(())
+    }
+
+    /// Waits for a frame, or for the time of one; says which devices may have frames, and when they count as come: none,
+    /// when they are read.
+    fn wait(
+        &mut self,
+        at: Instant,
+        latest: Instant,
+    ) -> Result<([bool; 2], Option<Instant>), OsError> {
+        if self.has_more {
+            return Ok(([true; 2], None));
+        }
+        let next = self.lanes.iter().filter_map(Lane::next_time).min();
+        let earliest = self.woken + self.gap;
+        self.waits += 1;
+        // Under load what comes and what is due waits for more of it, as cards moderate their interrupts.
+        if next.is_some() && at < earliest {
+            self.sleep(at, earliest)?;
+            // A little later they would be due a little after a wake-up, and wait for the next one.
+            return Ok(([true; 2], Some(earliest)));
+        }
+        let until = next.unwrap_or(latest).min(latest);
+        let port = |side: usize| self.opened[side].port.as_fd();
+        let mut fds = [0, 1].map(|side| PollFd::new(port(side), PollFlags::POLLIN));
+        let found = ppoll(&mut fds, Some(time_to(at, until)), None);
+        let ready = [0, 1].map(|side| fds[side].any().unwrap_or(false));
+        self.woken = now();
+        match found {
+            Ok(_) => Ok((ready, None)),
+            Err(Errno::EINTR) => Ok(([false; 2], None)),
+            Err(e) => Err(e).context(|| "cannot wait for frames".into()),
+        }
+    }
+
+    fn sleep(&mut self, at: Instant, until: Instant) -> Result<(), OsError> {
+        self.woken = until;
+        match ppoll(&mut [], Some(time_to(at, until)), None) {
+            Ok(_) | Err(Errno::EINTR) => Ok(()),
+            Err(e) => Err(e).context(|| "cannot wait".into()),
+        }
+    }
+
+    /// Takes what came in at a side.
+    fn take(&mut self, side: usize, came: Option<Instant>) -> Result<(), OsError> {
+        let (from, to) = (&self.opened[side], &self.opened[1 - side].port);
+        for _ in 0..BURST {
+            let mut header = [0; HEADER];
+            let read = from.port.read(&mut header, &mut self.buffer);
+            let read = read.context(|| format!("cannot read from {}", from.end))?;
+            let Some(length) = read else { return Ok(()) };
+            let at = came.unwrap_or_else(now);
+            self.lanes[side].enter(at, &header, (&mut self.buffer, length), to)?;
+        }
+        self.has_more = true;
+        Ok(())
+    }
+
+    /// Gives out what is due.
+    fn give(&mut self) -> Result<(), OsError> {
+        for side in 0..2 {
+            let to: &Port = &self.opened[1 - side].port;
+            self.lanes[side].leave(now(), to)?;
+        }
+        Ok(())
+    }
+
+    fn change(&mut self, at: Instant, order: Order) -> Event {
+        let way = order.way & 1;
+        let changed = self.lanes[way].change(at, order.settings);
+        if let Some(reply) = order.reply {
+            let _ = reply.send(changed.clone());
+        }
+        match changed {
+            Ok(how) => Event::Changed(Change {
+                way,
+                words: order.words,
+                at_s: at.since(self.start).as_secs_f64(),
+                how,
+            }),
+            Err(why) => Event::Refused(way, why),
+        }
+    }
+
+    fn look(&mut self, at: Instant) -> Snapshot {
+        let used = getrusage(UsageWho::RUSAGE_THREAD).ok();
+        let seconds = |us: Option<i64>| us.unwrap_or_default() as f64 / 1e6;
+        let [a_to_b, b_to_a] = &mut self.lanes;
+        Snapshot {
+            at_s: at.since(self.start).as_secs_f64(),
+            cpu_user_s: seconds(used.map(|u| u.user_time().num_microseconds())),
+            cpu_system_s: seconds(used.map(|u| u.system_time().num_microseconds())),
+            waits: self.waits,
+            a_to_b: a_to_b.look(at, self.opened[0].missed()),
+            b_to_a: b_to_a.look(at, self.opened[1].missed()),
+        }
+    }
+}
+
+fn time_to(at: Instant, until: Instant) -> TimeSpec {
+    let ns = until.since(at).as_nanos().max(0);
+    TimeSpec::new(ns / 1_000_000_000, ns % 1_000_000_000)
+}
+
+/// CLOCK_MONOTONIC, which cannot fail.
+fn now() -> Instant {
+    let t = clock_gettime(ClockId::CLOCK_MONOTONIC).unwrap_or_else(|_| TimeSpec::new(0, 0));
+    let seconds = t.tv_sec().saturating_mul(1_000_000_000);
+    Instant::from_nanos(seconds.saturating_add(t.tv_nsec()))
+}

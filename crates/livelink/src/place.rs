@@ -1,0 +1,173 @@
+//! Where the ends of a link are: network namespaces, and the devices in them, made and set up.
+
+use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom};
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::Path;
+use std::thread;
+
+use nix::sched::{CloneFlags, setns, unshare};
+use tcplab_os::namespaces::new_user;
+use tcplab_os::netlink::Netlink;
+use tcplab_os::{Context, OsError};
+
+use super::end::{End, Give, Place, namespace_file};
+use super::port::Port;
+
+/// The namespaces of this thread.
+const OWN: &str = "/proc/thread-self/ns/net";
+
+/// What its devices count.
+const DEVICES: &str = "/proc/thread-self/net/dev";
+
+/// The addresses that a link gives when nothing is said.
+const USUAL: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 77, 0, 1), Ipv4Addr::new(10, 77, 0, 2)];
+const PREFIX: u8 = 24;
+
+/// An end that stands.
+#[derive(Debug)]
+pub struct Opened {
+    /// What it is.
+    pub end: End,
+    /// Where its frames come in and go out.
+    pub port: Port,
+    /// Its network namespace.
+    pub(super) namespace: File,
+    /// The counters of the namespace's devices (proc_net(5)).
+    devices: File,
+    missed: u64,
+    /// What it was given.
+    pub(super) address: Option<(IpAddr, u8)>,
+}
+
+impl Opened {
+    /// Frames that were dropped before the link could read them.
+    pub fn missed(&mut self) -> u64 {
+        match self.port.missed() {
+            Some(more) => self.missed += more,
+            None => self.missed = self.of_device().unwrap_or(self.missed),
+        }
+        self.missed
+    }
+
+    /// What a TAP device had no room for, of what its host sent.
+    fn of_device(&mut self) -> Option<u64> {
+        let mut text = String::new();
+        self.devices.seek(SeekFrom::Start(0)).ok()?;
+        self.devices.read_to_string(&mut text).ok()?;
+        dropped(&text, &self.end.device)
+    }
+}
+
+/// The packets that a device has not sent (`tx_dropped`), in the form of /proc/net/dev.
+fn dropped(text: &str, device: &str) -> Option<u64> {
+    let counts = text.lines().find_map(|line| {
+        let (name, counts) = line.split_once(':')?;
+        (name.trim() == device).then_some(counts)
+    });
+    // Eight columns of what was received; then bytes, packets, errs, drop.
+    counts?.split_whitespace().nth(11)?.parse().ok()
+}
+
+/// Moves this process into a user namespace in which this user is root.
+pub(super) fn own_user() -> Result<(), OsError> {
+    new_user(CloneFlags::empty()).context(|| {
+        "needs root, or user namespaces (sysctl kernel.unprivileged_userns_clone=1)".into()
+    })
+}
+
+/// Whether [`own_user`] has been called: the first user namespace maps all.
+pub(super) fn is_own_user() -> bool {
+    fs::read_to_string("/proc/self/setgroups").is_ok_and(|text| text.trim() == "deny")
+}
+
+/// Makes or opens the end of this side (0 or 1). The calling thread stays where it is.
+pub fn open(end: End, side: usize, mtu: u32) -> Result<Opened, OsError> {
+    // A thread of its own: whoever enters a namespace stays there.
+    let opened = thread::scope(|scope| scope.spawn(|| in_place(end, side, mtu)).join());
+    opened.unwrap_or_else(|_| Err(OsError::Cannot("cannot open an end of the link".into())))
+}
+
+fn in_place(end: End, side: usize, mtu: u32) -> Result<Opened, OsError> {
+    match &end.place {
+        Place::New(name) => {
+            unshare(CloneFlags::CLONE_NEWNET)
+                .context(|| format!("cannot make the network namespace {name}"))?;
+        }
+        Place::Namespace(name) => enter(&namespace_file(name), name)?,
+        Place::Tap | Place::Interface | Place::Any => {}
+    }
+    let namespace = File::open(OWN).context(|| OWN.into())?;
+    let devices = File::open(DEVICES).context(|| DEVICES.into())?;
+    if end.place == Place::Interface {
+        if let Give::Address(..) = end.address {
+            return Err(OsError::Cannot(format!(
+                "{end} is an existing interface: a link does not change its address"
+            )));
+        }
+        return Ok(Opened {
+            port: Port::interface(&end.device)?,
+            address: None,
+            namespace,
+            devices,
+            missed: 0,
+            end,
+        });
+    }
+    let port = Port::tap(&end.device)?;
+    let is_inside = matches!(end.place, Place::New(_) | Place::Namespace(_));
+    let address = match end.address {
+        Give::Address(address, prefix) => Some((address, prefix)),
+        Give::Usual if is_inside => Some((IpAddr::V4(USUAL[side & 1]), PREFIX)),
+        Give::Usual | Give::None => None,
+    };
+    set_up(&end, mtu, address)?;
+    Ok(Opened {
+        port,
+        address,
+        namespace,
+        devices,
+        missed: 0,
+        end,
+    })
+}
+
+fn enter(file: &Path, name: &str) -> Result<(), OsError> {
+    File::open(file)
+        .and_then(|namespace| setns(namespace, CloneFlags::CLONE_NEWNET).map_err(Into::into))
+        .context(|| format!("cannot enter the network namespace {name} (needs root)"))
+}
+
+fn set_up(end: &End, mtu: u32, address: Option<(IpAddr, u8)>) -> Result<(), OsError> {
+    let device = &end.device;
+    let netlink = Netlink::open().context(|| "cannot open a netlink socket".into())?;
+    if let Place::New(_) = end.place {
+        netlink.up("lo").context(|| "cannot bring lo up".into())?;
+    }
+    netlink
+        .set_mtu(device, mtu)
+        .context(|| format!("cannot set the MTU {mtu} of {end}"))?;
+    if let Some((address, prefix)) = address {
+        netlink
+            .add_address(device, address, prefix)
+            .context(|| format!("cannot give {end} the address {address}/{prefix}"))?;
+    }
+    netlink
+        .up(device)
+        .context(|| format!("cannot bring {end} up"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_device_dropped_is_read() {
+        let text = "Inter-|   Receive  |  Transmit\n face |bytes\n    lo: 1 2 0 0 0 0 0 0 3 4 0 5 0 0 0 0\n\
+                    tcplab0:9 8 7 6 5 4 3 2 1 10 11 73068 13 14 15 16\n";
+        assert_eq!(dropped(text, "tcplab0"), Some(73_068));
+        assert_eq!(dropped(text, "lo"), Some(5));
+        assert_eq!(dropped(text, "tcplab1"), None);
+        assert_eq!(dropped("x: 1 2", "x"), None);
+    }
+}

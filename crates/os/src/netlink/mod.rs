@@ -1,0 +1,362 @@
+//! rtnetlink(7) requests in the current network namespace: a guest has no ip(8).
+
+mod generic;
+mod ip;
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr};
+
+use netlink_packet_core::{
+    NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkBuffer,
+    NetlinkMessage, NetlinkPayload,
+};
+use netlink_packet_route::address::{AddressAttribute, AddressMessage, AddressScope};
+use netlink_packet_route::link::{
+    InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
+};
+use netlink_packet_route::neighbour::{
+    NeighbourAddress, NeighbourAttribute, NeighbourMessage, NeighbourState,
+};
+use netlink_packet_route::route::{
+    RouteAddress, RouteAttribute, RouteFlags, RouteHeader, RouteMessage, RouteMetric,
+    RouteProtocol, RouteScope, RouteType,
+};
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+use netlink_sys::protocols::NETLINK_ROUTE;
+use netlink_sys::{Socket, SocketAddr};
+use nix::net::if_::{if_nameindex, if_nametoindex};
+use tcplab_plan::point::Route;
+
+pub use self::generic::flush_tcp_metrics;
+
+/// linux/netlink.h.
+const NLMSG_ERROR: u16 = 2;
+const NLMSG_DONE: u16 = 3;
+
+/// Frames that wait for the other side of a TAP device: more than any queue under test.
+const TX_QUEUE: u32 = 10_000;
+
+/// RTAX_RTO_MIN's bit in RTAX_LOCK: without it the kernel ignores the metric.
+pub const LOCK_RTO_MIN: u32 = 1 << 13;
+
+/// A socket to the kernel's routing.
+pub struct Netlink(Socket);
+
+impl Netlink {
+    /// Opens it in the current network namespace.
+    pub fn open() -> io::Result<Self> {
+        let mut socket = Socket::new(NETLINK_ROUTE)?;
+        socket.bind_auto()?;
+        socket.connect(&SocketAddr::new(0, 0))?;
+        Ok(Self(socket))
+    }
+
+    /// Sends one request and waits for the kernel's answer.
+    pub fn ask(&self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
+        let mut packet = NetlinkMessage::from(message);
+        packet.header.flags = NLM_F_REQUEST | NLM_F_ACK | flags;
+        packet.finalize();
+        let mut bytes = vec![0; packet.buffer_len()];
+        packet.serialize(&mut bytes);
+        self.0.send(&bytes, 0)?;
+        let (answer, _) = self.0.recv_from_full()?;
+        let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&answer);
+        match answer.map_err(io::Error::other)?.payload {
+            NetlinkPayload::Error(e) => match e.code {
+                None => Ok(()),
+                Some(_) => Err(e.to_io()),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    /// Sends a request for a list and gives the payload of each answer, behind the netlink header.
+    pub fn dump(&self, message: RouteNetlinkMessage) -> io::Result<Vec<Vec<u8>>> {
+        let mut packet = NetlinkMessage::from(message);
+        packet.header.flags = NLM_F_REQUEST | NLM_F_DUMP;
+        packet.finalize();
+        let mut bytes = vec![0; packet.buffer_len()];
+        packet.serialize(&mut bytes);
+        self.0.send(&bytes, 0)?;
+        let mut answers = Vec::new();
+        loop {
+            let (datagram, _) = self.0.recv_from_full()?;
+            let mut rest = datagram.as_slice();
+            while !rest.is_empty() {
+                let one = NetlinkBuffer::new_checked(rest).map_err(io::Error::other)?;
+                match one.message_type() {
+                    NLMSG_DONE => return Ok(answers),
+                    NLMSG_ERROR => return Err(refusal(one.payload())),
+                    _ => answers.push(one.payload().to_vec()),
+                }
+                let length = (one.length() as usize).next_multiple_of(4);
+                rest = rest.get(length..).unwrap_or_default();
+            }
+        }
+    }
+
+    /// Sends a request for one thing and gives the payload of the answer, behind the netlink header.
+    pub fn get(&self, message: RouteNetlinkMessage) -> io::Result<Vec<u8>> {
+        let mut packet = NetlinkMessage::from(message);
+        packet.header.flags = NLM_F_REQUEST;
+        packet.finalize();
+        let mut bytes = vec![0; packet.buffer_len()];
+        packet.serialize(&mut bytes);
+        self.0.send(&bytes, 0)?;
+        let (datagram, _) = self.0.recv_from_full()?;
+        let one = NetlinkBuffer::new_checked(datagram.as_slice()).map_err(io::Error::other)?;
+        match one.message_type() {
+            NLMSG_ERROR => Err(refusal(one.payload())),
+            _ => Ok(one.payload().to_vec()),
+        }
+    }
+
+    /// The index of the interface by which an address is reached (RTM_GETROUTE).
+    fn interface_to(&self, address: Ipv4Addr) -> io::Result<u32> {
+        /// linux/rtnetlink.h: the attribute, and the length of `struct rtmsg`.
+        const RTA_OIF: u16 = 4;
+        const RTMSG: usize = 12;
+        let mut message = RouteMessage::default();
+        message.header.address_family = AddressFamily::Inet;
+        message.header.destination_prefix_length = 32;
+        let to = RouteAttribute::Destination(RouteAddress::Inet(address));
+        message.attributes.push(to);
+        let answer = self.get(RouteNetlinkMessage::GetRoute(message))?;
+        let mut rest = answer.get(RTMSG..).unwrap_or_default();
+        while let [a, b, c, d, value @ ..] = rest {
+            let length = usize::from(u16::from_ne_bytes([*a, *b]));
+            if u16::from_ne_bytes([*c, *d]) == RTA_OIF
+                && let Some(index) = value.first_chunk()
+            {
+                return Ok(u32::from_ne_bytes(*index));
+            }
+            let next = length.max(4).next_multiple_of(4);
+            rest = rest.get(next..).unwrap_or_default();
+        }
+        Err(io::Error::other("there is no route"))
+    }
+
+    /// Brings an interface up.
+    pub fn up(&self, name: &str) -> io::Result<()> {
+        let mut message = link(index(name)?);
+        message.header.flags = LinkFlags::Up;
+        message.header.change_mask = LinkFlags::Up;
+        self.ask(RouteNetlinkMessage::SetLink(message), 0)
+    }
+
+    /// Sets up one end of a link: Ethernet address and MTU; without offloads one segment a frame.
+    pub fn prepare(
+        &self,
+        name: &str,
+        ethernet: [u8; 6],
+        mtu: u32,
+        one_segment: bool,
+    ) -> io::Result<()> {
+        let mut message = link(index(name)?);
+        message.attributes = vec![
+            LinkAttribute::Address(ethernet.to_vec()),
+            LinkAttribute::Mtu(mtu),
+        ];
+        if one_segment {
+            message.attributes.push(LinkAttribute::GsoMaxSegs(1));
+        }
+        self.ask(RouteNetlinkMessage::SetLink(message), 0)?;
+        self.up(name)
+    }
+
+    /// Gives a TAP device a queue longer than any under test.
+    pub fn long_queue(&self, name: &str) -> io::Result<()> {
+        let mut message = link(index(name)?);
+        message.attributes = vec![LinkAttribute::TxQueueLen(TX_QUEUE)];
+        self.ask(RouteNetlinkMessage::SetLink(message), 0)
+    }
+
+    /// Makes a veth pair: `name` here, `peer_name` in the namespace of `peer`.
+    pub fn veth(&self, name: &str, peer_name: &str, peer: i32) -> io::Result<()> {
+        let mut there = LinkMessage::default();
+        there.attributes = vec![
+            LinkAttribute::IfName(peer_name.into()),
+            LinkAttribute::NetNsFd(peer),
+        ];
+        let mut message = LinkMessage::default();
+        message.attributes = vec![
+            LinkAttribute::IfName(name.into()),
+            LinkAttribute::LinkInfo(vec![
+                LinkInfo::Kind(InfoKind::Veth),
+                LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(there))),
+            ]),
+        ];
+        self.ask(RouteNetlinkMessage::NewLink(message), NLM_F_CREATE)
+    }
+
+    /// Gives an interface a host's address, without a route of its own.
+    pub fn address(&self, name: &str, address: Ipv4Addr) -> io::Result<()> {
+        let mut message = AddressMessage::default();
+        message.header.family = AddressFamily::Inet;
+        message.header.prefix_len = 32;
+        message.header.scope = AddressScope::Universe;
+        message.header.index = index(name)?;
+        message.attributes = vec![
+            AddressAttribute::Local(IpAddr::V4(address)),
+            AddressAttribute::Address(IpAddr::V4(address)),
+        ];
+        self.ask(
+            RouteNetlinkMessage::NewAddress(message),
+            NLM_F_CREATE | NLM_F_REPLACE,
+        )
+    }
+
+    /// A neighbour that needs no ARP.
+    pub fn neighbour(&self, name: &str, address: Ipv4Addr, ethernet: [u8; 6]) -> io::Result<()> {
+        let mut message = NeighbourMessage::default();
+        message.header.family = AddressFamily::Inet;
+        message.header.ifindex = index(name)?;
+        message.header.state = NeighbourState::Permanent;
+        message.attributes = vec![
+            NeighbourAttribute::Destination(NeighbourAddress::Inet(address)),
+            NeighbourAttribute::LinkLayerAddress(ethernet.to_vec()),
+        ];
+        self.ask(
+            RouteNetlinkMessage::NewNeighbour(message),
+            NLM_F_CREATE | NLM_F_REPLACE,
+        )
+    }
+
+    /// A route to one host, by way of a neighbour when it is not the neighbour itself.
+    pub fn route(
+        &self,
+        name: &str,
+        from: Ipv4Addr,
+        to: Ipv4Addr,
+        via: Option<Ipv4Addr>,
+        words: &Route,
+    ) -> io::Result<()> {
+        let mut message = RouteMessage::default();
+        message.header.address_family = AddressFamily::Inet;
+        message.header.destination_prefix_length = 32;
+        message.header.table = RouteHeader::RT_TABLE_MAIN;
+        message.header.protocol = RouteProtocol::Static;
+        message.header.kind = RouteType::Unicast;
+        message.header.scope = match via {
+            None => RouteScope::Link,
+            Some(_) => RouteScope::Universe,
+        };
+        message.attributes = vec![
+            RouteAttribute::Destination(RouteAddress::Inet(to)),
+            RouteAttribute::PrefSource(RouteAddress::Inet(from)),
+            RouteAttribute::Oif(index(name)?),
+        ];
+        if let Some(via) = via {
+            message.header.flags = RouteFlags::Onlink;
+            message
+                .attributes
+                .push(RouteAttribute::Gateway(RouteAddress::Inet(via)));
+        }
+        let metrics = metrics(words);
+        if !metrics.is_empty() {
+            message.attributes.push(RouteAttribute::Metrics(metrics));
+        }
+        self.ask(
+            RouteNetlinkMessage::NewRoute(message),
+            NLM_F_CREATE | NLM_F_REPLACE,
+        )
+    }
+
+    /// The routing table's answers for an address of this host itself go over `lo`; metrics of
+    /// that route, as `ip route change table local` sets them.
+    pub fn local_route(&self, address: Ipv4Addr, words: &Route) -> io::Result<()> {
+        let metrics = metrics(words);
+        if metrics.is_empty() {
+            return Ok(());
+        }
+        let mut message = RouteMessage::default();
+        message.header.address_family = AddressFamily::Inet;
+        message.header.destination_prefix_length = 32;
+        message.header.table = 255;
+        message.header.protocol = RouteProtocol::Kernel;
+        message.header.kind = RouteType::Local;
+        message.header.scope = RouteScope::Host;
+        message.attributes = vec![
+            RouteAttribute::Destination(RouteAddress::Inet(address)),
+            RouteAttribute::PrefSource(RouteAddress::Inet(address)),
+            RouteAttribute::Oif(index("lo")?),
+            RouteAttribute::Metrics(metrics),
+        ];
+        self.ask(
+            RouteNetlinkMessage::NewRoute(message),
+            NLM_F_CREATE | NLM_F_REPLACE,
+        )
+    }
+
+    /// Makes or changes something, such as a qdisc.
+    pub fn add(&self, message: RouteNetlinkMessage) -> io::Result<()> {
+        self.ask(message, NLM_F_CREATE | NLM_F_REPLACE)
+    }
+}
+
+/// `struct nlmsgerr`: a negative error number first.
+fn refusal(payload: &[u8]) -> io::Error {
+    let code = payload.get(..4).and_then(|code| code.try_into().ok());
+    let code = code.map_or(0, i32::from_ne_bytes);
+    io::Error::from_raw_os_error(code.saturating_neg())
+}
+
+/// The words of `ip route` as metrics. Linux keeps `rto_min` in milliseconds, rounded up here.
+fn metrics(words: &Route) -> Vec<RouteMetric> {
+    let mut metrics = Vec::new();
+    let rto_min = words.rto_min_ns.map(|ns| ns.max(0).div_ceil_ms());
+    if rto_min.is_some() {
+        metrics.push(RouteMetric::Lock(LOCK_RTO_MIN));
+    }
+    metrics.extend(words.mtu.map(RouteMetric::Mtu));
+    metrics.extend(words.advmss.map(RouteMetric::Advmss));
+    metrics.extend(words.initcwnd.map(RouteMetric::InitCwnd));
+    metrics.extend(rto_min.map(RouteMetric::RtoMin));
+    metrics.extend(words.initrwnd.map(RouteMetric::InitRwnd));
+    metrics.extend(words.quickack.map(RouteMetric::QuickAck));
+    metrics.extend(words.congctl.clone().map(RouteMetric::CcAlgo));
+    metrics
+}
+
+/// Whole milliseconds of a time in nanoseconds, rounded up.
+trait Milliseconds {
+    fn div_ceil_ms(self) -> u32;
+}
+
+impl Milliseconds for i64 {
+    fn div_ceil_ms(self) -> u32 {
+        let ms = self / 1_000_000 + i64::from(self % 1_000_000 > 0);
+        u32::try_from(ms).unwrap_or(u32::MAX)
+    }
+}
+
+/// A message about an interface.
+pub fn link(index: u32) -> LinkMessage {
+    let mut message = LinkMessage::default();
+    message.header.index = index;
+    message
+}
+
+/// The index of an interface in the current network namespace.
+pub fn index(name: &str) -> io::Result<u32> {
+    if_nametoindex(name).map_err(|e| io::Error::other(format!("interface {name}: {e}")))
+}
+
+/// The interface by which the kernel's routes reach an address.
+pub fn interface_to(peer: Ipv4Addr) -> io::Result<String> {
+    let index = Netlink::open()?.interface_to(peer)?;
+    let all = if_nameindex()?;
+    let found = all.iter().find(|interface| interface.index() == index);
+    let found = found.ok_or_else(|| io::Error::other("it has no name"))?;
+    Ok(found.name().to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_way_to_oneself_is_lo() {
+        assert_eq!(interface_to(Ipv4Addr::LOCALHOST).unwrap(), "lo");
+    }
+}

@@ -1,0 +1,33 @@
+//! Where the kernel keeps its sysctls (proc(5)).
+
+use std::path::PathBuf;
+
+/// The file of a sysctl.
+pub fn path(key: &str) -> PathBuf {
+    // An interface's name may hold a dot; tc(8) and sysctl(8) write it as a slash then.
+    let swapped: String = key
+        .chars()
+        .map(|c| match c {
+            '.' => '/',
+            '/' => '.',
+            c => c,
+        })
+        .collect();
+    PathBuf::from("/proc/sys").join(swapped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sysctl_names_become_paths() {
+        let tcp = path("net.ipv4.tcp_rmem");
+        assert_eq!(tcp, PathBuf::from("/proc/sys/net/ipv4/tcp_rmem"));
+        let dotted = path("net.ipv4.conf.eth0/1.rp_filter");
+        assert_eq!(
+            dotted,
+            PathBuf::from("/proc/sys/net/ipv4/conf/eth0.1/rp_filter")
+        );
+    }
+}
