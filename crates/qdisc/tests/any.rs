@@ -110,6 +110,7 @@ fn limits(kind: &Kind) -> (u64, u64) {
         Kind::Codel(codel) => (u64::from(codel.limit), most),
         Kind::FqCodel(fq) => (u64::from(fq.codel.limit), most),
         Kind::Fq(fq) => (u64::from(fq.limit), most),
+        Kind::Pie(pie) => (u64::from(pie.limit), most),
         Kind::Red(red) => (most, u64::from(red.limit)),
         Kind::Caqm(caqm) => (caqm.packets.map_or(most, u64::from), u64::from(caqm.limit)),
         Kind::Htb(htb) => limits(&htb.child),
@@ -120,7 +121,7 @@ fn limits(kind: &Kind) -> (u64, u64) {
 /// Limits of FIFOs hold for what comes: what waits stays when they change.
 fn limit_falls_at_once(kind: &Kind) -> bool {
     match kind {
-        Kind::Codel(_) | Kind::FqCodel(_) | Kind::Fq(_) | Kind::Red(_) => true,
+        Kind::Codel(_) | Kind::FqCodel(_) | Kind::Fq(_) | Kind::Pie(_) | Kind::Red(_) => true,
         Kind::Htb(htb) => limit_falls_at_once(&htb.child),
         _ => false,
     }

@@ -85,6 +85,8 @@ fn structures_are_read_by_place() {
     assert_eq!((own("red")["early"], own("red")["marked"]), (0, 3));
     assert_eq!(own("fq")["flows"], 16);
     assert_eq!(own("fq")["throttled"], 6 | 7 << 32);
+    assert_eq!((own("pie")["prob"], own("pie")["delay"]), (1 << 32, 2));
+    assert_eq!((own("pie")["pkts_in"], own("pie")["ecn_mark"]), (5, 9));
     // An older kernel's structure ends before the last counters.
     let short = read(&answer("codel", &words[..20])).unwrap();
     assert_eq!((short.own["ldelay"], short.own["ecn_mark"]), (3, 0));

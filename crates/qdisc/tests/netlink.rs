@@ -151,7 +151,7 @@ fn adaptive_red_says_so_where_the_kernel_looks() {
 }
 
 /// Words that say all that is written.
-const WHOLE: [(&str, &str); 27] = [
+const WHOLE: [(&str, &str); 28] = [
     (
         "cake bandwidth 1mbit besteffort dual-srchost atm overhead 18 mpu 64 rtt 50ms memlimit 4mb fwmark 0xff nat wash no-split-gso ingress ack-filter-aggressive",
         "0c00020048e8010000000000 0800030003000000 0800040001000000 0800050005000000 0800060012000000 08000e0040000000 0800070050c30000 08000800c4090000 0800090000000000 08000a0000004000 08001200ff000000 08000b0001000000 08000d0001000000 0800110000000000 08000f0001000000 0800100002000000",
@@ -245,6 +245,10 @@ const WHOLE: [(&str, &str); 27] = [
     ("pfifo limit 0", "00000000"),
     ("bfifo limit 30k", "00780000"),
     ("pfifo_head_drop limit 100", "64000000"),
+    (
+        "pie limit 500 target 20ms tupdate 30ms alpha 3 beta 21 ecn bytemode dq_rate_estimator",
+        "08000200f4010000 0800030030750000 08000100204e0000 0800040003000000 0800050015000000 0800060001000000 0800070001000000 0800080001000000",
+    ),
 ];
 
 /// Words of which tc writes a part; the rest is the default.

@@ -11,6 +11,7 @@ mod fq;
 pub mod htb;
 pub mod netem;
 mod pfifo_head_drop;
+mod pie;
 mod prio;
 mod red;
 mod tbf;
@@ -27,22 +28,22 @@ use crate::words::{Lexer, Wrong};
 pub use cake::AckFilter;
 
 /// Kinds that may be a child of another.
-pub const CHILDREN: [&str; 7] = [
+pub const CHILDREN: [&str; 8] = [
     "pfifo",
     "bfifo",
     "pfifo_head_drop",
     "codel",
     "fq_codel",
+    "pie",
     "cake",
     "caqm",
 ];
 
 /// Kinds that Linux has and tcplab does not know, so that they are not taken for mistyped ones.
-pub const ONLY_KERNEL: [&str; 9] = [
+pub const ONLY_KERNEL: [&str; 8] = [
     "pfifo_fast",
     "hfsc",
     "fq_pie",
-    "pie",
     "cake_mq",
     "sfq",
     "sfb",
@@ -70,6 +71,8 @@ kinds! {
     FqCodel(codel::FairSettings) => FqCodel,
     /// `fq`: tc-fq(8).
     Fq(fq::Settings) => Fq,
+    /// `pie`: tc-pie(8).
+    Pie(pie::Settings) => Pie,
     /// `red`: tc-red(8).
     Red(red::Settings) => Red,
     /// `prio`: tc-prio(8).
@@ -90,6 +93,7 @@ queues! {
     Codel(Box<codel::CodelQueue<P>>),
     FqCodel(Box<codel::FqCodel<P>>),
     Fq(Box<fq::Fq<P>>),
+    Pie(Box<pie::Pie<P>>),
     Red(Box<red::Red<P>>),
     Prio(Box<prio::Prio<P>>),
     Htb(Box<htb::Htb<P>>),
