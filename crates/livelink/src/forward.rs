@@ -8,9 +8,9 @@ use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::prctl::set_timerslack;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::{TimeSpec, TimeValLike};
-use nix::time::{ClockId, clock_gettime};
 use tcplab_base::{Duration, Instant};
 use tcplab_os::Stop;
+use tcplab_os::clock::{monotonic as now, timespec};
 use tcplab_os::{Context, OsError};
 
 use super::count::Snapshot;
@@ -209,13 +209,5 @@ impl Forwarder {
 }
 
 fn time_to(at: Instant, until: Instant) -> TimeSpec {
-    let ns = until.since(at).as_nanos().max(0);
-    TimeSpec::new(ns / 1_000_000_000, ns % 1_000_000_000)
-}
-
-/// CLOCK_MONOTONIC, which cannot fail.
-fn now() -> Instant {
-    let t = clock_gettime(ClockId::CLOCK_MONOTONIC).unwrap_or_else(|_| TimeSpec::new(0, 0));
-    let seconds = t.tv_sec().saturating_mul(1_000_000_000);
-    Instant::from_nanos(seconds.saturating_add(t.tv_nsec()))
+    timespec(until.since(at))
 }

@@ -1,5 +1,7 @@
-//! The clock of a run: nanoseconds since the epoch that only go forward.
+//! Clocks: that of a run, in nanoseconds since the epoch that only go forward; the kernel's own, and their times as system
+//! calls take and give them.
 
+use nix::sys::time::{TimeSpec, TimeValLike};
 use nix::time::{ClockId, clock_gettime};
 use tcplab_base::{Duration, Instant};
 
@@ -25,15 +27,14 @@ pub struct Clock {
 impl Clock {
     /// Takes the wall clock's time once.
     pub fn new(pace: Pace) -> nix::Result<Self> {
-        let wall = read(ClockId::CLOCK_REALTIME)?;
-        let shift = wall.since(read(ClockId::CLOCK_MONOTONIC)?);
+        let wall = instant(clock_gettime(ClockId::CLOCK_REALTIME)?);
+        let shift = wall.since(instant(clock_gettime(ClockId::CLOCK_MONOTONIC)?));
         Ok(Self { shift, pace })
     }
 
     /// Now, in nanoseconds since the epoch.
     pub fn now(&self) -> Instant {
-        // CLOCK_MONOTONIC cannot fail once it has been read.
-        read(ClockId::CLOCK_MONOTONIC).unwrap_or_default() + self.shift
+        monotonic() + self.shift
     }
 
     /// A time of CLOCK_MONOTONIC, in nanoseconds since the epoch.
@@ -47,8 +48,30 @@ impl Clock {
     }
 }
 
-fn read(id: ClockId) -> nix::Result<Instant> {
-    let t = clock_gettime(id)?;
-    let seconds = t.tv_sec().saturating_mul(1_000_000_000);
-    Ok(Instant::from_nanos(seconds.saturating_add(t.tv_nsec())))
+/// Now on CLOCK_MONOTONIC.
+#[inline]
+pub fn monotonic() -> Instant {
+    read(ClockId::CLOCK_MONOTONIC)
+}
+
+/// Now on a clock that every kernel has: reading it cannot fail.
+#[inline]
+pub fn read(id: ClockId) -> Instant {
+    clock_gettime(id).map_or(Instant::default(), instant)
+}
+
+/// A time that the kernel gave.
+#[inline]
+pub fn instant(t: TimeSpec) -> Instant {
+    Instant::from_nanos(t.num_nanoseconds())
+}
+
+/// A span as system calls take it; 0 for one that is over.
+pub fn timespec(span: Duration) -> TimeSpec {
+    TimeSpec::nanoseconds(span.as_nanos().max(0))
+}
+
+/// A time for a timer; 0 would switch it off.
+pub fn timer(at: Instant) -> TimeSpec {
+    TimeSpec::nanoseconds(at.as_nanos().max(1))
 }

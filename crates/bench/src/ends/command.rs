@@ -15,9 +15,9 @@ use tcplab_base::Duration as Span;
 use tcplab_os::Stop;
 use tcplab_os::sys;
 
-use super::clock::now;
 use super::measure::{Begun, Machine};
 use super::{EndError, Tried};
+use tcplab_os::clock::monotonic as now;
 
 /// How often the wish to stop is looked at.
 const LOOK: Duration = Duration::from_millis(50);

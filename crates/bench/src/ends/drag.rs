@@ -8,7 +8,7 @@ use std::hint::spin_loop;
 
 use tcplab_base::{Duration, Instant};
 
-use super::clock::now;
+use tcplab_os::clock::monotonic as now;
 
 /// A rest begins each time that the clock is a multiple of this.
 const PERIOD: Duration = Duration::from_millis(10);

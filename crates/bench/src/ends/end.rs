@@ -18,12 +18,12 @@ use tcplab_base::Instant;
 use tcplab_os::cpu;
 use tcplab_os::tcp_info::tcp_info;
 
-use super::clock::now;
 use super::drag::Drag;
 use super::measure::EndReport;
 use super::phase::Phase;
 use super::workload::{Over, Work};
 use super::{Spec, connect, request, stream, udp};
+use tcplab_os::clock::monotonic as now;
 
 /// The first argument of an end; the second is its task as JSON.
 pub(super) const WORD: &str = "__bench-end";

@@ -16,12 +16,12 @@ use tcplab_base::Duration as Span;
 use tcplab_os::counters::{self, Counters};
 use tcplab_os::{Scratch, Stop};
 
-use super::clock::now;
 use super::end::{Task, WORD};
 use super::noise::{Noise, Watch};
 use super::place::Place;
 use super::wire::{self, Fds, Wire};
 use super::{EndError, Spec, Tried};
+use tcplab_os::clock::monotonic as now;
 
 /// Beyond its time a run may take so long before its ends are ended.
 const GRACE: Duration = Duration::from_secs(5);

@@ -6,7 +6,6 @@
 //! table of its own tells it when its time begins and ends ([`phase`]).
 
 mod capture;
-mod clock;
 mod command;
 mod connect;
 mod drag;

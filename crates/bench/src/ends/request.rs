@@ -4,10 +4,10 @@ use std::io;
 
 use tcplab_base::{Duration, Instant};
 
-use super::clock::now;
 use super::end::{Pipe, Tally};
 use super::measure::EndReport;
 use super::phase::Phase;
+use tcplab_os::clock::monotonic as now;
 
 /// Asks and waits, again and again.
 pub(super) fn client(pipe: &mut Pipe, size: u32, phase: &Phase) -> io::Result<EndReport> {

@@ -46,7 +46,7 @@ pub(super) fn this_kernel() -> Check {
 fn hz() -> Option<i64> {
     use nix::time::{ClockId, clock_getres};
     let tick = clock_getres(ClockId::CLOCK_MONOTONIC_COARSE).ok()?;
-    let ns = tick.tv_sec() * 1_000_000_000 + tick.tv_nsec();
+    let ns = tcplab_os::clock::instant(tick).as_nanos();
     (ns > 0).then(|| (1_000_000_000 + ns / 2) / ns)
 }
 

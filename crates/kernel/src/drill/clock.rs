@@ -1,7 +1,8 @@
 //! The clock of a script: CLOCK_MONOTONIC since its begin.
 
-use nix::time::{ClockId, clock_gettime};
+use nix::time::ClockId;
 use tcplab_base::{Duration, Instant};
+use tcplab_os::clock::read;
 
 /// When a script began, on both clocks of the kernel.
 #[derive(Clone, Copy, Debug)]
@@ -41,12 +42,4 @@ pub(super) fn align(phase: Duration) {
     let now = read(ClockId::CLOCK_MONOTONIC).as_nanos();
     let ns = (phase.as_nanos() - now).rem_euclid(TENTH_NS);
     std::thread::sleep(std::time::Duration::from_nanos(ns.unsigned_abs()));
-}
-
-/// These clocks cannot fail once the kernel has them, and every kernel has.
-fn read(id: ClockId) -> Instant {
-    clock_gettime(id).map_or(Instant::default(), |t| {
-        let seconds = t.tv_sec().saturating_mul(1_000_000_000);
-        Instant::from_nanos(seconds.saturating_add(t.tv_nsec()))
-    })
 }

@@ -5,12 +5,11 @@ use std::net::IpAddr;
 use std::os::fd::AsFd;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout};
-use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use tcplab_base::{Duration, Instant};
 use tcplab_drill::call::{Call, Outcome};
 use tcplab_drill::{Happening, Made, Network, SCRIPT_PHASE, Setting, Target, TargetError};
-use tcplab_os::clock::Pace;
+use tcplab_os::clock::{Pace, timer};
 use tcplab_os::sys::call;
 use tcplab_os::tcp_info::TcpInfo;
 use tcplab_os::{Context, OsError};
@@ -106,9 +105,7 @@ impl KernelTarget {
 
     /// Sleeps until `until` or until there is something to look at.
     fn sleep(&self, until: Instant) -> nix::Result<()> {
-        // A time of 0 would switch the timer off.
-        let ns = self.clock.monotonic(until).as_nanos().max(1);
-        let at = TimeSpec::new(ns / 1_000_000_000, ns % 1_000_000_000);
+        let at = timer(self.clock.monotonic(until));
         let flags = TimerSetTimeFlags::TFD_TIMER_ABSTIME;
         self.timer.set(Expiration::OneShot(at), flags)?;
         let mut fds = [

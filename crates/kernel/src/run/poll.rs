@@ -4,7 +4,6 @@ use std::os::fd::AsFd;
 
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
-use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use tcplab_base::Instant;
 
@@ -104,9 +103,7 @@ impl Poll {
     /// Waits until `until` (on CLOCK_MONOTONIC), or until a descriptor reports; adds to `ready`.
     pub(crate) fn wait(&mut self, until: Instant, ready: &mut Vec<Ready>) -> nix::Result<Waited> {
         if self.armed != Some(until) {
-            // A time of 0 would switch the timer off.
-            let ns = until.as_nanos().max(1);
-            let at = TimeSpec::new(ns / 1_000_000_000, ns % 1_000_000_000);
+            let at = tcplab_os::clock::timer(until);
             let flags = TimerSetTimeFlags::TFD_TIMER_ABSTIME;
             self.timer.set(Expiration::OneShot(at), flags)?;
             self.armed = Some(until);

@@ -25,16 +25,7 @@ impl Offset {
 
 /// CLOCK_REALTIME: that of captures.
 pub(crate) fn real_time() -> Instant {
-    use nix::time::{ClockId, clock_gettime};
-    // A clock that every Linux has.
-    let now = clock_gettime(ClockId::CLOCK_REALTIME);
-    now.map_or(Instant::default(), |t| {
-        Instant::from_nanos(
-            t.tv_sec()
-                .saturating_mul(1_000_000_000)
-                .saturating_add(t.tv_nsec()),
-        )
-    })
+    tcplab_os::clock::read(nix::time::ClockId::CLOCK_REALTIME)
 }
 
 #[cfg(test)]

@@ -127,7 +127,7 @@ impl Live {
         let mut time = Instant::default();
         for part in message.cmsgs()? {
             match part {
-                ControlMessageOwned::ScmTimestampns(t) => time = instant(t),
+                ControlMessageOwned::ScmTimestampns(t) => time = crate::clock::instant(t),
                 ControlMessageOwned::RxqOvfl(n) => self.dropped = n,
                 _ => {}
             }
@@ -160,11 +160,6 @@ impl AsFd for Live {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
-}
-
-fn instant(t: TimeSpec) -> Instant {
-    let seconds = t.tv_sec().saturating_mul(1_000_000_000);
-    Instant::from_nanos(seconds.saturating_add(t.tv_nsec()))
 }
 
 /// The packet-level address of an interface: its index and hardware type.

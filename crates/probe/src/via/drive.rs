@@ -5,7 +5,6 @@ use std::os::fd::AsFd;
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
-use nix::sys::time::TimeSpec;
 use tcplab_base::{Duration, Instant};
 use tcplab_capture::{Interface, PcapngWriter};
 use tcplab_livelink::port::{HEADER, LONGEST};
@@ -166,8 +165,7 @@ impl<'a> Driver<'a> {
         let timers = [self.live.next_time(), self.neighbours.next_time(), stop_at];
         let until = timers.into_iter().flatten().min();
         let until = until.unwrap_or(now + PATIENCE).min(now + PATIENCE);
-        let ns = until.since(now).as_nanos().max(0);
-        let time = TimeSpec::new(ns / 1_000_000_000, ns % 1_000_000_000);
+        let time = tcplab_os::clock::timespec(until.since(now));
         let mut fds = [PollFd::new(
             self.device.opened.port.as_fd(),
             PollFlags::POLLIN,

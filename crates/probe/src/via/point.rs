@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use nix::time::{ClockId, clock_gettime};
+use nix::time::ClockId;
 use tcplab_plan::Point;
 use tcplab_plan::app::AppKind;
 use tcplab_plan::point::{By, Direction, Host, Link, SocketOptions};
@@ -138,6 +138,5 @@ fn sysctls(via: &Via, profile: &Profile) -> Result<Sysctl, Error> {
 
 /// Time stamps go on where those of an earlier endpoint ended, as on a host that stays up: a peer may remember them.
 fn since_boot() -> i64 {
-    let now = clock_gettime(ClockId::CLOCK_BOOTTIME);
-    now.map_or(1, |t| t.tv_sec() * 1_000_000_000 + t.tv_nsec())
+    tcplab_os::clock::read(ClockId::CLOCK_BOOTTIME).as_nanos()
 }
