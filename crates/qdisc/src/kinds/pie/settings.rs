@@ -71,7 +71,7 @@ impl Words for Settings {
         "no_dq_rate_estimator",
     ];
     const EXAMPLES: &'static [&'static str] = &[
-        "pie limit 9 -> pie limit 3 ecn bytemode",
+        "pie limit 9 -> pie limit 3 bytemode",
         "pie target 100us tupdate 1ms alpha 32 beta 32 -> pie dq_rate_estimator",
         "pie dq_rate_estimator target 1ms ecn -> pie limit 3 alpha 32",
     ];
