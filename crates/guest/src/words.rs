@@ -16,6 +16,13 @@ fn is_name_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-')
 }
 
+/// ` (did you mean ...?)` behind a name that is wrong.
+pub(crate) fn did_you_mean(nearest: &Option<String>) -> String {
+    nearest
+        .as_ref()
+        .map_or(String::new(), |n| format!(" (did you mean `{n}`?)"))
+}
+
 /// The most similar of some words, when one is similar.
 pub(crate) fn nearest<'a>(word: &str, words: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let scored = words

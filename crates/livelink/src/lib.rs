@@ -1,7 +1,7 @@
 //! A live link: frames from one device to another and back, in real time, through qdiscs and wires of ours.
 //!
-//! Level 5 of the map; Linux only. One thread forwards; orders come in and events go out by channels, so that nobody who reads them slowly holds up a
-//! frame. [`Link::open`] makes the ends, [`Link::start`] the thread.
+//! Level 5 of the map; Linux only. One thread forwards; orders come in and events go out by channels, so a slow reader
+//! never delays a frame. [`Link::open`] makes the ends, [`Link::start`] the thread.
 #![cfg(target_os = "linux")]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 

@@ -4,6 +4,7 @@ import type { ComparePage, CompareRow, Part } from '../data/compare';
 import { h } from '../dom';
 import { plural } from '../format';
 import { topLine } from '../population/app';
+import { themeByKey } from '../ui/theme';
 import { change, runs } from './runs';
 
 export function showComparison(page: ComparePage, place: HTMLElement): void {
@@ -19,10 +20,7 @@ export function showComparison(page: ComparePage, place: HTMLElement): void {
       ...page.parts.flatMap((part, i) => section(part, several ? `s${i}` : null)),
     ),
   );
-  addEventListener('keydown', (e) => {
-    if (e.key === 't' && !e.ctrlKey && !e.metaKey && !e.altKey)
-      place.querySelector<HTMLButtonElement>('button.theme')?.click();
-  });
+  themeByKey(place);
 }
 
 const verdict = (word: string, kind: string): HTMLElement => h('span', { class: `says ${kind}` }, word);

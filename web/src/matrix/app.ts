@@ -5,6 +5,7 @@ import { h } from '../dom';
 import { count, plural } from '../format';
 import { OverTimeView } from '../over_time/view';
 import { topLine } from '../population/app';
+import { themeByKey } from '../ui/theme';
 import { choosers } from './choosers';
 import { HeatMap } from './heatmap';
 import { shownIn } from './unit';
@@ -46,11 +47,7 @@ export function showMatrix(page: MatrixPage, place: HTMLElement): void {
   );
   if (able) map.show(chosen);
   over?.mount();
-  addEventListener('keydown', (e) => {
-    const target = e.target as HTMLElement;
-    if (e.ctrlKey || e.metaKey || e.altKey || target.matches('input, select, textarea')) return;
-    if (e.key === 't') place.querySelector<HTMLButtonElement>('button.theme')?.click();
-  });
+  themeByKey(place);
 }
 
 function table(page: MatrixPage): HTMLElement {

@@ -41,3 +41,12 @@ export function themeButton(changed: () => void): HTMLButtonElement {
   apply();
   return button;
 }
+
+/** `t` presses the button, unless somebody writes. */
+export function themeByKey(place: HTMLElement): void {
+  addEventListener('keydown', (e) => {
+    const target = e.target as HTMLElement;
+    if (e.ctrlKey || e.metaKey || e.altKey || target.matches('input, select, textarea')) return;
+    if (e.key === 't') place.querySelector<HTMLButtonElement>('button.theme')?.click();
+  });
+}

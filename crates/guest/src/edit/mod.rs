@@ -11,6 +11,7 @@ use serde::Deserialize;
 use tcplab_os::text::{TextError, read_text};
 
 use self::anchor::Lost;
+use crate::words::did_you_mean;
 
 /// The longest edit.
 const MOST_BYTES: u64 = 1 << 20;
@@ -47,7 +48,7 @@ const ALWAYS: &[(&str, &str)] = &[
 #[derive(Debug, thiserror::Error)]
 pub enum EditError {
     /// Neither a shipped edit nor a file.
-    #[error("no edit `{name}`{}; use one of {}, or name a file", hint(nearest), Edit::shipped_names().join(", "))]
+    #[error("no edit `{name}`{}; use one of {}, or name a file", did_you_mean(nearest), Edit::shipped_names().join(", "))]
     Unknown {
         /// What was asked for.
         name: String,
@@ -112,12 +113,6 @@ pub enum EditError {
         /// Where they are, from 1, in the file as the edits before this one leave it.
         lines: Vec<usize>,
     },
-}
-
-fn hint(nearest: &Option<String>) -> String {
-    nearest
-        .as_ref()
-        .map_or(String::new(), |n| format!(" (did you mean `{n}`?)"))
 }
 
 fn inside(function: &Option<String>) -> String {

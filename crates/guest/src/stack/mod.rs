@@ -13,7 +13,7 @@ use std::fmt;
 pub use host::{Host, HostError};
 
 use crate::edit::Edit;
-use crate::words::{is_version, is_word, nearest};
+use crate::words::{did_you_mean, is_version, is_word, nearest};
 
 /// The version that a bare edit name stands on.
 pub const DEFAULT_VERSION: &str = "6.1";
@@ -92,12 +92,6 @@ pub enum NameError {
         /// What stands after the `@`.
         text: String,
     },
-}
-
-fn did_you_mean(nearest: &Option<String>) -> String {
-    nearest
-        .as_ref()
-        .map_or(String::new(), |n| format!(" (did you mean `{n}`?)"))
 }
 
 impl StackName {
