@@ -81,7 +81,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: population::args::PopulationCommand,
     },
-    /// Merge the shards of a population run into one result
+    /// Merge the shards of a run into one result
     #[command(display_order = groups::RUN)]
     Merge(population::args::MergeArgs),
     /// Measure published claims about TCP again

@@ -13,6 +13,7 @@ mod variants;
 use std::path::Path;
 use std::process::ExitCode;
 
+use tcplab_lab::campaign;
 use tcplab_lab::population::{self, Request, RowsTo, SELF_TEST_SCHEMA, Shard};
 use tcplab_os::Stop;
 use tcplab_os::say;
@@ -24,6 +25,7 @@ use crate::failure::Failure;
 use crate::json;
 use crate::run::args::RunArgs;
 use crate::run::input::Changes;
+use crate::run::pending;
 use crate::run::plan;
 use crate::run::processors;
 use crate::terminal;
@@ -76,6 +78,11 @@ fn wanted(args: &RunArgs, text: &str) -> Result<Vec<Population>, Failure> {
     };
     changes
         .refuse("does not apply to populations: write [[variant]] tables into the file instead")?;
+    if args.points.is_some() {
+        return Err(Failure::usage(
+            "--points does not apply to populations: use --shard",
+        ));
+    }
     if args.csv.is_some() || args.all {
         return Err(Failure::usage(
             "--csv and --all do not apply to populations: use --rows, or --json for the whole table",
@@ -136,6 +143,9 @@ fn simulate(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failur
             None => RowsTo::Folder,
         }),
     };
+    if args.pending {
+        return pending::of_population(&populations, &request);
+    }
     if population.variant.is_some() {
         let document = population::variants::run(&populations, &request, &stop, &|p| {
             progress.show(p);
@@ -174,6 +184,12 @@ pub fn report(args: &ReportArgs) -> ExitCode {
 /// Runs `tcplab merge`.
 pub fn merge(args: &MergeArgs, color: Color) -> ExitCode {
     let merged = || {
+        if let Some(out) = args.out.as_deref().filter(|_| args.partial) {
+            return part(args, out);
+        }
+        if args.shards.iter().any(|folder| campaign::is_in(folder)) {
+            return points(args);
+        }
         let of_variants = |folder: &std::path::PathBuf| population::variants::are_in(folder);
         if args.shards.iter().any(of_variants) {
             let document = population::variants::merge(&args.shards, args.out.as_deref())?;
@@ -183,6 +199,40 @@ pub fn merge(args: &MergeArgs, color: Color) -> ExitCode {
         tell(&document, args.json, args.out.as_deref(), color)
     };
     json::finish(POPULATION_SCHEMA, args.json, merged())
+}
+
+/// `tcplab merge --partial`.
+fn part(args: &MergeArgs, out: &Path) -> Result<ExitCode, Failure> {
+    let of_variants = |folder: &std::path::PathBuf| population::variants::are_in(folder);
+    let part = match args.shards.iter().any(of_variants) {
+        true => population::variants::merge_part(&args.shards, out)?,
+        false => population::merge_part(&args.shards, out)?,
+    };
+    if args.json {
+        json::print(&serde_json::json!({
+            "schema": "tcplab.part/1",
+            "shard": part.to_string(),
+        }))?;
+    } else {
+        say(&format!("part {part}: {}", out.display()));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `tcplab merge` of the points of a campaign.
+fn points(args: &MergeArgs) -> Result<ExitCode, Failure> {
+    let Some(out) = &args.out else {
+        return Err(Failure::usage(
+            "--out FOLDER is needed: the shards of points are merged into a result folder",
+        ));
+    };
+    let document = campaign::merge(&args.shards, out)?;
+    if args.json {
+        json::print(&document)?;
+    } else {
+        say(&format!("results: {}", out.display()));
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn tell(

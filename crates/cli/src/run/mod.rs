@@ -3,9 +3,12 @@
 pub mod args;
 mod bisect;
 mod csv;
+mod dask;
 pub mod input;
 mod notes;
 pub mod page;
+pub mod part;
+pub mod pending;
 pub mod plan;
 pub mod progress;
 mod remarks;
@@ -45,6 +48,10 @@ pub const INCONCLUSIVE: u8 = 3;
 pub fn main(args: &RunArgs, color: Color) -> ExitCode {
     // Read once: it may be a pipe.
     let text = (args.check()).and_then(|()| files::experiment(&args.experiment));
+    let text = text.and_then(|text| match &args.dask {
+        Some(address) => dask::spread(args, address).map(|()| text),
+        None => Ok(text),
+    });
     if let Ok(text) = &text
         && Population::is_population(text)
     {
@@ -59,9 +66,9 @@ pub fn main(args: &RunArgs, color: Color) -> ExitCode {
 }
 
 fn run(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failure> {
-    if args.shard.is_some() || args.connections.is_some() || !args.variant.is_empty() {
+    if args.connections.is_some() || !args.variant.is_empty() {
         return Err(Failure::usage(
-            "--shard, --connections and --variant apply to populations only (files with a [population] table)",
+            "--connections and --variant apply to populations only (files with a [population] table)",
         ));
     }
     if args.rows.is_some() {
@@ -93,20 +100,23 @@ fn run(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failure> {
     let lab = lab.with_far(far(args));
     let stacks = stacks(&lab, input.stacks(&on))?;
     args.csv.as_deref().map_or(Ok(()), csv::prepare)?;
+    let mut campaign = Campaign {
+        experiment: &input.name,
+        points: &input.points,
+        stacks: &stacks,
+        measures: &input.measures,
+        jobs: args.jobs.unwrap_or_else(processors),
+        out: args.out.as_deref(),
+        view: Some(&input.view),
+        only: None,
+    };
+    if args.pending {
+        return pending::of_points(&campaign);
+    }
+    let only = part::chosen(args, campaign.count())?;
+    campaign.only = only.as_deref();
     let progress = progress::Progress::new();
-    let document = campaign::run(
-        &lab,
-        &Campaign {
-            experiment: &input.name,
-            points: &input.points,
-            stacks: &stacks,
-            measures: &input.measures,
-            jobs: args.jobs.unwrap_or_else(processors),
-            out: args.out.as_deref(),
-            view: Some(&input.view),
-        },
-        |p| progress.show(p),
-    )?;
+    let document = campaign::run(&lab, &campaign, |p| progress.show(p))?;
     progress.clear();
     let mut document = without_ports(with_error(document));
     for point in &mut document.points {

@@ -13,6 +13,7 @@ mod keep;
 mod look;
 mod looks;
 mod merge;
+mod pending;
 mod record;
 mod rowfile;
 mod rows;
@@ -34,10 +35,11 @@ use tcplab_plan::point::Host;
 use tcplab_plan::population::{PopulationCost, PopulationDocument};
 use tcplab_plan::{Point, Population};
 
-pub use engine::{Progress, Shard};
+pub use engine::Progress;
 pub use folder::of_folder;
 pub use look::{Look, Side, look, select};
-pub use merge::merge;
+pub use merge::{merge, merge_part};
+pub use pending::pending;
 pub use rowfile::{RowsTo, reference as reference_of_rows};
 pub use rows::has_band;
 pub use selftest::{SCHEMA as SELF_TEST_SCHEMA, SelfTest, self_test};
@@ -45,6 +47,7 @@ pub use selftest::{SCHEMA as SELF_TEST_SCHEMA, SelfTest, self_test};
 use crate::check;
 use crate::error::LabError;
 use crate::model::{Model, peak_rss_bytes};
+pub use crate::shard::Shard;
 use expected::Expected;
 use keep::Kept;
 use rowfile::Plan;
@@ -81,10 +84,8 @@ pub fn run(
     let meter = Meter::start();
     let population = request.population;
     let (name, model) = model_of(request.stack)?;
-    if population.compare.stops && request.shard.of > 1 {
-        return Err(LabError::Wrong(
-            "a shard cannot use `stop`, which needs the results of all shards: omit --shard, or remove `stop` from [compare]".to_owned(),
-        ));
+    if !request.shard.is_whole() {
+        check_shard(request)?;
     }
     check_arms(population, &name)?;
     let plan = |to| Plan::new(to, request.out, request.shard);
@@ -140,6 +141,16 @@ pub fn run(
         peak_rss_bytes: peak_rss_bytes(),
     });
     Ok(document)
+}
+
+/// Refuses to run a part of a population whose end depends on the other parts.
+fn check_shard(request: &Request<'_>) -> Result<(), LabError> {
+    match request.population.compare.stops {
+        true => Err(LabError::Wrong(
+            "a shard cannot use `stop`, which needs the results of all shards: omit --shard, or remove `stop` from [compare]".to_owned(),
+        )),
+        false => Ok(()),
+    }
 }
 
 /// Checks that the model honours what the arms and the kinds of clients ask for.
