@@ -81,11 +81,15 @@ impl FromStr for Shard {
     fn from_str(text: &str) -> Result<Self, String> {
         let read = || {
             let (part, of) = text.split_once('/')?;
+            if let Some(index) = part.strip_prefix("index:") {
+                let index: u32 = index.parse().ok()?;
+                return Self::one(index.checked_add(1)?, of.parse().ok()?);
+            }
             let (first, last) = part.split_once("..").unwrap_or((part, part));
             Self::span(first.parse().ok()?, last.parse().ok()?, of.parse().ok()?)
         };
         read().ok_or_else(|| {
-            format!("write I/N with I from 1 to N, and N at most {MAX_SHARDS}, such as 1/7; or I..J/N, such as 3..5/7")
+            format!("write I/N with I from 1 to N, and N at most {MAX_SHARDS}, such as 1/7; I..J/N, such as 3..5/7; or index:I/N with I from 0")
         })
     }
 }
@@ -124,7 +128,17 @@ mod tests {
             assert_eq!(text.parse::<Shard>().unwrap().to_string(), text);
         }
         assert_eq!("1..7/7".parse(), Ok(Shard::WHOLE));
-        for wrong in ["", "0/3", "4/3", "1/2049", "3..2/7", "x/7", "1"] {
+        assert_eq!("index:6/7".parse::<Shard>(), "7/7".parse());
+        for wrong in [
+            "",
+            "0/3",
+            "4/3",
+            "1/2049",
+            "3..2/7",
+            "x/7",
+            "1",
+            "index:7/7",
+        ] {
             assert!(wrong.parse::<Shard>().is_err(), "{wrong}");
         }
     }

@@ -162,14 +162,14 @@ pub struct ReportArgs {
 }
 
 /// `tcplab merge`.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(after_help = "\
 Example:
   tcplab run examples/rto-web.toml --shard 1/2 --out one     on one machine
   tcplab run examples/rto-web.toml --shard 2/2 --out two     on another
   tcplab merge one two --out all")]
 pub struct MergeArgs {
-    /// Result folders of all shards of a run
+    /// Result folders of all shards of a run, or a folder that contains them
     #[arg(value_name = "FOLDER", required = true, value_hint = ValueHint::DirPath)]
     pub shards: Vec<PathBuf>,
     /// Keep the merged result in this folder

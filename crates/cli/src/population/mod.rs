@@ -10,7 +10,7 @@ mod show;
 mod table;
 mod variants;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use tcplab_lab::campaign;
@@ -184,6 +184,14 @@ pub fn report(args: &ReportArgs) -> ExitCode {
 /// Runs `tcplab merge`.
 pub fn merge(args: &MergeArgs, color: Color) -> ExitCode {
     let merged = || {
+        let args = &MergeArgs {
+            shards: args
+                .shards
+                .iter()
+                .flat_map(|path| shards_in(path))
+                .collect(),
+            ..args.clone()
+        };
         if let Some(out) = args.out.as_deref().filter(|_| args.partial) {
             return part(args, out);
         }
@@ -199,6 +207,21 @@ pub fn merge(args: &MergeArgs, color: Color) -> ExitCode {
         tell(&document, args.json, args.out.as_deref(), color)
     };
     json::finish(POPULATION_SCHEMA, args.json, merged())
+}
+
+/// The results in a folder that is no result itself; else the folder.
+fn shards_in(folder: &Path) -> Vec<PathBuf> {
+    let is_result = |path: &Path| path.join("manifest.json").exists();
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut found: Vec<PathBuf> = entries
+        .map(|entry| entry.path())
+        .filter(|path| is_result(path))
+        .collect();
+    if is_result(folder) || found.is_empty() {
+        return vec![folder.to_owned()];
+    }
+    found.sort();
+    found
 }
 
 /// `tcplab merge --partial`.
