@@ -68,7 +68,7 @@ class Batch:
 def groups(source: Source, variant: str | None, shard: str) -> Part:
     """Runs a shard of a population."""
     with folder(source) as (here, command):
-        options = [*source.options, f"--shard={shard}", "--out=out", "--jobs=1"]
+        options = [*source.options, f"--shard={shard}", "--no-table", "--out=out", "--jobs=1"]
         cpu_s = command(["run", source.name, *options, *([] if variant is None else [f"--variant={variant}"])])
         return part(source, here / "out" / (variant or ""), cpu_s)
 

@@ -146,6 +146,20 @@ fn simulate(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failur
     if args.pending {
         return pending::of_population(&populations, &request);
     }
+    if args.no_table {
+        let show = |p| progress.show(p);
+        let done = match population.variant {
+            Some(_) => population::variants::run_groups(&populations, &request, &stop, &show),
+            None => population::run_groups(&request, &stop, &show),
+        };
+        progress.clear();
+        done?;
+        return tell_part(
+            request.shard,
+            request.out.unwrap_or(Path::new(".")),
+            args.json,
+        );
+    }
     if population.variant.is_some() {
         let document = population::variants::run(&populations, &request, &stop, &|p| {
             progress.show(p);
@@ -231,7 +245,12 @@ fn part(args: &MergeArgs, out: &Path) -> Result<ExitCode, Failure> {
         true => population::variants::merge_part(&args.shards, out)?,
         false => population::merge_part(&args.shards, out)?,
     };
-    if args.json {
+    tell_part(part, out, args.json)
+}
+
+/// Says that a part of a run is there.
+fn tell_part(part: Shard, out: &Path, as_json: bool) -> Result<ExitCode, Failure> {
+    if as_json {
         json::print(&serde_json::json!({
             "schema": "tcplab.part/1",
             "shard": part.to_string(),

@@ -60,6 +60,9 @@ pub struct RunArgs {
     /// Run only part I of N; `tcplab merge` combines the parts, `tcplab submit` prints a cluster's script for them
     #[arg(long, value_name = "I/N", conflicts_with = "points")]
     pub shard: Option<tcplab_lab::Shard>,
+    /// Population: keep the groups of the shard without a table of them, which takes a second
+    #[arg(long, requires = "shard", requires = "out")]
+    pub no_table: bool,
     /// Run only these points, by their number in the result folder: 0,4,7-12
     #[arg(long, value_name = "LIST")]
     pub points: Option<Points>,

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use tcplab_base::quote::quoted;
+use tcplab_base::quoted;
 
 use args::Scheduler;
 pub use args::SubmitArgs;

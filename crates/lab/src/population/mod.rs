@@ -82,31 +82,72 @@ pub fn run(
     progress: &(impl Fn(Progress) + Sync),
 ) -> Result<PopulationDocument, LabError> {
     let meter = Meter::start();
+    let Filled {
+        stack,
+        totals,
+        cost,
+    } = fill(request, stop, progress)?;
+    let mut document = document::document(request.population, &stack, request.shard, &totals);
+    if let Some(folder) = request.out {
+        folder::summarize(folder, &document)?;
+    }
+    document.cost = cost.map(|cost| PopulationCost {
+        wall_s: meter.stop().wall_s,
+        ..cost
+    });
+    Ok(document)
+}
+
+/// Runs what is left of a part of a population and keeps its groups, without a table: bootstrapping one takes a second,
+/// and a part that is merged needs none.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_groups(
+    request: &Request<'_>,
+    stop: &Stop,
+    progress: &(impl Fn(Progress) + Sync),
+) -> Result<(), LabError> {
+    fill(request, stop, progress).map(drop)
+}
+
+/// All groups, and what they cost; nothing when they were there.
+struct Filled {
+    stack: String,
+    totals: Totals,
+    cost: Option<PopulationCost>,
+}
+
+/// Runs what is left of a request.
+fn fill(
+    request: &Request<'_>,
+    stop: &Stop,
+    progress: &(impl Fn(Progress) + Sync),
+) -> Result<Filled, LabError> {
     let population = request.population;
-    let (name, model) = model_of(request.stack)?;
+    let (stack, model) = model_of(request.stack)?;
     if !request.shard.is_whole() {
         check_shard(request)?;
     }
-    check_arms(population, &name)?;
+    check_arms(population, &stack)?;
     let plan = |to| Plan::new(to, request.out, request.shard);
     let rows = request.rows.map(plan).transpose()?;
     if let Some(folder) = request.out {
-        folder::begin(folder, request, &name)?;
+        folder::begin(folder, request, &stack)?;
     }
-    let arms = population.arms.len();
-    let mut totals = Totals::new(arms);
-    if let Some(folder) = request
-        .out
-        .filter(|folder| folder.join("groups.bin").exists())
-    {
+    let mut totals = Totals::new(population.arms.len());
+    let is_there = |folder: &&Path| folder.join("groups.bin").exists();
+    if let Some(folder) = request.out.filter(is_there) {
         let mut expected = Expected::new(population, request.shard);
         store::read(folder, &mut expected, |group| totals.add(&group))?;
         totals.finish();
-        let document = document::document(population, &name, request.shard, &totals);
         // A run that was killed right before its end has not come to these.
         store::clean(folder)?;
-        folder::summarize(folder, &document)?;
-        return Ok(document);
+        return Ok(Filled {
+            stack,
+            totals,
+            cost: None,
+        });
     }
     let rows = rows.map(Plan::open).transpose()?;
     let work = engine::Work {
@@ -118,29 +159,26 @@ pub fn run(
         stop,
     };
     let is_decided = |totals: &Totals| {
-        rows::are_decided(&rows::rows(
-            population,
-            totals,
-            &document::design(population, totals),
-        ))
+        let design = document::design(population, totals);
+        rows::are_decided(&rows::rows(population, totals, &design))
     };
     let kept = Kept {
         folder: request.out,
         rows,
     };
     let spent = keep::run(&work, kept, &mut totals, is_decided, progress)?;
-    let mut document = document::document(population, &name, request.shard, &totals);
-    if let Some(folder) = request.out {
-        folder::summarize(folder, &document)?;
-    }
-    document.cost = Some(PopulationCost {
+    let cost = PopulationCost {
         user_s: spent.user_s,
-        wall_s: meter.stop().wall_s,
+        wall_s: 0.0,
         connections: spent.connections * population.arms.len() as u64,
         tcp_packets: spent.packets,
         peak_rss_bytes: peak_rss_bytes(),
-    });
-    Ok(document)
+    };
+    Ok(Filled {
+        stack,
+        totals,
+        cost: Some(cost),
+    })
 }
 
 /// Refuses to run a part of a population whose end depends on the other parts.

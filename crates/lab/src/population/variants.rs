@@ -90,6 +90,30 @@ pub fn run(
     Ok(document)
 }
 
+/// Runs a part of each variant and keeps its groups, without tables.
+///
+/// # Errors
+/// As [`super::run_groups`].
+pub fn run_groups(
+    variants: &[Population],
+    request: &Request<'_>,
+    stop: &Stop,
+    progress: &(impl Fn(Progress) + Sync),
+) -> Result<(), LabError> {
+    let out = request.out.unwrap_or(Path::new("."));
+    begin(out, &manifest_of(variants)?)?;
+    for population in variants {
+        let out = out.join(name_of(population));
+        let request = Request {
+            population,
+            out: Some(&out),
+            ..*request
+        };
+        super::run_groups(&request, stop, progress)?;
+    }
+    Ok(())
+}
+
 /// Opens the folder of variants, and gives the groups of each that are not there yet.
 ///
 /// # Errors
