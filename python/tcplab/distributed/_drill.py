@@ -8,10 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from distributed import Client, Future
-
 from tcplab import _command, _progress, errors
 from tcplab.distributed import _files, _flow, _points, _work
+from tcplab.distributed._dask import Client, Future
 from tcplab.distributed._flow import Job
 from tcplab.tools import Drill
 

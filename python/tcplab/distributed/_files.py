@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from distributed import Client, Worker, WorkerPlugin
+from tcplab.distributed._dask import Client, Worker, WorkerPlugin
 
 __all__ = ["Keep", "path_of", "place", "send"]
 

@@ -8,10 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from distributed import Client, Future, KilledWorker, as_completed
-from distributed.client import FutureCancelledError
-
 from tcplab import errors
+from tcplab.distributed._dask import Client, Future, as_completed, client_at, current_client, lost
 
 __all__ = ["Job", "connect", "flow", "key"]
 
@@ -47,12 +45,12 @@ def connect(client: Client | str | None) -> Client:
     """The client of a cluster that has workers."""
     if isinstance(client, str):
         try:
-            client = Client(client, set_as_default=False)
+            client = client_at(client)
         except (OSError, ValueError) as e:
             raise errors.CannotRun(f"{client}: no Dask scheduler answers: {e}") from e
     if client is None:
         try:
-            client = Client.current()
+            client = current_client()
         except ValueError as e:
             raise errors.UsageError("no Dask client: make one (distributed.Client(...)), or write client=ADDRESS") from e
     try:
@@ -86,7 +84,7 @@ def flow(client: Client, jobs: Iterator[Job[Tag]]) -> Iterator[tuple[Tag, Any]]:
     """
     room = _Room(client)
     running: dict[str, tuple[Job[Tag], Future]] = {}
-    ended: Any = as_completed()
+    ended = as_completed(client)
     load = 0
 
     def start(job: Job[Tag]) -> None:
@@ -121,7 +119,7 @@ def _result(job: Job[Any], future: Future) -> Any:
     """What a job came to; None: it has to run again."""
     try:
         return future.result()
-    except (KilledWorker, FutureCancelledError) as e:
+    except lost as e:
         job.tries += 1
         if job.tries > TRIES:
             raise errors.CannotRun(

@@ -20,7 +20,7 @@ def entries(data: bytes) -> Iterator[tuple[int, memoryview]]:
         begin = at + LENGTH + CHECK
         end = begin + int.from_bytes(view[at : at + LENGTH], "little")
         content = view[begin:end]
-        if end > len(view) or hashlib.sha256(content).digest()[:CHECK] != view[at + LENGTH : begin]:
+        if end > len(view) or hashlib.sha256(content).digest()[:CHECK] != bytes(view[at + LENGTH : begin]):
             return
         yield number(content), view[at:end]
         at = end

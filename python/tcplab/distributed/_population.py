@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from distributed import Client, Future
-
 from tcplab.distributed import _flow, _frames, _work
+from tcplab.distributed._dask import Client, Future
 from tcplab.distributed._flow import Job
 
 __all__ = ["Plan", "gather", "plan"]

@@ -5,15 +5,14 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from distributed import Client
-
 from tcplab import _command, _progress, errors
 from tcplab.distributed import _files, _flow, _points, _population, _work
+from tcplab.distributed._dask import Client
 from tcplab.running import PopulationResult, Run, Wanted, source_of
 
 __all__ = ["gather", "run"]
@@ -130,7 +129,7 @@ class _Silent:
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
+def _alone(folder: Path) -> Generator[None]:
     """Holds a result folder: two clients would write the same groups into it."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:

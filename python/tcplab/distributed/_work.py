@@ -10,16 +10,15 @@ import json
 import os
 import resource
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from distributed import Worker, get_worker
-
 from tcplab import _command, errors
 from tcplab.distributed import _files
+from tcplab.distributed._dask import Worker, this_worker
 
 __all__ = ["Batch", "Part", "Source", "groups", "merge", "points", "scripts"]
 
@@ -107,9 +106,9 @@ def scripts(source: Source, names: Sequence[str], texts: Sequence[bytes]) -> tup
 
 
 @contextmanager
-def folder(source: Source) -> Iterator[tuple[Path, Any]]:
+def folder(source: Source) -> Generator[tuple[Path, Any]]:
     """A folder for a task, with the experiment and its captures, and the command in it."""
-    worker = get_worker()
+    worker = this_worker()
     root = _files.place(worker)
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="task-", dir=root) as name:
@@ -169,7 +168,7 @@ def check(source: Source, out: Path) -> None:
     program = json.loads((out / "manifest.json").read_bytes())["program_sha256"]
     if program != source.program:
         raise errors.CannotRun(
-            f"worker {get_worker().address}: its command tcplab ({program[:12]}) is not the client's ({source.program[:12]}): "
+            f"worker {this_worker().address}: its command tcplab ({program[:12]}) is not the client's ({source.program[:12]}): "
             "install the same wheel on all workers"
         )
 
