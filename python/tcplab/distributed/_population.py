@@ -16,11 +16,11 @@ __all__ = ["Plan", "gather", "plan"]
 #: Groups of a population: it has as many shards at most.
 GROUPS = 2_048
 #: Connections of an arm that a CPU second simulates (docs/cluster.md has them by path).
-RATE = 25_000
+RATE = 10_000
 #: CPU seconds of a task.
 SECONDS = 20
 #: Bytes of a connection of an arm in `groups.bin`, and with its row.
-BYTES = 8
+BYTES = 16
 ROW_BYTES = 110
 #: Bytes of what comes to the client at once.
 BLOCK = 32 << 20

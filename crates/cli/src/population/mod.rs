@@ -129,6 +129,17 @@ fn simulate(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failur
         }
         return Ok(ExitCode::SUCCESS);
     }
+    start(args, &populations, (text, stack), color)
+}
+
+/// Runs populations that were checked, or says what is left of them.
+fn start(
+    args: &RunArgs,
+    populations: &[Population],
+    (text, stack): (&str, &str),
+    color: Color,
+) -> Result<ExitCode, Failure> {
+    let population = &populations[0];
     let stop = Stop::on_signals().map_err(|e| Failure::cannot_run(format!("signals: {e}")))?;
     let progress = progress::Progress::new(population.arms.len());
     let request = Request {
@@ -144,35 +155,27 @@ fn simulate(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failur
         }),
     };
     if args.pending {
-        return pending::of_population(&populations, &request);
+        return pending::of_population(populations, &request);
     }
     if args.no_table {
         let show = |p| progress.show(p);
         let done = match population.variant {
-            Some(_) => population::variants::run_groups(&populations, &request, &stop, &show),
+            Some(_) => population::variants::run_groups(populations, &request, &stop, &show),
             None => population::run_groups(&request, &stop, &show),
         };
         progress.clear();
         done?;
-        return tell_part(
-            request.shard,
-            request.out.unwrap_or(Path::new(".")),
-            args.json,
-        );
+        let out = request.out.unwrap_or(Path::new("."));
+        return tell_part(request.shard, out, args.json);
     }
     if population.variant.is_some() {
-        let document = population::variants::run(&populations, &request, &stop, &|p| {
+        let document = population::variants::run(populations, &request, &stop, &|p| {
             progress.show(p);
         });
         progress.clear();
         let document = document?;
         if let Some(html) = &args.html {
-            page::write_all(
-                html,
-                &variants::sources(args, &populations),
-                &document,
-                stop,
-            )?;
+            page::write_all(html, &variants::sources(args, populations), &document, stop)?;
         }
         return variants::tell(&document, args.json, args.out.as_deref(), color);
     }

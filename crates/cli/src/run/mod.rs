@@ -66,16 +66,7 @@ pub fn main(args: &RunArgs, color: Color) -> ExitCode {
 }
 
 fn run(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failure> {
-    if args.connections.is_some() || !args.variant.is_empty() {
-        return Err(Failure::usage(
-            "--connections and --variant apply to populations only (files with a [population] table)",
-        ));
-    }
-    if args.rows.is_some() {
-        return Err(Failure::usage(
-            "--rows applies to populations only (files with a [population] table)",
-        ));
-    }
+    refuse_of_populations(args)?;
     let bad = args.bad.as_deref().map(parse_expression).transpose()?;
     let mut input = Input::of(&args.experiment, text, &args.changes())?;
     if let Some(bad) = &bad {
@@ -142,6 +133,22 @@ fn run(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failure> {
         say(&format!("tcplab: warning: {words}"));
     }
     exit(&document, bad.as_ref())
+}
+
+/// Refuses options that only populations take.
+fn refuse_of_populations(args: &RunArgs) -> Result<(), Failure> {
+    let given = [
+        ("--connections", args.connections.is_some()),
+        ("--variant", !args.variant.is_empty()),
+        ("--rows", args.rows.is_some()),
+        ("--no-table", args.no_table),
+    ];
+    match given.iter().find(|(_, is_given)| *is_given) {
+        Some((name, _)) => Err(Failure::usage(format!(
+            "{name} applies to populations only (files with a [population] table)"
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// How other machines are reached.

@@ -211,8 +211,8 @@ mod parquet {
     use ::parquet::record::Field;
 
     use super::*;
-    use crate::population::merge;
     use crate::population::tests::bytes;
+    use crate::population::{merge, merge_part};
 
     /// Reads a file with the library's own reader.
     fn read(path: &Path) -> (usize, Vec<Row>) {
@@ -269,6 +269,10 @@ mod parquet {
         });
         merge(&shards, Some(&at("merged"))).unwrap();
         assert_eq!(bytes(&at("merged")), expected);
+        // Neighbours first.
+        merge_part(&shards[1..], &at("part")).unwrap();
+        merge(&[at("part"), shards[0].clone()], Some(&at("tree"))).unwrap();
+        assert_eq!(bytes(&at("tree")), expected);
         let killed = at("killed");
         fs::create_dir(&killed).unwrap();
         for name in ["manifest.json", "population.toml"] {
