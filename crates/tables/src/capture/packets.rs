@@ -47,14 +47,14 @@ pub(super) fn table() -> Table {
     Table::new(
         "packets",
         Field::all(&[
-            ("file", Kind::Text, "Capture."),
+            ("file", Kind::Word, "Capture."),
             ("stream", Kind::Int, "Number of the stream, as tcp.stream."),
             ("packet", Kind::Int, "Frame number."),
             ("time_ns", Kind::Int, "Time stamp, since 1970."),
-            ("from", Kind::Text, "Who sent it: `client` or `server`."),
+            ("from", Kind::Word, "Who sent it: `client` or `server`."),
             (
                 "flags",
-                Kind::Text,
+                Kind::Word,
                 "TCP flags as tcpdump writes them: `S`, `S.`, `.`, `P.`, `F.`, `R`.",
             ),
             (
@@ -72,7 +72,7 @@ pub(super) fn table() -> Table {
             ("sack_blocks", Kind::Int, "SACK blocks in it."),
             (
                 "kind",
-                Kind::Text,
+                Kind::Word,
                 "`ack`, `new`, `out_of_order`, `fast_retransmission`, `rto_retransmission`, `tail_loss_probe`, \
                  `retransmission`, `keep_alive` or `zero_window_probe`.",
             ),
@@ -98,7 +98,7 @@ pub(super) fn table() -> Table {
             ),
             (
                 "ack_class",
-                Kind::Text,
+                Kind::Word,
                 "Why the ACK was sent when it was; missing: it acknowledges nothing new.",
             ),
             (
