@@ -123,6 +123,7 @@ def compare(
     arms: tuple[str, str] | None = None,
     band_percent: float | None = None,
     find_percent: float | None = None,
+    sampled: bool = False,
 ) -> Comparison:
     """Compares results: one verdict for each metric.
 
@@ -137,6 +138,9 @@ def compare(
         Changes up to this count as equal.
     find_percent
         The change that the runs must be able to show.
+    sampled
+        Runs in virtual time are random samples, with seeds of their own: verdicts come from intervals. Without it such
+        runs are exact, and every difference counts.
 
     Returns
     -------
@@ -149,7 +153,7 @@ def compare(
         raise errors.UsageError("a list of files before a change needs those after it")
     else:
         args += _command.words(before=_several(before), after=_several(after))
-    args += _command.words(arms=",".join(arms) if arms else None, band=band_percent, find=find_percent)
+    args += _command.words(arms=",".join(arms) if arms else None, band=band_percent, find=find_percent, sampled=sampled)
     return Comparison(_command.document(args), args)
 
 
