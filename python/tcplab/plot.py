@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -154,7 +155,11 @@ def budget(table: Table, *, library: str | None = None) -> Any:
     altair.Chart or matplotlib.axes.Axes
     """
     name, module = _library(library)
-    rows = _records(table, ["stream", "class", "time_us"])
+    rows = _records(table, ["file", "stream", "class", "time_us"])
+    if len(files := {row["file"] for row in rows}) > 1:
+        # Stream 0 of each file is a stream of its own.
+        shared = len(os.path.commonprefix(list(files)).rpartition("/")[0])
+        rows = [{**row, "stream": f"{row['file'][shared:].lstrip('/')} {row['stream']}"} for row in rows]
     if name == "altair":
         return (
             module.Chart(module.Data(values=rows))
