@@ -11,7 +11,7 @@ from tcplab import _command, _native, _progress, _records, errors
 from tcplab._native import Table
 from tcplab._page import Page
 
-__all__ = ["Comparison", "Drill", "Explanation", "compare", "drill", "examples", "explain", "kernel_build", "stacks"]
+__all__ = ["Comparison", "Drill", "Explanation", "compare", "drill", "examples", "explain", "kernel_build", "profiles", "stacks"]
 
 
 class _Document:
@@ -195,8 +195,16 @@ def explain(capture: str | os.PathLike[str] | bytes, *, streams: Sequence[int] =
 
 
 def stacks() -> Table:
-    """What ``on`` of :func:`tcplab.run` takes on this machine; ``lacks`` says what is missing and how to get it."""
+    """Kernels that ``on`` of :func:`tcplab.run` takes on this machine; ``lacks`` says what is missing and how to get it.
+
+    The simulator, ``model``, is always there: :func:`profiles`.
+    """
     return _records.table("stacks", _command.document(["stacks"]).document["stacks"])
+
+
+def profiles() -> Table:
+    """The TCPs that the simulator knows: ``on="model:PROFILE"``; ``verified`` are compared with their kernel."""
+    return _records.table("profiles", _command.document(["stacks", "--profiles"]).document["profiles"])
 
 
 def examples() -> dict[str, str]:
