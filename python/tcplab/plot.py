@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,11 @@ def _records(table: Table, columns: Sequence[str]) -> list[dict[str, Any]]:
 def _titled(table: Table, column: str) -> str:
     unit = table.units.get(column, "")
     return f"{column} [{unit}]" if unit and not column.endswith(f"_{unit}") else column
+
+
+def _field(column: str) -> str:
+    """A column as Vega-Lite names it: a bare dot or bracket would reach into an object."""
+    return re.sub(r"([.\[\]])", r"\\\1", column)
 
 
 def _number(value: Any) -> Any:
@@ -77,11 +83,11 @@ def lines(
     if name == "altair":
         kind = "quantitative" if all(isinstance(row[x], (int, float, type(None))) for row in rows) else "nominal"
         channels: dict[str, Any] = {
-            "x": module.X(x, type=kind, title=_titled(table, x)),
-            "y": module.Y(y, type="quantitative", title=_titled(table, y)),
+            "x": module.X(field=_field(x), type=kind, title=_titled(table, x)),
+            "y": module.Y(field=_field(y), type="quantitative", title=_titled(table, y)),
         }
         if color:
-            channels["color"] = module.Color(color, type="nominal")
+            channels["color"] = module.Color(field=_field(color), type="nominal", title=color)
         return module.Chart(module.Data(values=rows)).mark_line(point=points).encode(**channels)
     _, axes = module.subplots()
     for value in dict.fromkeys(row.get(color) if color else None for row in rows):
