@@ -83,11 +83,11 @@ def lines(
     if name == "altair":
         kind = "quantitative" if all(isinstance(row[x], (int, float, type(None))) for row in rows) else "nominal"
         channels: dict[str, Any] = {
-            "x": module.X(field=_field(x), type=kind, title=_titled(table, x)),
+            "x": module.X(field=_field(x), type=kind, title=_titled(table, x), **({"sort": None} if kind == "nominal" else {})),
             "y": module.Y(field=_field(y), type="quantitative", title=_titled(table, y)),
         }
         if color:
-            channels["color"] = module.Color(field=_field(color), type="nominal", title=color)
+            channels["color"] = module.Color(field=_field(color), type="nominal", title=color, sort=None)
         return module.Chart(module.Data(values=rows)).mark_line(point=points).encode(**channels)
     _, axes = module.subplots()
     for value in dict.fromkeys(row.get(color) if color else None for row in rows):
@@ -108,11 +108,11 @@ def points(run: Run, *, x: str | None = None, y: str | None = None, color: str |
     run
         What :func:`tcplab.run` gave.
     x
-        The axis; None: the first one that has several values.
+        The axis; None: the first one that has several values, if possible numbers.
     y
         The measure; None: the first.
     color
-        Another axis; None: the second one that has several values, if any.
+        Another axis; None: the next one that has several values, if any.
     library
         As :func:`lines` has it.
 
@@ -127,6 +127,8 @@ def points(run: Run, *, x: str | None = None, y: str | None = None, color: str |
     y = y or (measures[0] if measures else None)
     if y is None:
         raise errors.UsageError("the run has no measures to plot: name some in the experiment")
+    # A line needs numbers below it; stacks and variants tell lines apart.
+    axes.sort(key=lambda name: not all(isinstance(_number(value), float) for value in table[name]))
     x = x or (axes[0] if axes else "stack")
     color = color or next((name for name in axes if name != x), None)
     return lines(_numbered(table, [x, y, *([color] if color else [])]), x, y, color, points=True, library=library)
