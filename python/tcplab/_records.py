@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from tcplab._native import Table
 
@@ -23,11 +23,11 @@ def flat(record: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     for key, value in record.items():
         name = before + key
         if key.split("_")[0] == "interval" and (value is None or isinstance(value, list)):
-            low, high = value or (None, None)  # pyright: ignore[reportUnknownVariableType]
+            low, high = cast("list[float]", value) or (None, None)
             out[name.replace("interval", "interval_low", 1)] = low
             out[name.replace("interval", "interval_high", 1)] = high
         elif isinstance(value, Mapping):
-            out.update(flat(value, name + "_"))  # pyright: ignore[reportUnknownArgumentType]
+            out.update(flat(cast("Mapping[str, Any]", value), name + "_"))
         elif isinstance(value, list):
             out[name] = json.dumps(value)
         else:
@@ -37,7 +37,7 @@ def flat(record: Mapping[str, Any], before: str = "") -> dict[str, Any]:
 
 def kind(values: Iterable[Any]) -> str:
     """The kind of a column."""
-    kinds = {type(value) for value in values if value is not None}
+    kinds: set[type] = {type(value) for value in values if value is not None}
     if not kinds or kinds - {bool, int, float}:
         return "text"
     if kinds == {bool}:
