@@ -163,7 +163,7 @@ def budget(table: Table, *, library: str | None = None) -> Any:
     altair.Chart or matplotlib.axes.Axes
     """
     name, module = _library(library)
-    rows = _records(table, ["file", "stream", "class", "time_us"])
+    rows: list[dict[str, Any]] = _records(table, ["file", "stream", "class", "time_us"])
     if len(files := {row["file"] for row in rows}) > 1:
         # Stream 0 of each file is a stream of its own.
         shared = len(os.path.commonprefix(list(files)).rpartition("/")[0])
