@@ -236,8 +236,8 @@ def run(
     kept = [*args, f"--out={os.fspath(out)}"] if out is not None else args
     answer = _command.document(kept, stdin=stdin, progress=_progress.of(progress))
     if answer.document["schema"].startswith("tcplab.run/"):
-        return Run(answer, (args, stdin), out)
-    return PopulationResult(answer, (args, stdin))
+        return Run(answer, (kept, stdin), out)
+    return PopulationResult(answer, (kept, stdin))
 
 
 def population(
@@ -278,5 +278,5 @@ def population(
     answer = _command.document(kept, stdin=stdin, progress=_progress.of(progress))
     if not answer.document["schema"].startswith("tcplab.population"):
         raise errors.UsageError("the file has no [population] table: use tl.run")
-    return PopulationResult(answer, (args, stdin))
+    return PopulationResult(answer, (kept, stdin))
 

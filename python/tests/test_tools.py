@@ -109,6 +109,7 @@ def test_the_captures_of_a_run(tmp_path: Path, examples: Path) -> None:
     # Stream 0 of each capture has a bar of its own.
     bars = {row["stream"] for row in analysis.plot(library="altair").data.values}
     assert len(bars) == len(captures) and "0000/client.eth0.pcapng 0" in bars
+    assert run.html() == tl.run(examples / "write-write-read.toml").html()
     with pytest.raises(tl.UsageError, match="out=FOLDER"):
         _ = tl.run(examples / "write-write-read.toml").captures
 
