@@ -25,7 +25,7 @@ SECTIONS: dict[str, list[str]] = {
     "Experiments": ["run", "Run", "experiment", "Experiment", "Host", "Link", "App", "Variant", "axis", "examples"],
     "Populations": ["population", "PopulationResult"],
     "Tables": ["Table"],
-    "Scripts, comparisons, kernels": ["drill", "Drill", "compare", "Comparison", "stacks", "kernel_build"],
+    "Scripts, comparisons, kernels": ["drill", "Drill", "compare", "Comparison", "profiles", "stacks", "kernel_build"],
 }
 
 UNDERLINED = re.compile(r"^(\w[\w ]*)\n-+\n", re.MULTILINE)
