@@ -44,6 +44,7 @@ pub enum Trace {
 struct Traced {
     what: Trace,
     table: Table,
+    flags: packets::Flags,
 }
 
 impl Tables {
@@ -108,13 +109,14 @@ impl Traced {
             Trace::Packets => packets::table(),
             Trace::Spans => budget::spans_table(),
         };
-        Self { what, table }
+        let flags = packets::Flags::new();
+        Self { what, table, flags }
     }
 
     fn see(&mut self, file: &str, trace: &StreamTrace) {
         match self.what {
             Trace::Acks => acks::rows(&mut self.table, file, trace),
-            Trace::Packets => packets::rows(&mut self.table, file, trace),
+            Trace::Packets => packets::rows(&mut self.table, &self.flags, file, trace),
             Trace::Spans => budget::spans(&mut self.table, file, trace),
         }
     }

@@ -26,10 +26,11 @@ fn kind_name(kind: SegmentKind) -> &'static str {
 const LETTERS: [&str; 8] = ["F", "S", "R", "P", ".", "U", "E", "W"];
 
 /// All sets of the eight flags, so that no packet makes a text of its own.
-struct Flags(Vec<String>);
+#[derive(Debug)]
+pub(super) struct Flags(Vec<String>);
 
 impl Flags {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let letters = |set: usize| {
             let is_set =
                 |(bit, letter): (usize, &&'static str)| (set >> bit & 1 == 1).then_some(*letter);
@@ -110,8 +111,7 @@ pub(super) fn table() -> Table {
     )
 }
 
-pub(super) fn rows(table: &mut Table, file: &str, trace: &StreamTrace) {
-    let flags = Flags::new();
+pub(super) fn rows(table: &mut Table, flags: &Flags, file: &str, trace: &StreamTrace) {
     for packet in &trace.rows {
         let acked = packet.acked.as_ref();
         let mut row = table.row();
