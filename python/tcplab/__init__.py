@@ -30,6 +30,7 @@ from tcplab.tools import (
     examples,
     explain,
     kernel_build,
+    profiles,
     stacks,
 )
 
@@ -64,6 +65,7 @@ __all__ = [
     "explain",
     "kernel_build",
     "population",
+    "profiles",
     "run",
     "stacks",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable
 from typing import Any, Union
 
@@ -49,7 +50,10 @@ def of(wanted: Wanted) -> Progress | None:
     if wanted is False or (wanted is None and not is_watched()):
         return None
     try:
-        from tqdm.auto import tqdm
+        with warnings.catch_warnings():
+            # Without ipywidgets the bar is text, which needs no warning in the first cell of a notebook.
+            warnings.simplefilter("ignore")
+            from tqdm.auto import tqdm
     except ImportError:
         if wanted:
             raise

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{
-    ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, StringArray,
+    ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int32Array, Int64Array, RecordBatch,
+    RecordBatchIterator, StringArray,
 };
 use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Field as Column, Schema, SchemaRef};
@@ -19,6 +20,7 @@ pub(crate) fn schema(fields: &[Field]) -> SchemaRef {
             Kind::Int => DataType::Int64,
             Kind::Float => DataType::Float64,
             Kind::Text => DataType::Utf8,
+            Kind::Word => DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8)),
             Kind::Flag => DataType::Boolean,
         };
         let mut known = HashMap::from([("about".to_owned(), field.about.clone())]);
@@ -52,6 +54,12 @@ fn array(cells: Cells) -> Result<ArrayRef, ArrowError> {
         Cells::Int(n) => Arc::new(Int64Array::try_new(n.values.into(), there(&n.missing))?),
         Cells::Float(n) => Arc::new(Float64Array::try_new(n.values.into(), there(&n.missing))?),
         Cells::Flag(n) => Arc::new(BooleanArray::new(n.values.into(), there(&n.missing))),
+        Cells::Word(cells) => {
+            let codes =
+                Int32Array::try_new(cells.codes.values.into(), there(&cells.codes.missing))?;
+            let words = StringArray::from(cells.words);
+            Arc::new(DictionaryArray::try_new(codes, Arc::new(words))?)
+        }
         Cells::Text(texts) => {
             let ends = OffsetBuffer::new(ScalarBuffer::from(texts.offsets));
             let bytes = texts.bytes.into();

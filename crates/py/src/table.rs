@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int64Type};
-use arrow_array::{Array, RecordBatch};
+use arrow_array::types::{Float64Type, Int32Type, Int64Type};
+use arrow_array::{Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, SchemaRef, ffi::FFI_ArrowSchema};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
@@ -70,6 +70,16 @@ fn append(out: &Bound<'_, PyList>, cells: &dyn Array) -> PyResult<()> {
             all.try_for_each(|n| out.append(n))
         }
         DataType::Boolean => cells.as_boolean().iter().try_for_each(|is| out.append(is)),
+        DataType::Dictionary(..) => {
+            let words = cells.as_dictionary::<Int32Type>();
+            let Some(mut all) = words
+                .downcast_dict::<StringArray>()
+                .map(IntoIterator::into_iter)
+            else {
+                return Ok(());
+            };
+            all.try_for_each(|text| out.append(text))
+        }
         _ => {
             let mut all = cells.as_string::<i32>().iter();
             all.try_for_each(|text| out.append(text))
@@ -82,7 +92,7 @@ fn put(row: &mut Row<'_>, kind: Kind, value: &Bound<'_, PyAny>) -> PyResult<()> 
     match kind {
         Kind::Int => row.maybe(value.extract()?),
         Kind::Float => row.float(value.extract()?),
-        Kind::Text => row.maybe_text(value.extract::<Option<String>>()?.as_deref()),
+        Kind::Text | Kind::Word => row.maybe_text(value.extract::<Option<String>>()?.as_deref()),
         Kind::Flag => row.maybe_flag(value.extract()?),
     }
     Ok(())
@@ -93,6 +103,7 @@ fn kind(word: &str) -> PyResult<Kind> {
         "int" => Ok(Kind::Int),
         "float" => Ok(Kind::Float),
         "text" => Ok(Kind::Text),
+        "word" => Ok(Kind::Word),
         "flag" => Ok(Kind::Flag),
         _ => Err(PyValueError::new_err(format!("no kind `{word}`"))),
     }
