@@ -8,7 +8,10 @@ from typing import Any, Protocol
 
 __all__ = ["Client", "Future", "Worker", "as_completed", "client_at", "current_client", "lost", "this_worker"]
 
-_module: Any = importlib.import_module("distributed")
+try:
+    _module: Any = importlib.import_module("distributed")
+except ImportError as e:
+    raise ImportError("tcplab.distributed needs Dask: pip install 'tcplab[distributed]'") from e
 
 
 class Future(Protocol):

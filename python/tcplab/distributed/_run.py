@@ -103,18 +103,19 @@ def gather(
         if not _is_left(left):
             return
         connected = _flow.connect(client)
-        source = _source(connected, path, options, folder, left, stdin)
         told = _progress.of(progress) or _Silent()
         try:
+            source = _source(connected, path, options, folder, left, stdin)
             if left["kind"] == "points":
                 _points.gather(connected, source, left, folder, told)
-                return
-            _population.gather(connected, source, left, folder, told, shards)
+            else:
+                _population.gather(connected, source, left, folder, told, shards)
         finally:
             told.close()
-            if connected is not client and isinstance(client, str):
+            if isinstance(client, str):
                 connected.close()
-        if _is_left(_left(path, options, folder, stdin)):
+        # A point that failed is not kept: the run at the end says why. A group cannot fail.
+        if left["kind"] == "population" and _is_left(_left(path, options, folder, stdin)):
             raise errors.TcplabError(f"{folder}: some groups came back damaged; the same call runs them again")
 
 
