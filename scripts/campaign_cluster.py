@@ -29,7 +29,11 @@ sys.path.insert(0, str(ROOT / "python"))
 os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "python"), os.environ.get("PYTHONPATH", "")])
 os.environ.setdefault("TCPLAB_COMMAND", str(ROOT / "target" / "release" / "tcplab"))
 
+import dask  # noqa: E402
 from distributed import Client, LocalCluster  # noqa: E402
+
+# Workers sample their own stacks a hundred times a second: CPU time by the clock, for a page that nobody looks at.
+dask.config.set({"distributed.worker.profile.enabled": False})
 
 FILE = ROOT / "examples" / "rto-web.toml"
 ARMS = 5
@@ -161,6 +165,9 @@ def main() -> int:
         good = True
         counts = [int(word) for word in args.scale.split(",") if word]
         runs = [(count, 0) for count in counts] or [(args.workers, 0), (args.workers, args.kills)]
+        for workers in sorted({workers for workers, _ in runs}):
+            # A folder that is finished: what Python, scheduler and workers take to start and end, and the table.
+            show(f"{workers} workers without work", args, spread(args, place / "one", workers, 0), cpu_s)
         for number, (workers, kills) in enumerate(runs):
             out = place / f"cluster{number}"
             spent = spread(args, out, workers, kills)

@@ -161,7 +161,7 @@ def test_a_killed_client_resumes(cluster: Any, client: Any, whole: tuple[Path, P
 def test_points_are_the_same(client: Any, tmp_path: Path) -> None:
     file = tmp_path / "points.toml"
     file.write_text(POINTS)
-    options: dict[str, Any] = {"on": ["model:linux-6.1", "model:linux-5.10"], "repeat": 2, "seed": 3}
+    options: dict[str, Any] = {"on": ["model:linux-6.1", "model:linux-5.14"], "repeat": 2, "seed": 3}
     one = tl.run(file, out=tmp_path / "one", **options)
     two = run(file, client=client, out=tmp_path / "two", **options)
     assert contents(tmp_path / "two") == contents(tmp_path / "one")
