@@ -21,7 +21,7 @@ RATE = 10_000
 SECONDS = 20
 #: Bytes of a connection of an arm in `groups.bin`, and with its row.
 BYTES = 16
-ROW_BYTES = 110
+ROW_BYTES = 150
 #: Bytes of what comes to the client at once.
 BLOCK = 32 << 20
 #: Parts that a task merges.
