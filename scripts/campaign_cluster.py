@@ -32,8 +32,10 @@ os.environ.setdefault("TCPLAB_COMMAND", str(ROOT / "target" / "release" / "tcpla
 import dask  # noqa: E402
 from distributed import Client, LocalCluster  # noqa: E402
 
-# Workers sample their own stacks a hundred times a second: CPU time by the clock, for a page that nobody looks at.
+# Dask's processes sample their stacks and their event loops 50 to 100 times a second: CPU time by the clock, for pages that
+# nobody looks at (docs/cluster.md).
 dask.config.set({"distributed.worker.profile.enabled": False})
+dask.config.set({"distributed.admin.tick.interval": "1s", "distributed.admin.system-monitor.interval": "5s"})
 # A LocalCluster gives a worker up that is away 15 s after it was lost: here it may have been killed again.
 dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"})
 
