@@ -13,6 +13,7 @@ use tcplab_wire::{CaqmUnits, caqm_ethertype};
 use crate::Command;
 use crate::analyze::fail_on::FailOn;
 use crate::failure::Failure;
+use crate::progress::Form;
 #[cfg(target_os = "linux")]
 use crate::ssh::SshArgs;
 
@@ -26,6 +27,12 @@ pub struct Cli {
     /// Colour the output; `auto` honours NO_COLOR and CLICOLOR_FORCE
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     pub color: Color,
+    /// Show progress on standard error: bars on a terminal (`auto`), or a JSON object on a line (`json`)
+    #[arg(long, global = true, value_enum, default_value_t = Form::Auto, value_name = "FORM", hide_short_help = true)]
+    pub progress: Form,
+    /// End, as SIGTERM ends it, when the process with this id, which started it, is gone
+    #[arg(long, global = true, hide = true, value_name = "PID")]
+    pub parent: Option<u32>,
     /// Read the command line and end: `cargo xtask documents` asks so about commands that it cannot run
     #[arg(long, hide = true)]
     pub check_usage: bool,

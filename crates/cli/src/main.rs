@@ -205,6 +205,13 @@ fn main() -> ExitCode {
     if cli.check_usage {
         return ExitCode::SUCCESS;
     }
+    progress::set(cli.progress);
+    #[cfg(target_os = "linux")]
+    if let Some(parent) = cli.parent
+        && let Err(e) = tcplab_os::end_with_parent(parent)
+    {
+        return Failure::cannot_run(format!("--parent {parent}: {e}")).report();
+    }
     match cli.command.run(cli.color).and_then(printed) {
         Ok(code) => code,
         Err(failure) => failure.report(),

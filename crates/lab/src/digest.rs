@@ -11,12 +11,13 @@ use tcplab_plan::result::PointResult;
 
 use crate::error::LabError;
 
-/// SHA-256 over the result (without cost, names of columns and digest) and its captures, in hexadecimal digits.
+/// SHA-256 over the result (without cost, digest, and names of columns and links) and its captures, in hexadecimal digits.
 pub(crate) fn of(result: &PointResult, point: &Point, folder: &Path) -> Result<String, LabError> {
     let mut bare = result.clone();
     bare.cost = Default::default();
     bare.digest.clear();
     bare.columns.clear();
+    bare.link_names.clear();
     let mut hash = Sha256::new();
     let text = serde_json::to_vec(&bare).map_err(|e| LabError::Wrong(e.to_string()))?;
     hash.update((text.len() as u64).to_le_bytes());

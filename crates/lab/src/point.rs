@@ -116,6 +116,10 @@ fn measured(
     result.flows = outcome.flows;
     result.links = outcome.links;
     result.link_series = outcome.link_series;
+    let host = |at: usize| point.hosts.get(at).map_or("", |host| &host.name);
+    let names = point.links.iter();
+    let names = names.map(|link| format!("{}-{}", host(link.a), host(link.b)));
+    result.link_names = names.collect();
     result.kernel = outcome.kernel;
     result.cut_short = outcome.cut_short;
     result.warnings = outcome.warnings;

@@ -50,3 +50,5 @@ pub use error::{Context, OsError};
 pub use say::say;
 pub use scratch::Scratch;
 pub use stop::Stop;
+#[cfg(target_os = "linux")]
+pub use stop::end_with_parent;

@@ -41,3 +41,16 @@ impl Stop {
         self.0.load(Ordering::Relaxed)
     }
 }
+
+/// Makes the kernel send this process SIGTERM when the thread that started it has gone.
+///
+/// # Errors
+/// When the process that started it is not `parent`, or no more.
+#[cfg(target_os = "linux")]
+pub fn end_with_parent(parent: u32) -> io::Result<()> {
+    nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGTERM)?;
+    match std::os::unix::process::parent_id() == parent {
+        true => Ok(()),
+        false => Err(io::Error::other("the process that started it is gone")),
+    }
+}

@@ -75,6 +75,9 @@ pub struct PointResult {
     /// by the digest.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub columns: BTreeMap<String, Vec<String>>,
+    /// Name of each link, `a-b` by its hosts, in the order of the experiment; not covered by the digest.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub link_names: Vec<String>,
     /// What it cost; not covered by the digest.
     pub cost: Cost,
     /// SHA-256 of this result (without `cost`) and its captures, in hexadecimal; empty when the

@@ -29,6 +29,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("sim", 3),
     ("drill", 3),
     ("os", 4),
+    ("tables", 3),
     ("report", 4),
     ("guest", 5),
     ("livelink", 5),

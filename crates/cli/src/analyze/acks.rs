@@ -7,6 +7,7 @@ use tcplab_analyze::Output;
 use tcplab_analyze::report::Totals;
 use tcplab_analyze::trace::StreamTrace;
 use tcplab_report::terminal::{Theme, acks, style};
+use tcplab_tables::capture::class_name;
 use tcplab_wire::CaqmUnits;
 
 use crate::analyze::form::Form;
@@ -75,7 +76,7 @@ impl Acks {
                 wait_us: ack.wait_us,
                 since_last_us: ack.since_last_us,
                 path_us: ack.path_us,
-                class: acks::class(ack.class),
+                class: class_name(ack.class),
                 credits: ack.credits,
                 caqm_bytes: row.caqm.map(|info| info.value(&self.units)),
             };

@@ -4,7 +4,7 @@
     reason = "a live capture ends by the clock on the wall"
 )]
 
-use std::io::{self, IsTerminal};
+use std::io;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -95,7 +95,7 @@ impl Source {
             None => "until Ctrl-C".into(),
         };
         say(&format!("tcplab: capturing from {} {end}", self.name));
-        io::stderr().is_terminal().then(|| {
+        crate::progress::is_for_people().then(|| {
             let bar = ProgressBar::new_spinner();
             if let Ok(style) = ProgressStyle::with_template("{spinner} {pos} frames, {elapsed}") {
                 bar.set_style(style);

@@ -1,6 +1,6 @@
 //! `tcplab bench --self-test`: what a bench finds on this machine, and what it makes up.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use tcplab_bench::{Plan, SelfTest, self_test};
@@ -17,7 +17,7 @@ use crate::screen;
 pub fn run(args: &BenchArgs, tables: u32) -> Result<ExitCode, Failure> {
     let plan = super::plan(args)?;
     let stop = Stop::on_signals().map_err(|e| Failure::cannot_run(e.to_string()))?;
-    let shows = io::stderr().is_terminal();
+    let shows = crate::progress::is_for_people();
     let found = self_test(&plan, tables, &super::judged(args), &stop, |table, turn| {
         if shows {
             let (run, workload) = (turn.block + 1, turn.workload);

@@ -7,10 +7,9 @@ mod junit;
 mod tap;
 mod text;
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::process::ExitCode;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use tcplab_lab::drill::{self, Captures, Case, DRILL_SCHEMA, DrillDocument, Job};
 
 pub use args::DrillArgs;
@@ -18,6 +17,7 @@ pub use args::DrillArgs;
 use crate::args::Color;
 use crate::failure::Failure;
 use crate::files::{check_outputs, write};
+use crate::progress::Bar;
 use crate::run::{lab, processors};
 use crate::{json, screen, terminal};
 
@@ -53,15 +53,11 @@ fn run(args: &DrillArgs, color: Color) -> Result<ExitCode, Failure> {
         },
         mutants: args.mutants,
     };
-    let bar = bar(cases.len());
+    let bar = Bar::new("cases", "[{bar:30}] {pos} of {len} cases, {eta} left");
     let mut document = drill::run(&lab, &job, |done| {
-        if let Some(bar) = &bar {
-            bar.set_position(done as u64);
-        }
+        bar.show(done as u64, cases.len() as u64);
     })?;
-    if let Some(bar) = &bar {
-        bar.finish_and_clear();
-    }
+    bar.clear();
     if let Some(list) = &expected {
         expect::mark(&mut document, list);
     }
@@ -103,14 +99,4 @@ fn list(cases: &[Case]) -> Result<ExitCode, Failure> {
     }
     out.flush()?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn bar(cases: usize) -> Option<ProgressBar> {
-    io::stderr().is_terminal().then(|| {
-        let bar = ProgressBar::new(cases as u64);
-        let style = ProgressStyle::with_template("[{bar:30}] {pos} of {len} cases, {eta} left");
-        let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
-        bar.set_style(style.progress_chars("=> "));
-        bar
-    })
 }

@@ -1,8 +1,6 @@
 //! What a build shows while it runs, on standard error: a bar of make's steps on a terminal,
 //! plain lines elsewhere.
 
-use std::io::{self, IsTerminal};
-
 use indicatif::{ProgressBar, ProgressStyle};
 use tcplab_base::safe;
 use tcplab_guest::build::Step;
@@ -19,7 +17,7 @@ pub struct Progress {
 impl Progress {
     /// On standard error.
     pub fn new() -> Self {
-        let bar = io::stderr().is_terminal().then(ProgressBar::new_spinner);
+        let bar = crate::progress::is_for_people().then(ProgressBar::new_spinner);
         Self { bar }
     }
 

@@ -78,15 +78,10 @@ pub fn run(args: &SampleArgs, color: Color) -> Result<ExitCode, Failure> {
             jobs,
         },
         &|done, all| {
-            if let Some(bar) = &bar {
-                bar.set_length(all as u64);
-                bar.set_position(done as u64);
-            }
+            bar.show(done as u64, all as u64);
         },
     );
-    if let Some(bar) = &bar {
-        bar.finish_and_clear();
-    }
+    bar.clear();
     let sample = sample?;
     if args.json {
         json::print(&sample)?;

@@ -2,7 +2,6 @@
 
 pub mod args;
 
-use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use tcplab_compare::{QA_SCHEMA, QaDocument, Standing};
@@ -43,7 +42,7 @@ fn run(args: &QaArgs, color: Color) -> Result<ExitCode, Failure> {
         jobs: args.jobs.unwrap_or_else(processors),
         options: options(&args.judge),
     };
-    let shows = std::io::stderr().is_terminal();
+    let shows = crate::progress::is_for_people();
     let document = qa::run(&lab, &wanted, |name| {
         if shows {
             say(&format!("tcplab: {name}"));

@@ -117,7 +117,7 @@ fn run(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failure> {
         page::write(file, &document, &input.points, shown)?;
     }
     if let Some(place) = &args.csv {
-        csv::write(place, &document, &input.points)?;
+        csv::write(place, &document)?;
         say(&format!("tables: {}", place.display()));
     }
     if args.json {

@@ -87,17 +87,6 @@ pub(super) fn short(class: AckClass) -> &'static str {
     }
 }
 
-/// The class in the words of the JSON.
-pub fn class(class: AckClass) -> &'static str {
-    match class {
-        AckClass::Immediate => "immediate",
-        AckClass::SecondSegment => "second_segment",
-        AckClass::Delayed => "delayed",
-        AckClass::Piggybacked => "piggybacked",
-        AckClass::Other => "other",
-    }
-}
-
 /// What the columns mean, for the foot of the output.
 pub const LEGEND: &str = "\
 newest: ordinal of the newest data segment it covers. trigger: packet that made the receiver answer.

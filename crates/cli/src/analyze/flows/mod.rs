@@ -3,8 +3,6 @@
 #[cfg(not(feature = "parquet"))]
 mod absent;
 #[cfg(feature = "parquet")]
-mod columns;
-#[cfg(feature = "parquet")]
 mod writer;
 
 #[cfg(not(feature = "parquet"))]

@@ -1,0 +1,27 @@
+//! The Python module `tcplab._native`: tables of captures and results for Arrow. Level 9 of the map.
+//!
+//! Thin: what a user sees is `python/tcplab`, which says what each function is for. Experiments, scripts and kernels are run
+//! by the command, whose documents come here as JSON.
+
+mod analysis;
+mod arrow;
+mod source;
+mod table;
+
+use pyo3::prelude::*;
+
+/// The module.
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use crate::analysis::{analyze, report};
+    #[pymodule_export]
+    use crate::table::{Table, run_tables};
+
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,157 @@
+//! A table as an object of Python.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::{Array, RecordBatch};
+use arrow_schema::{DataType, SchemaRef, ffi::FFI_ArrowSchema};
+use pyo3::exceptions::{PyKeyError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyDict, PyList};
+use tcplab_plan::result::RunDocument;
+
+use crate::arrow;
+
+/// Rows and columns; see `python/tcplab/_native.pyi`.
+#[pyclass(frozen, module = "tcplab")]
+pub(crate) struct Table {
+    name: &'static str,
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
+}
+
+impl Table {
+    /// Takes over a table's memory.
+    pub(crate) fn new(table: tcplab_tables::Table) -> PyResult<Self> {
+        let (name, schema) = (table.name, arrow::schema(&table.fields));
+        let batches = arrow::batches(table).map_err(|e| PyValueError::new_err(e.to_string()))?;
+        Ok(Self {
+            name,
+            schema,
+            batches,
+        })
+    }
+
+    fn column<'py>(&self, py: Python<'py>, at: usize) -> PyResult<Bound<'py, PyList>> {
+        let out = PyList::empty(py);
+        for batch in &self.batches {
+            append(&out, batch.column(at))?;
+        }
+        Ok(out)
+    }
+
+    fn of_field(&self, what: &str, py: Python<'_>) -> PyResult<Py<PyDict>> {
+        let out = PyDict::new(py);
+        for field in self.schema.fields() {
+            let value = field.metadata().get(what).map_or("", String::as_str);
+            out.set_item(field.name(), value)?;
+        }
+        Ok(out.unbind())
+    }
+}
+
+fn append(out: &Bound<'_, PyList>, cells: &dyn Array) -> PyResult<()> {
+    match cells.data_type() {
+        DataType::Int64 => {
+            let mut all = cells.as_primitive::<Int64Type>().iter();
+            all.try_for_each(|n| out.append(n))
+        }
+        DataType::Float64 => {
+            let mut all = cells.as_primitive::<Float64Type>().iter();
+            all.try_for_each(|n| out.append(n))
+        }
+        DataType::Boolean => cells.as_boolean().iter().try_for_each(|is| out.append(is)),
+        _ => {
+            let mut all = cells.as_string::<i32>().iter();
+            all.try_for_each(|text| out.append(text))
+        }
+    }
+}
+
+#[pymethods]
+impl Table {
+    #[getter]
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    #[getter]
+    fn columns(&self) -> Vec<String> {
+        let fields = self.schema.fields().iter();
+        fields.map(|field| field.name().clone()).collect()
+    }
+
+    #[getter]
+    fn units(&self, py: Python<'_>) -> PyResult<Py<PyDict>> {
+        self.of_field("unit", py)
+    }
+
+    #[getter]
+    fn descriptions(&self, py: Python<'_>) -> PyResult<Py<PyDict>> {
+        self.of_field("about", py)
+    }
+
+    fn __len__(&self) -> usize {
+        self.batches.iter().map(RecordBatch::num_rows).sum()
+    }
+
+    fn __getitem__<'py>(&self, py: Python<'py>, column: &str) -> PyResult<Bound<'py, PyList>> {
+        let Ok(at) = self.schema.index_of(column) else {
+            let names = self.columns().join(", ");
+            return Err(PyKeyError::new_err(format!(
+                "no column `{column}` in the table `{}`; its columns are {names}",
+                self.name
+            )));
+        };
+        self.column(py, at)
+    }
+
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let out = PyDict::new(py);
+        for (at, field) in self.schema.fields().iter().enumerate() {
+            out.set_item(field.name(), self.column(py, at)?)?;
+        }
+        Ok(out)
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let schema = FFI_ArrowSchema::try_from(self.schema.as_ref());
+        let schema = schema.map_err(|e| PyValueError::new_err(e.to_string()))?;
+        PyCapsule::new_with_value(py, schema, c"arrow_schema")
+    }
+
+    // A consumer may wish for another schema; the protocol allows to give one's own.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        let stream = arrow::stream(&self.schema, &self.batches);
+        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+    }
+}
+
+/// Tables by name.
+pub(crate) fn by_name(
+    py: Python<'_>,
+    tables: impl IntoIterator<Item = tcplab_tables::Table>,
+) -> PyResult<Py<PyDict>> {
+    let out = PyDict::new(py);
+    for table in tables {
+        out.set_item(table.name, Table::new(table)?)?;
+    }
+    Ok(out.unbind())
+}
+
+/// The tables of `tcplab run --json`.
+#[pyfunction]
+pub(crate) fn run_tables(py: Python<'_>, document: &[u8]) -> PyResult<Py<PyDict>> {
+    let tables = py.detach(|| {
+        let document: RunDocument = serde_json::from_slice(document)?;
+        Ok(tcplab_tables::run::all(&document))
+    });
+    let tables =
+        tables.map_err(|e: serde_json::Error| PyValueError::new_err(format!("document: {e}")))?;
+    by_name(py, tables)
+}

@@ -1,0 +1,120 @@
+//! The tables of a capture: its streams, their findings, where their time went, their ACKs and packets.
+
+mod acks;
+mod budget;
+mod directions;
+mod findings;
+mod packets;
+mod streams;
+
+use serde::Serialize;
+use tcplab_analyze::Output;
+use tcplab_analyze::trace::StreamTrace;
+
+pub use acks::class_name;
+pub use streams::Streams;
+
+use crate::table::Table;
+
+/// All tables of captures; those of ACKs, packets and spans only where they are wanted.
+#[derive(Debug)]
+pub struct Tables {
+    streams: Streams,
+    findings: Table,
+    budget: Table,
+    requests: Table,
+    episodes: Table,
+    traced: Option<Traced>,
+    file: String,
+}
+
+/// What takes a row for each packet.
+#[derive(Debug)]
+struct Traced {
+    acks: Table,
+    packets: Table,
+    spans: Table,
+}
+
+impl Tables {
+    /// Tables without rows. `traced`: those of ACKs, packets and spans as well.
+    pub fn new(traced: bool) -> Self {
+        Self {
+            streams: Streams::default(),
+            findings: findings::table(),
+            budget: budget::table(),
+            requests: budget::requests_table(),
+            episodes: directions::episodes_table(),
+            traced: traced.then(|| Traced {
+                acks: acks::table(),
+                packets: packets::table(),
+                spans: budget::spans_table(),
+            }),
+            file: String::new(),
+        }
+    }
+
+    /// A capture of this name begins.
+    pub fn begin(&mut self, file: &str) {
+        file.clone_into(&mut self.file);
+        self.streams.begin(file);
+    }
+
+    /// Takes what the analyser hands out.
+    pub fn see(&mut self, output: &Output) {
+        let file = self.file.as_str();
+        self.streams.see(output);
+        match output {
+            Output::Stream(stream) => {
+                budget::rows(&mut self.budget, file, stream);
+                budget::requests(&mut self.requests, file, stream);
+                directions::episodes(&mut self.episodes, file, stream);
+            }
+            Output::Finding(finding) => findings::row(&mut self.findings, file, finding),
+            Output::Trace(trace) => {
+                if let Some(traced) = &mut self.traced {
+                    traced.see(file, trace);
+                }
+            }
+        }
+    }
+
+    /// All of them.
+    pub fn finish(self) -> Vec<Table> {
+        let mut all = vec![
+            self.streams.finish(),
+            self.findings,
+            self.budget,
+            self.requests,
+            self.episodes,
+        ];
+        if let Some(traced) = self.traced {
+            all.extend([traced.acks, traced.packets, traced.spans]);
+        }
+        all
+    }
+}
+
+impl Traced {
+    fn see(&mut self, file: &str, trace: &StreamTrace) {
+        acks::rows(&mut self.acks, file, trace);
+        packets::rows(&mut self.packets, file, trace);
+        budget::spans(&mut self.spans, file, trace);
+    }
+}
+
+/// `client` or `server`.
+fn side(is_client: bool) -> &'static str {
+    match is_client {
+        true => "client",
+        false => "server",
+    }
+}
+
+/// The name of a unit variant in the JSON.
+fn name(value: &impl Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(text)) => text,
+        _ => String::new(),
+    }
+}

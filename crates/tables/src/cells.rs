@@ -1,0 +1,158 @@
+//! The cells of a column, as Arrow lays them out: values one after the other, and which of them are missing.
+
+use crate::field::Kind;
+
+/// Values, some of which may be missing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Nullable<T> {
+    /// A value for each row; the default where it is missing.
+    pub values: Vec<T>,
+    /// Whether the value of a row is missing; empty: none is.
+    pub missing: Vec<bool>,
+}
+
+impl<T: Default + Copy> Nullable<T> {
+    #[inline]
+    fn push(&mut self, value: Option<T>) {
+        mark(&mut self.missing, self.values.len(), value.is_none());
+        self.values.push(value.unwrap_or_default());
+    }
+
+    /// The value of a row; none: it is missing.
+    pub fn get(&self, row: usize) -> Option<T> {
+        let is_missing = self.missing.get(row).copied().unwrap_or(false);
+        self.values.get(row).copied().filter(|_| !is_missing)
+    }
+}
+
+/// Texts one after the other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Texts {
+    /// Where each begins; one more: where the last one ends.
+    pub offsets: Vec<i32>,
+    /// UTF-8 of all of them.
+    pub bytes: Vec<u8>,
+    /// Whether the text of a row is missing; empty: none is.
+    pub missing: Vec<bool>,
+}
+
+impl Default for Texts {
+    fn default() -> Self {
+        Self {
+            offsets: vec![0],
+            bytes: Vec::new(),
+            missing: Vec::new(),
+        }
+    }
+}
+
+impl Texts {
+    fn push(&mut self, text: Option<&str>) {
+        mark(&mut self.missing, self.offsets.len() - 1, text.is_none());
+        self.bytes
+            .extend_from_slice(text.unwrap_or_default().as_bytes());
+        // A batch has few rows, and texts are cut: see `Row::text`.
+        let end = i32::try_from(self.bytes.len()).unwrap_or(i32::MAX);
+        self.offsets.push(end);
+    }
+
+    /// Appends to the last text.
+    pub(crate) fn lengthen(&mut self, by: &str) {
+        self.bytes.extend_from_slice(by.as_bytes());
+        if let (Some(end), Ok(len)) = (self.offsets.last_mut(), i32::try_from(self.bytes.len())) {
+            *end = len;
+        }
+    }
+
+    /// The text of a row; none: it is missing.
+    pub fn get(&self, row: usize) -> Option<&str> {
+        if self.missing.get(row).copied().unwrap_or(false) {
+            return None;
+        }
+        let at = |n: usize| Some(*self.offsets.get(n)? as usize);
+        std::str::from_utf8(self.bytes.get(at(row)?..at(row + 1)?)?).ok()
+    }
+}
+
+/// Notes whether row `at` is missing.
+#[inline]
+fn mark(missing: &mut Vec<bool>, at: usize, is: bool) {
+    if is && missing.is_empty() {
+        missing.resize(at, false);
+    }
+    if is || !missing.is_empty() {
+        missing.push(is);
+    }
+}
+
+/// The cells of a column.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cells {
+    /// Whole numbers.
+    Int(Nullable<i64>),
+    /// Numbers.
+    Float(Nullable<f64>),
+    /// Texts.
+    Text(Texts),
+    /// Yes or no.
+    Flag(Nullable<bool>),
+}
+
+impl Cells {
+    /// None yet.
+    pub(crate) fn of(kind: Kind) -> Self {
+        match kind {
+            Kind::Int => Self::Int(Nullable::default()),
+            Kind::Float => Self::Float(Nullable::default()),
+            Kind::Text => Self::Text(Texts::default()),
+            Kind::Flag => Self::Flag(Nullable::default()),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn int(&mut self, n: Option<i64>) {
+        match self {
+            Self::Int(cells) => cells.push(n),
+            _ => unlike(),
+        }
+    }
+
+    pub(crate) fn float(&mut self, n: Option<f64>) {
+        match self {
+            Self::Float(cells) => cells.push(n),
+            _ => unlike(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn text(&mut self, text: Option<&str>) {
+        match self {
+            Self::Text(cells) => cells.push(text),
+            _ => unlike(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn flag(&mut self, is: Option<bool>) {
+        match self {
+            Self::Flag(cells) => cells.push(is),
+            _ => unlike(),
+        }
+    }
+
+    /// A cell as CSV writes it: a plain number, a text, `true`; nothing where it is missing.
+    pub fn plain(&self, row: usize) -> String {
+        match self {
+            Self::Int(cells) => cells.get(row).map_or(String::new(), |n| n.to_string()),
+            Self::Float(cells) => cells.get(row).map_or(String::new(), |n| n.to_string()),
+            Self::Text(cells) => cells.get(row).unwrap_or_default().to_owned(),
+            Self::Flag(cells) => cells.get(row).map_or(String::new(), |is| is.to_string()),
+        }
+    }
+}
+
+/// A table whose rows do not fit its columns: its own tests find that.
+#[cold]
+fn unlike() {
+    debug_assert!(false, "a cell of another kind than its column");
+}

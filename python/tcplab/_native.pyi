@@ -1,0 +1,63 @@
+"""The part in Rust."""
+
+from collections.abc import Callable
+from typing import Any
+
+__version__: str
+
+class Table:
+    """Rows and columns in Arrow's layout.
+
+    polars, pandas, pyarrow and duckdb read it without a copy: ``polars.DataFrame(table)``,
+    ``pyarrow.table(table)``. Whole numbers are int64, times included; the unit of a column is the end of its name
+    and in :attr:`units`.
+    """
+
+    @property
+    def name(self) -> str:
+        """Name of the table."""
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of its columns."""
+
+    @property
+    def units(self) -> dict[str, str]:
+        """Unit of each column; empty: a number as such, or a text."""
+
+    @property
+    def descriptions(self) -> dict[str, str]:
+        """What each column says."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, column: str, /) -> list[Any]:
+        """The values of a column; ``None`` where one is missing."""
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """All columns as lists."""
+
+    def __arrow_c_schema__(self) -> object:
+        """Its schema, as the Arrow PyCapsule interface has it."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Its rows, as the Arrow PyCapsule interface has them."""
+
+def analyze(
+    source: object,
+    name: str,
+    *,
+    traced: bool,
+    max_packets: int | None,
+    max_streams: int | None,
+    streams: list[int],
+    progress: Callable[[int, int | None], object] | None,
+) -> tuple[dict[str, Table], bytes]: ...
+def report(
+    source: object,
+    name: str,
+    *,
+    max_streams: int | None,
+    streams: list[int],
+    progress: Callable[[int, int | None], object] | None,
+) -> bytes: ...
+def run_tables(document: bytes) -> dict[str, Table]: ...

@@ -1,0 +1,76 @@
+"""What tcplab raises.
+
+All errors are :class:`TcplabError`; the class says what kind it is, the message names the file and the place, what was
+wrong, and the way out.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = [
+    "CannotRun",
+    "Inconclusive",
+    "InputError",
+    "Interrupted",
+    "OutputError",
+    "TcplabError",
+    "UsageError",
+]
+
+
+class TcplabError(Exception):
+    """Why something could not be done.
+
+    Attributes
+    ----------
+    document : dict or None
+        The document of the command as far as it came: a run whose third point failed has the other points.
+    """
+
+    document: dict[str, Any] | None
+
+    def __init__(self, message: str, document: dict[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.document = document
+
+
+class UsageError(TcplabError, ValueError):
+    """An argument is wrong."""
+
+
+class InputError(TcplabError, ValueError):
+    """A file or a text cannot be read, or says what tcplab does not know."""
+
+
+class OutputError(TcplabError, OSError):
+    """A result cannot be written."""
+
+
+class Inconclusive(TcplabError):
+    """It ended before it had an answer."""
+
+
+class CannotRun(TcplabError):
+    """This machine, this stack or this build cannot do it."""
+
+
+class Interrupted(TcplabError):
+    """A signal ended it before it was whole; the same call resumes it where there is a result folder."""
+
+
+#: The kinds of ``error.kind`` in the documents of the command.
+KINDS: dict[str, type[TcplabError]] = {
+    "usage": UsageError,
+    "input": InputError,
+    "output": OutputError,
+    "inconclusive": Inconclusive,
+    "cannot_run": CannotRun,
+    "interrupted": Interrupted,
+}
+
+
+def of_record(record: dict[str, Any], document: dict[str, Any] | None) -> TcplabError:
+    """The error of a document's ``error``."""
+    kind = KINDS.get(str(record.get("kind")), TcplabError)
+    return kind(str(record.get("message", "")), document)
