@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from tcplab import errors
 from tcplab._native import Table, __version__
+from tcplab.analysis import Analysis, analyze
 from tcplab.errors import (
     CannotRun,
     Inconclusive,
@@ -18,16 +19,51 @@ from tcplab.errors import (
     TcplabError,
     UsageError,
 )
+from tcplab.experiment import App, Experiment, Host, Link, Variant, axis, experiment
+from tcplab.running import PopulationResult, Run, population, run
+from tcplab.tools import (
+    Comparison,
+    Drill,
+    Explanation,
+    compare,
+    drill,
+    examples,
+    explain,
+    kernel_build,
+    stacks,
+)
 
 __all__ = [
+    "Analysis",
+    "App",
     "CannotRun",
+    "Comparison",
+    "Drill",
+    "Experiment",
+    "Explanation",
+    "Host",
     "Inconclusive",
     "InputError",
     "Interrupted",
+    "Link",
     "OutputError",
+    "PopulationResult",
+    "Run",
     "Table",
     "TcplabError",
     "UsageError",
+    "Variant",
     "__version__",
+    "analyze",
+    "axis",
+    "compare",
+    "drill",
     "errors",
+    "examples",
+    "experiment",
+    "explain",
+    "kernel_build",
+    "population",
+    "run",
+    "stacks",
 ]

@@ -13,6 +13,24 @@ class Table:
     and in :attr:`units`.
     """
 
+    @staticmethod
+    def of(name: str, columns: list[tuple[str, str, str, str]], rows: list[list[Any]]) -> Table:
+        """A table of rows.
+
+        Parameters
+        ----------
+        name
+            Its name.
+        columns
+            Name, kind (``int``, ``float``, ``text``, ``flag``), unit and description of each column.
+        rows
+            A value for each column, or None.
+        """
+
+    @staticmethod
+    def joined(tables: list[Table]) -> Table:
+        """The rows of several tables with the same columns, one after the other."""
+
     @property
     def name(self) -> str:
         """Name of the table."""
@@ -35,6 +53,11 @@ class Table:
 
     def to_dict(self) -> dict[str, list[Any]]:
         """All columns as lists."""
+
+    def plot(
+        self, x: str, y: str, color: str | None = None, *, points: bool = False, library: str | None = None
+    ) -> Any:
+        """A chart of two columns; see :func:`tcplab.plot.lines`."""
 
     def __arrow_c_schema__(self) -> object:
         """Its schema, as the Arrow PyCapsule interface has it."""
@@ -61,3 +84,4 @@ def report(
     progress: Callable[[int, int | None], object] | None,
 ) -> bytes: ...
 def run_tables(document: bytes) -> dict[str, Table]: ...
+def examples() -> list[tuple[str, str]]: ...

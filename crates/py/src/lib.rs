@@ -20,6 +20,13 @@ mod _native {
 
     use pyo3::prelude::*;
 
+    /// The experiments that ship with tcplab: their text by name.
+    #[pyfunction]
+    fn examples() -> Vec<(&'static str, &'static str)> {
+        let all = tcplab_examples::EXAMPLES.iter();
+        all.map(|file| (file.name, file.text)).collect()
+    }
+
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))

@@ -1,5 +1,7 @@
 //! A table as an object of Python.
 
+use std::sync::Arc;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array, RecordBatch};
@@ -8,13 +10,14 @@ use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList};
 use tcplab_plan::result::RunDocument;
+use tcplab_tables::{Field, Kind, Row};
 
 use crate::arrow;
 
 /// Rows and columns; see `python/tcplab/_native.pyi`.
 #[pyclass(frozen, module = "tcplab")]
 pub(crate) struct Table {
-    name: &'static str,
+    name: String,
     schema: SchemaRef,
     batches: Vec<RecordBatch>,
 }
@@ -22,7 +25,11 @@ pub(crate) struct Table {
 impl Table {
     /// Takes over a table's memory.
     pub(crate) fn new(table: tcplab_tables::Table) -> PyResult<Self> {
-        let (name, schema) = (table.name, arrow::schema(&table.fields));
+        Self::named(table.name.to_owned(), table)
+    }
+
+    fn named(name: String, table: tcplab_tables::Table) -> PyResult<Self> {
+        let schema = arrow::schema(&table.fields);
         let batches = arrow::batches(table).map_err(|e| PyValueError::new_err(e.to_string()))?;
         Ok(Self {
             name,
@@ -67,11 +74,87 @@ fn append(out: &Bound<'_, PyList>, cells: &dyn Array) -> PyResult<()> {
     }
 }
 
+/// Puts a value of Python into a cell of a kind.
+fn put(row: &mut Row<'_>, kind: Kind, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    match kind {
+        Kind::Int => row.maybe(value.extract()?),
+        Kind::Float => row.float(value.extract()?),
+        Kind::Text => row.maybe_text(value.extract::<Option<String>>()?.as_deref()),
+        Kind::Flag => row.maybe_flag(value.extract()?),
+    }
+    Ok(())
+}
+
+fn kind(word: &str) -> PyResult<Kind> {
+    match word {
+        "int" => Ok(Kind::Int),
+        "float" => Ok(Kind::Float),
+        "text" => Ok(Kind::Text),
+        "flag" => Ok(Kind::Flag),
+        _ => Err(PyValueError::new_err(format!("no kind `{word}`"))),
+    }
+}
+
 #[pymethods]
 impl Table {
+    /// A table of rows of Python; a column is its name, its kind, its unit, what it says.
+    #[staticmethod]
+    fn of(
+        name: String,
+        columns: Vec<(String, String, String, String)>,
+        rows: Vec<Vec<Bound<'_, PyAny>>>,
+    ) -> PyResult<Self> {
+        let mut fields = Vec::new();
+        for (name, word, unit, about) in columns {
+            let kind = kind(&word)?;
+            fields.push(Field {
+                name,
+                kind,
+                unit,
+                about,
+            });
+        }
+        let kinds: Vec<Kind> = fields.iter().map(|field| field.kind).collect();
+        let mut table = tcplab_tables::Table::new("", fields);
+        for cells in rows {
+            if cells.len() != kinds.len() {
+                let (have, want) = (cells.len(), kinds.len());
+                let text = format!("a row of {have} cells in a table of {want} columns");
+                return Err(PyValueError::new_err(text));
+            }
+            let mut row = table.row();
+            for (kind, cell) in kinds.iter().zip(&cells) {
+                if let Err(e) = put(&mut row, *kind, cell) {
+                    row.give_up();
+                    return Err(e);
+                }
+            }
+        }
+        Self::named(name, table)
+    }
+
+    /// The rows of several tables with the same columns, one after the other.
+    #[staticmethod]
+    fn joined(tables: Vec<PyRef<'_, Self>>) -> PyResult<Self> {
+        let Some(first) = tables.first() else {
+            return Err(PyValueError::new_err("there is no table to join"));
+        };
+        if tables.iter().any(|table| table.schema != first.schema) {
+            return Err(PyValueError::new_err("tables with different columns"));
+        }
+        let batches = tables
+            .iter()
+            .flat_map(|table| table.batches.iter().cloned());
+        Ok(Self {
+            name: first.name.clone(),
+            schema: Arc::clone(&first.schema),
+            batches: batches.collect(),
+        })
+    }
+
     #[getter]
-    fn name(&self) -> &'static str {
-        self.name
+    fn name(&self) -> &str {
+        &self.name
     }
 
     #[getter]
@@ -111,6 +194,23 @@ impl Table {
             out.set_item(field.name(), self.column(py, at)?)?;
         }
         Ok(out)
+    }
+
+    #[pyo3(signature = (x, y, color=None, **options))]
+    fn plot<'py>(
+        slf: &Bound<'py, Self>,
+        x: &str,
+        y: &str,
+        color: Option<&str>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let plot = slf.py().import("tcplab.plot")?;
+        plot.call_method("lines", (slf, x, y, color), options)
+    }
+
+    fn __repr__(&self) -> String {
+        let columns = self.columns().join(", ");
+        format!("<Table {}: {} rows; {columns}>", self.name, self.__len__())
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {

@@ -151,6 +151,11 @@ impl Row<'_> {
         }
     }
 
+    /// The row, and with it the table, is not going to be whole.
+    pub fn give_up(&mut self) {
+        self.cells = [].iter_mut();
+    }
+
     /// All cells of a row of a table with the same columns.
     fn copy(&mut self, from: &Batch, row: usize) {
         for cells in &from.columns {
@@ -169,8 +174,9 @@ impl Row<'_> {
         self.maybe_flag(Some(is));
     }
 
+    /// Yes, no, or neither.
     #[inline]
-    fn maybe_flag(&mut self, is: Option<bool>) {
+    pub fn maybe_flag(&mut self, is: Option<bool>) {
         if let Some(cells) = self.cells.next() {
             cells.flag(is);
         }

@@ -1,0 +1,53 @@
+"""The page of a result, in a notebook and as a file."""
+
+from __future__ import annotations
+
+import html
+import os
+import tempfile
+from pathlib import Path
+
+from tcplab import _command, errors
+
+__all__ = ["Page"]
+
+#: The height of the page in a notebook.
+HEIGHT_PX = 720
+
+
+class Page:
+    """What has a page of the command's (``--html``)."""
+
+    def _page_arguments(self) -> tuple[list[str | os.PathLike[str]], bytes | None]:
+        """Sub-command and inputs of the command that writes the page, and its standard input."""
+        raise NotImplementedError
+
+    def html(self) -> str:
+        """The page: one file that needs no network."""
+        args, stdin = self._page_arguments()
+        with tempfile.TemporaryDirectory(prefix="tcplab-") as folder:
+            file = Path(folder) / "page.html"
+            _command.document([*args, f"--html={file}"], stdin=stdin, expected=(0, 1, 2, 3))
+            return file.read_text(encoding="utf-8")
+
+    def write_html(self, path: str | os.PathLike[str]) -> None:
+        """Writes the page.
+
+        Parameters
+        ----------
+        path
+            The file.
+        """
+        Path(path).write_text(self.html(), encoding="utf-8")
+
+    def _repr_html_(self) -> str | None:
+        try:
+            page = self.html()
+        except errors.TcplabError:
+            # The notebook shows the text then.
+            return None
+        inside = html.escape(page, quote=True)
+        return (
+            f'<iframe srcdoc="{inside}" sandbox="allow-scripts allow-popups" '
+            f'style="width:100%;height:{HEIGHT_PX}px;border:0"></iframe>'
+        )

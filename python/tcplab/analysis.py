@@ -1,0 +1,236 @@
+"""What a capture says about TCP."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol, Union
+
+from tcplab import _native, _progress, errors
+from tcplab._native import Table
+from tcplab._page import Page
+
+__all__ = ["Analysis", "analyze"]
+
+
+class BinaryFile(Protocol):
+    """What is open in binary mode."""
+
+    def read(self, n: int, /) -> bytes: ...
+
+
+#: A capture: a path, its bytes, or an open file.
+Capture = Union[str, "os.PathLike[str]", bytes, BinaryFile]
+
+
+class Analysis(Page):
+    """What captures say: tables, read when they are asked for.
+
+    Every table has a column ``file``, and all but :attr:`findings` about whole captures a column ``stream`` with the
+    number that Wireshark gives as ``tcp.stream``. Times are nanoseconds since 1970 (``_ns``) or microseconds (``_us``).
+    """
+
+    def __init__(
+        self,
+        captures: Sequence[tuple[str, Capture]],
+        *,
+        streams: Sequence[int],
+        max_packets: int | None,
+        max_streams: int | None,
+        progress: _progress.Wanted,
+    ) -> None:
+        self._captures = captures
+        self._streams = list(streams)
+        self._max_packets = max_packets
+        self._max_streams = max_streams
+        self._progress = progress
+        self._traced: list[dict[str, Table]] | None = None
+        self._plain, self._totals = self._read(traced=False)
+
+    def _read(self, *, traced: bool) -> tuple[list[dict[str, Table]], list[dict[str, Any]]]:
+        tables: list[dict[str, Table]] = []
+        totals: list[dict[str, Any]] = []
+        for name, source in self._captures:
+            shown = _progress.of(self._progress)
+
+            def tell(done: int, total: int | None, shown: _progress.Progress | None = shown) -> None:
+                if shown is not None:
+                    shown.at(done, total, "B")
+
+            try:
+                found, said = _native.analyze(
+                    source,
+                    name,
+                    traced=traced,
+                    max_packets=self._max_packets,
+                    max_streams=self._max_streams,
+                    streams=self._streams,
+                    progress=tell,
+                )
+            finally:
+                if shown is not None:
+                    shown.close()
+            tables.append(found)
+            totals.append({"file": name, **json.loads(said)})
+        return tables, totals
+
+    def _table(self, name: str, *, traced: bool = False) -> Table:
+        if not traced:
+            return _joined([one[name] for one in self._plain])
+        if self._traced is None:
+            for _, source in self._captures:
+                if hasattr(source, "read"):
+                    raise errors.UsageError(
+                        f"`{name}` reads the capture a second time, and a file object is read once: give its path or bytes"
+                    )
+            self._traced, self._totals = self._read(traced=True)
+        return _joined([one[name] for one in self._traced])
+
+    @functools.cached_property
+    def streams(self) -> Table:
+        """A row for each stream: ends, state, round trip, and of each direction (``c2s_``, ``s2c_``) what it sent."""
+        return self._table("streams")
+
+    @functools.cached_property
+    def findings(self) -> Table:
+        """A row for each finding: what, why, what to do."""
+        return self._table("findings")
+
+    @functools.cached_property
+    def budget(self) -> Table:
+        """Where the time of each stream went, in microseconds; the classes of a stream sum to its duration."""
+        return self._table("budget")
+
+    @functools.cached_property
+    def requests(self) -> Table:
+        """A row for each request and its answer, with where its time went."""
+        return self._table("requests")
+
+    @functools.cached_property
+    def episodes(self) -> Table:
+        """A row for each episode of recovery."""
+        return self._table("episodes")
+
+    @functools.cached_property
+    def acks(self) -> Table:
+        """A row for each ACK of new data: what made the receiver send it, and after how long. Reads the capture again."""
+        return self._table("acks", traced=True)
+
+    @functools.cached_property
+    def packets(self) -> Table:
+        """A row for each TCP packet, by stream. Reads the capture again.
+
+        Packets beyond ``max_packets`` of :func:`analyze` are left out; ``totals[0]["rows_left_out"]`` counts them.
+        """
+        return self._table("packets", traced=True)
+
+    @functools.cached_property
+    def spans(self) -> Table:
+        """Where the time went, stretch by stretch (at most 8,192 of a stream). Reads the capture again."""
+        return self._table("spans", traced=True)
+
+    @property
+    def totals(self) -> list[dict[str, Any]]:
+        """Counts of each capture, as ``tcplab analyze --json`` has them: packets, what was malformed, what was not checked.
+
+        ``error`` says where a capture is damaged; the tables have what was read before it.
+        """
+        return self._totals
+
+    def plot(self, *, library: str | None = None) -> Any:
+        """Where the time of each stream went, as bars; see :func:`tcplab.plot.budget`."""
+        from tcplab import plot
+
+        return plot.budget(self.budget, library=library)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of ``tcplab analyze --json`` (schema ``tcplab.analyze/1``). Reads the captures again."""
+        captures: list[dict[str, Any]] = []
+        schema = ""
+        for name, source in self._captures:
+            text = _native.report(source, name, max_streams=self._max_streams, streams=self._streams, progress=None)
+            said = json.loads(text)
+            schema = said["schema"]
+            captures += said["captures"]
+        return {"schema": schema, "captures": captures}
+
+    def _page_arguments(self) -> tuple[list[str | os.PathLike[str]], bytes | None]:
+        if len(self._captures) == 1 and isinstance(self._captures[0][1], bytes):
+            return ["analyze", "-"], self._captures[0][1]
+        paths: list[str | os.PathLike[str]] = ["analyze"]
+        for _, source in self._captures:
+            if not isinstance(source, (str, os.PathLike)):
+                raise errors.UsageError("the page needs captures that are paths, or one that is bytes")
+            paths.append(source)
+        return paths, None
+
+    def __repr__(self) -> str:
+        files = ", ".join(name for name, _ in self._captures)
+        return f"<Analysis of {files}: {len(self.streams)} streams, {len(self.findings)} findings>"
+
+
+def _joined(tables: list[Table]) -> Table:
+    return tables[0] if len(tables) == 1 else _native.Table.joined(tables)
+
+
+def _name(source: Capture, at: int) -> str:
+    if isinstance(source, (str, os.PathLike)):
+        return os.fspath(source)
+    name = getattr(source, "name", None)
+    return name if isinstance(name, str) else f"capture {at}"
+
+
+def analyze(
+    captures: Capture | Iterable[Capture],
+    *,
+    streams: Sequence[int] = (),
+    max_packets: int | None = None,
+    max_streams: int | None = 1_000_000,
+    progress: _progress.Wanted = None,
+) -> Analysis:
+    """Analyses captures: streams, findings, where the time went, ACKs, packets.
+
+    Parameters
+    ----------
+    captures
+        pcap, pcapng or the text of ``tcpdump -n``, plain or compressed by gzip or zstd: a path, bytes, a file opened in
+        binary mode, or a list of these.
+    streams
+        Only these streams, by Wireshark's numbers; empty: all.
+    max_packets
+        Most packets that :attr:`Analysis.packets`, ``acks`` and ``spans`` hold; None: all. Each takes about 200 bytes.
+    max_streams
+        Most open and most closed connections in memory; beyond that the least recently active one is reported early and
+        counted (``evicted_streams`` of :attr:`Analysis.totals`).
+    progress
+        None: a bar of tqdm's where somebody looks. False: none. Or what is called as ``tqdm.tqdm``.
+
+    Returns
+    -------
+    Analysis
+
+    Raises
+    ------
+    OSError
+        A file cannot be opened.
+    InputError
+        A file is no capture. One that is damaged further on is read up to there: see :attr:`Analysis.totals`.
+
+    Examples
+    --------
+    >>> analysis = tl.analyze("slow.pcapng")                  # doctest: +SKIP
+    >>> polars.DataFrame(analysis.findings)                   # doctest: +SKIP
+    """
+    several = not isinstance(captures, (str, os.PathLike, bytes)) and not hasattr(captures, "read")
+    sources: list[Any] = list(captures) if several else [captures]  # type: ignore[arg-type]
+    if not sources:
+        raise errors.UsageError("there is no capture in the list")
+    named = [(_name(source, at), source) for at, source in enumerate(sources)]
+    analysis = Analysis(named, streams=streams, max_packets=max_packets, max_streams=max_streams, progress=progress)
+    for said in analysis.totals:
+        error = said.get("error")
+        if error is not None and said["packets"] == 0:
+            raise errors.InputError(f"{said['file']}: offset {error['offset']}: {error['message']}")
+    return analysis

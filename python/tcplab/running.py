@@ -1,0 +1,255 @@
+"""Experiments and populations on stacks."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, Union
+
+from tcplab import _command, _native, _progress, _records, errors
+from tcplab._native import Table
+from tcplab._page import Page
+from tcplab.experiment import Experiment, to_toml
+
+__all__ = ["PopulationResult", "Run", "population", "run"]
+
+#: What can be run: a file, its text, an experiment in code, or a dict of the file's tables.
+Wanted = Union[str, "os.PathLike[str]", Experiment, Mapping[str, Any]]
+
+
+class _Result(Page):
+    """A document, and the page that the command writes of the same run."""
+
+    def __init__(self, answer: _command.Answer, source: tuple[list[str | os.PathLike[str]], bytes | None]) -> None:
+        self._answer = answer
+        self._source = source
+
+    def to_dict(self) -> dict[str, Any]:
+        """The command's document."""
+        return self._answer.document
+
+    @property
+    def messages(self) -> list[str]:
+        """What the command said beside its document."""
+        return self._answer.messages
+
+    def _page_arguments(self) -> tuple[list[str | os.PathLike[str]], bytes | None]:
+        return self._source
+
+
+class Run(_Result):
+    """What a run came to (schema ``tcplab.run/1``).
+
+    Tables have a column ``point``, the number of the run from 0. Times are nanoseconds after the run's start.
+    """
+
+    @functools.cached_property
+    def _tables(self) -> dict[str, Table]:
+        return _native.run_tables(self._answer.text)
+
+    @property
+    def points(self) -> Table:
+        """A row for each point and stack: axes, seed, measures with their units."""
+        return self._tables["points"]
+
+    @property
+    def connections(self) -> Table:
+        """A row for each end of each connection."""
+        return self._tables["connections"]
+
+    @property
+    def latencies(self) -> Table:
+        """A row for each transaction (the first 100,000 of an end)."""
+        return self._tables["latencies"]
+
+    @property
+    def pings(self) -> Table:
+        """A row for each ping."""
+        return self._tables["pings"]
+
+    @property
+    def tcp_info(self) -> Table:
+        """Samples of ``struct tcp_info`` over time, in the kernel's units (``run.tcp_info``)."""
+        return self._tables["tcp_info"]
+
+    @property
+    def links(self) -> Table:
+        """Samples of each way of each link over time (``run.link_every``)."""
+        return self._tables["links"]
+
+    @property
+    def link_totals(self) -> Table:
+        """What each way of each link did in all."""
+        return self._tables["link_totals"]
+
+    @property
+    def counters(self) -> Table:
+        """The kernel's counters of each host, by nstat's names."""
+        return self._tables["counters"]
+
+    @property
+    def digests(self) -> list[str]:
+        """SHA-256 of each point's result and captures: equal for equal runs in virtual time."""
+        return [point["digest"] for point in self.to_dict()["points"]]
+
+    def plot(self, x: str | None = None, y: str | None = None, color: str | None = None, *, library: str | None = None) -> Any:
+        """A chart of a measure over an axis; see :func:`tcplab.plot.points`."""
+        from tcplab import plot
+
+        return plot.points(self, x=x, y=y, color=color, library=library)
+
+    def __repr__(self) -> str:
+        said = self.to_dict()
+        stacks = ", ".join(dict.fromkeys(point["stack"] for point in said["points"]))
+        return f"<Run of {said['experiment']}: {len(said['points'])} points on {stacks}>"
+
+
+class PopulationResult(_Result):
+    """What a population came to (schema ``tcplab.population/1``, or ``.../variants``)."""
+
+    @functools.cached_property
+    def rows(self) -> Table:
+        """The table: each quantity of each arm against the baseline, with interval and verdict."""
+        said = self.to_dict()
+        if "variants" in said:
+            return _records.table("rows", [{"variant": one["variant"], **row} for one in said["variants"] for row in one["rows"]])
+        return _records.table("rows", said["rows"])
+
+    @functools.cached_property
+    def arms(self) -> Table:
+        """What the connections of each arm did."""
+        said = self.to_dict()
+        several = said.get("variants") or [said]
+        return _records.table("arms", [_named(one, arm) for one in several for arm in one["arms"]])
+
+    def __repr__(self) -> str:
+        said = self.to_dict()
+        return f"<Population {said.get('experiment', '')}: {len(self.rows)} rows>"
+
+
+def _named(document: Mapping[str, Any], arm: Mapping[str, Any]) -> dict[str, Any]:
+    variant = document.get("variant")
+    return {**({} if variant is None else {"variant": variant}), **arm}
+
+
+def source_of(wanted: Wanted) -> tuple[str | os.PathLike[str], bytes | None]:
+    """The command's argument for an experiment, and what it reads as ``-``."""
+    if isinstance(wanted, Experiment):
+        return "-", wanted.to_toml().encode()
+    if isinstance(wanted, Mapping):
+        return "-", to_toml(wanted).encode()
+    if isinstance(wanted, str) and "\n" in wanted:
+        return "-", wanted.encode()
+    if not isinstance(wanted, (str, os.PathLike)):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise errors.UsageError(f"an experiment is a path, a text, a dict or tl.experiment(...), no {type(wanted).__name__}")
+    return wanted, None
+
+
+def run(
+    experiment: Wanted,
+    *,
+    on: str | Sequence[str] | None = None,
+    set: Mapping[str, Any] | None = None,  # noqa: A002
+    repeat: int | None = None,
+    seed: int | None = None,
+    jobs: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    connections: int | None = None,
+    variants: Sequence[str] = (),
+    progress: _progress.Wanted = None,
+) -> Run | PopulationResult:
+    """Runs an experiment, or a population.
+
+    Parameters
+    ----------
+    experiment
+        Path of a file (docs/experiment.md) or of an earlier ``manifest.json``, its text, a dict of its tables, or what
+        :func:`tcplab.experiment` made.
+    on
+        Stacks instead of the file's: ``model``, ``model:linux-6.6``, ``uml:6.1``, ``host``, ``ssh:A,B``.
+    set
+        Changes of the file: ``{"link.isp-home.a_to_b.rate": "1mbit"}``; a list of values makes an axis.
+    repeat
+        Runs of each point, each with its own seed.
+    seed
+        Seed of all random streams.
+    jobs
+        Points at once; real-time stacks run one by one. None: one for each processor.
+    out
+        Folder that keeps results and captures; the same call resumes an interrupted run.
+    connections
+        Population: connections of each arm.
+    variants
+        Population: only these variants.
+    progress
+        None: a bar of tqdm's where somebody looks. False: none. Or what is called as ``tqdm.tqdm``.
+
+    Returns
+    -------
+    Run or PopulationResult
+
+    Raises
+    ------
+    InputError
+        The file says what tcplab does not know; the message names file, line and the way out.
+    CannotRun
+        A stack does not honour a setting, or is not here; nothing was run.
+    Inconclusive
+        A limit ended a point before its answer; ``error.document`` has the others.
+
+    Examples
+    --------
+    >>> tl.run("examples/delayed-ack.toml", on="uml:6.1").points          # doctest: +SKIP
+    """
+    path, stdin = source_of(experiment)
+    names = [on] if isinstance(on, str) else list(on or ())
+    args: list[str | os.PathLike[str]] = ["run", path]
+    args += _command.words(on=names, set=set, repeat=repeat, seed=seed, jobs=jobs, connections=connections, variant=variants)
+    kept = [*args, f"--out={os.fspath(out)}"] if out is not None else args
+    answer = _command.document(kept, stdin=stdin, progress=_progress.of(progress))
+    if answer.document["schema"].startswith("tcplab.run/"):
+        return Run(answer, (args, stdin))
+    return PopulationResult(answer, (args, stdin))
+
+
+def population(
+    experiment: Wanted,
+    *,
+    connections: int | None = None,
+    rows: bool = False,
+    on: str | None = None,
+    seed: int | None = None,
+    variants: Sequence[str] = (),
+    jobs: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    progress: _progress.Wanted = None,
+) -> PopulationResult:
+    """Runs a population: the same random connections through every arm.
+
+    Parameters
+    ----------
+    experiment
+        Path of a file with a ``[population]`` table (docs/population.md), its text, or a dict.
+    connections
+        Connections of each arm; None: the file's.
+    rows
+        Keep a row for each connection and arm in ``out`` (``rows.parquet``).
+    on
+        ``model`` or ``model:PROFILE``.
+    seed, variants, jobs, out, progress
+        As :func:`run` has them.
+
+    Returns
+    -------
+    PopulationResult
+    """
+    path, stdin = source_of(experiment)
+    args: list[str | os.PathLike[str]] = ["run", path]
+    args += _command.words(on=on, seed=seed, jobs=jobs, connections=connections, variant=variants)
+    kept = [*args, *_command.words(out=out, rows=rows)]
+    answer = _command.document(kept, stdin=stdin, progress=_progress.of(progress))
+    if not answer.document["schema"].startswith("tcplab.population"):
+        raise errors.UsageError("the file has no [population] table: use tl.run")
+    return PopulationResult(answer, (args, stdin))
+

@@ -1,0 +1,239 @@
+"""Scripts, comparisons, stacks and kernels."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tcplab import _command, _native, _progress, _records, errors
+from tcplab._native import Table
+from tcplab._page import Page
+
+__all__ = ["Comparison", "Drill", "Explanation", "compare", "drill", "examples", "explain", "kernel_build", "stacks"]
+
+
+class _Document:
+    """The command's document."""
+
+    def __init__(self, answer: _command.Answer) -> None:
+        self._answer = answer
+
+    def to_dict(self) -> dict[str, Any]:
+        """The command's document."""
+        return self._answer.document
+
+
+class Drill(_Document):
+    """What packetdrill scripts came to (schema ``tcplab.drill/1``)."""
+
+    @functools.cached_property
+    def cases(self) -> Table:
+        """A row for each script in each mode of IP: verdict, line, reason."""
+        return _records.table("cases", self.to_dict()["results"])
+
+    @property
+    def passed(self) -> int:
+        """Cases that passed."""
+        return self.to_dict()["passed"]
+
+    @property
+    def failed(self) -> int:
+        """Cases that failed."""
+        return self.to_dict()["failed"]
+
+    @property
+    def skipped(self) -> int:
+        """Cases that cannot run on this stack."""
+        return self.to_dict()["skipped"]
+
+    def __repr__(self) -> str:
+        said = self.to_dict()
+        return f"<Drill on {said['stack']}: {self.passed} passed, {self.failed} failed, {self.skipped} skipped>"
+
+
+def drill(
+    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    *,
+    on: str = "model",
+    define: Mapping[str, str] | None = None,
+    tolerance_us: int | None = None,
+    jobs: int | None = None,
+    progress: _progress.Wanted = None,
+) -> Drill:
+    """Runs packetdrill scripts.
+
+    Parameters
+    ----------
+    paths
+        Scripts, or folders with ``*.pkt``.
+    on
+        ``model``, ``model:PROFILE``, ``uml:NAME`` or ``host``.
+    define
+        Values of names in the scripts.
+    tolerance_us
+        Accept events so many microseconds early or late; None: what each script says.
+    jobs
+        Cases at once; None: one for each processor.
+    progress
+        As :func:`tcplab.run` has it.
+
+    Returns
+    -------
+    Drill
+        Failed cases are an answer, not an error.
+    """
+    several = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+    options = _command.words(on=on, tolerance_us=tolerance_us, jobs=jobs)
+    options += [f"--define={name}={value}" for name, value in (define or {}).items()]
+    answer = _command.document(["drill", *several, *options], progress=_progress.of(progress), expected=(0, 1))
+    return Drill(answer)
+
+
+class Comparison(_Document, Page):
+    """Results before and after a change (schema ``tcplab.compare/1``)."""
+
+    def __init__(self, answer: _command.Answer, args: list[str | os.PathLike[str]]) -> None:
+        super().__init__(answer)
+        self._args = args
+
+    @functools.cached_property
+    def rows(self) -> Table:
+        """A row for each metric: both sides, change, interval, verdict."""
+        return _records.table("rows", self.to_dict()["rows"])
+
+    @property
+    def summary(self) -> dict[str, int]:
+        """Rows of each verdict."""
+        return self.to_dict()["summary"]
+
+    def _page_arguments(self) -> tuple[list[str | os.PathLike[str]], bytes | None]:
+        return self._args, None
+
+    def __repr__(self) -> str:
+        words = ", ".join(f"{n} {verdict}" for verdict, n in self.summary.items())
+        return f"<Comparison: {words}>"
+
+
+def compare(
+    before: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    after: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
+    *,
+    arms: tuple[str, str] | None = None,
+    band_percent: float | None = None,
+    find_percent: float | None = None,
+) -> Comparison:
+    """Compares results: one verdict for each metric.
+
+    Parameters
+    ----------
+    before, after
+        Results of tcplab, iperf3, netperf, flent, wrk and others (docs/compare.md), each a file or folder or a list of
+        files, one for each run. Without ``after`` one file or folder has both arms.
+    arms
+        Names of the two arms, where the files have more.
+    band_percent
+        Changes up to this count as equal.
+    find_percent
+        The change that the runs must be able to show.
+
+    Returns
+    -------
+    Comparison
+    """
+    args: list[str | os.PathLike[str]] = ["compare"]
+    if isinstance(before, (str, os.PathLike)) and (after is None or isinstance(after, (str, os.PathLike))):
+        args += [before] if after is None else [before, after]
+    elif after is None:
+        raise errors.UsageError("a list of files before a change needs those after it")
+    else:
+        args += _command.words(before=_several(before), after=_several(after))
+    args += _command.words(arms=",".join(arms) if arms else None, band=band_percent, find=find_percent)
+    return Comparison(_command.document(args), args)
+
+
+def _several(files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[str | os.PathLike[str]]:
+    return [files] if isinstance(files, (str, os.PathLike)) else list(files)
+
+
+class Explanation(_Document):
+    """Which stack sent the ACKs of a capture (schema ``tcplab.explain/1``)."""
+
+    @functools.cached_property
+    def receivers(self) -> Table:
+        """A row for each receiver of data: the profiles that send such ACKs."""
+        return _records.table("receivers", self.to_dict()["receivers"])
+
+    def __repr__(self) -> str:
+        return f"<Explanation of {self.to_dict()['file']}: {len(self.receivers)} receivers>"
+
+
+def explain(capture: str | os.PathLike[str] | bytes, *, streams: Sequence[int] = ()) -> Explanation:
+    """Finds the TCP stack that sent the ACKs of a capture.
+
+    Parameters
+    ----------
+    capture
+        A path, or bytes.
+    streams
+        Only these streams.
+
+    Returns
+    -------
+    Explanation
+        A receiver that no profile explains is an answer, not an error.
+    """
+    stdin = capture if isinstance(capture, bytes) else None
+    path = "-" if isinstance(capture, bytes) else capture
+    options = _command.words(stream=",".join(map(str, streams)) or None)
+    return Explanation(_command.document(["explain", path, *options], stdin=stdin, expected=(0, 3)))
+
+
+def stacks() -> Table:
+    """What ``on`` of :func:`tcplab.run` takes on this machine; ``lacks`` says what is missing and how to get it."""
+    return _records.table("stacks", _command.document(["stacks"]).document["stacks"])
+
+
+def examples() -> dict[str, str]:
+    """The experiments that ship with tcplab: their text by name."""
+    return dict(_native.examples())
+
+
+def kernel_build(
+    version: str | None = None,
+    *,
+    source: str | os.PathLike[str] | None = None,
+    edits: Sequence[str | os.PathLike[str]] = (),
+    hz: int | None = None,
+    name: str | None = None,
+    jobs: int | None = None,
+    install: bool = False,
+) -> str:
+    """Builds a Linux kernel for ``uml:`` stacks; minutes at first, then it is kept.
+
+    Parameters
+    ----------
+    version
+        Of Debian's linux-source package: ``"6.1"`` or a release.
+    source
+        A source tree instead.
+    edits
+        Names of edits that ship with tcplab, or patches.
+    hz
+        Timer frequency: 100, 250, 300 or 1000 Hz.
+    name
+        The stack will be ``uml:NAME``.
+    jobs
+        Compilers at once.
+    install
+        Install missing build tools by apt.
+
+    Returns
+    -------
+    str
+        The name of the stack, for ``on``.
+    """
+    args: list[str | os.PathLike[str]] = ["kernel", "build", *([version] if version else [])]
+    args += _command.words(source=source, edit=edits, hz=hz, name=name, jobs=jobs, install=install)
+    return _command.document(args).document["stack"]
