@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use tcplab_base::Instant;
 use tcplab_plan::Outcome;
-use tcplab_tcp::congestion_controls;
 use tcplab_tcp::external::Maker;
+use tcplab_tcp::{Addr, Cx, Endpoint, congestion_controls};
 
 use super::budget::STEPS;
 use super::{FOREVER, SimError, Went, World};
@@ -120,24 +120,35 @@ impl World {
     /// getsockopt(TCP_INFO) of an end of connection `flow`, by the kernel's names and in its units; flows count through
     /// the applications in their order. None: it has no TCP socket now.
     pub fn tcp_info(&mut self, flow: usize, is_client: bool) -> Option<Vec<(&'static str, i64)>> {
-        let sock = self.net.sockets.of.get(end_of(flow, is_client))?;
-        let Socket::Tcp(id) = sock.socket else {
-            return None;
-        };
-        let stack = &mut self.net.hosts.get_mut(usize::from(sock.host))?.stack;
-        stack.with(self.net.now, id, |endpoint, cx| endpoint.info(cx))
+        self.on_socket(flow, is_client, |endpoint, cx| endpoint.info(cx))
     }
 
     /// getsockopt(TCP_CONGESTION) of an end. None: it has no TCP socket now.
     pub fn congestion_name(&mut self, flow: usize, is_client: bool) -> Option<String> {
+        self.on_socket(flow, is_client, |endpoint, _| {
+            endpoint.congestion_name().to_owned()
+        })
+    }
+
+    /// The ends of a connection: its own and the peer's. None: it has no TCP socket now.
+    pub fn addresses(&mut self, flow: usize, is_client: bool) -> Option<(Addr, Addr)> {
+        self.on_socket(flow, is_client, |endpoint, _| {
+            (endpoint.local(), endpoint.remote())
+        })
+    }
+
+    fn on_socket<R>(
+        &mut self,
+        flow: usize,
+        is_client: bool,
+        call: impl FnOnce(&mut Endpoint, &mut Cx<'_>) -> R,
+    ) -> Option<R> {
         let sock = self.net.sockets.of.get(end_of(flow, is_client))?;
         let Socket::Tcp(id) = sock.socket else {
             return None;
         };
         let stack = &mut self.net.hosts.get_mut(usize::from(sock.host))?.stack;
-        stack.with(self.net.now, id, |endpoint, _| {
-            endpoint.congestion_name().to_owned()
-        })
+        stack.with(self.net.now, id, call)
     }
 
     /// Bytes that the application at an end has read and written. None: there is no such end.
