@@ -19,6 +19,7 @@ from tcplab.errors import (
     TcplabError,
     UsageError,
 )
+from tcplab.congestion import CongestionControl, Reno
 from tcplab.experiment import App, Experiment, Host, Link, Variant, axis, experiment
 from tcplab.running import PopulationResult, Run, population, run
 from tcplab.tools import (
@@ -32,12 +33,17 @@ from tcplab.tools import (
     kernel_build,
     stacks,
 )
+from tcplab.world import Ack, Change, Connection, View, World
 
 __all__ = [
+    "Ack",
     "Analysis",
     "App",
     "CannotRun",
+    "Change",
     "Comparison",
+    "CongestionControl",
+    "Connection",
     "Drill",
     "Experiment",
     "Explanation",
@@ -48,11 +54,14 @@ __all__ = [
     "Link",
     "OutputError",
     "PopulationResult",
+    "Reno",
     "Run",
     "Table",
     "TcplabError",
     "UsageError",
     "Variant",
+    "View",
+    "World",
     "__version__",
     "analyze",
     "axis",

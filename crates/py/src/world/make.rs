@@ -109,34 +109,35 @@ fn profiles(py: Python<'_>, stack: &str, point: &Point) -> PyResult<Vec<Profile>
 }
 
 /// What the model does not honour is refused, in the words of `tcplab run`.
-fn check(py: Python<'_>, point: &Point, stack: &str) -> PyResult<()> {
+fn check(py: Python<'_>, file: &str, point: &Point, stack: &str) -> PyResult<()> {
     let found = contract::refusals(point, Kind::Model).into_iter();
     let found = found.chain(tcplab_sim::refusals(point));
     let mut lines: Vec<String> = found
         .filter(|refusal| !refusal.is_tolerated(point))
-        .map(|refusal| format!("{stack}: {refusal}"))
+        .map(|refusal| format!("{file}: {stack}: {refusal}"))
         .collect();
     let replays = point.apps.iter().filter(|app| app.does.is_replay());
     lines.extend(replays.map(|app| {
         format!(
-            "{stack}: app.{}: a world replays no capture; run it with tcplab.run",
+            "{file}: {stack}: app.{}: a world replays no capture; run it with tcplab.run",
             app.name
         )
     }));
     lines.dedup();
     match lines.is_empty() {
         true => Ok(()),
-        false => Err(error(py, "InputError", lines.join("\n"))),
+        false => Err(error(py, "CannotRun", lines.join("\n"))),
     }
 }
 
 /// The world of a point, and its captures if they are asked for.
 pub(super) fn world(
     py: Python<'_>,
+    file: &str,
     point: &Point,
     stack: &str,
 ) -> PyResult<(World, Vec<Captured>)> {
-    check(py, point, stack)?;
+    check(py, file, point, stack)?;
     let cannot = |e: tcplab_sim::SimError| error(py, "CannotRun", e.to_string());
     let mut world = World::new(point, &profiles(py, stack, point)?).map_err(cannot)?;
     let mut captured = Vec::new();

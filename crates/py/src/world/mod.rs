@@ -33,7 +33,6 @@ pub(crate) struct World {
     hosts: Vec<String>,
     links: Vec<(String, String)>,
     flows: Vec<Flow>,
-    max_ns: i64,
 }
 
 impl World {
@@ -66,7 +65,7 @@ impl World {
         variant: Option<&str>,
     ) -> PyResult<Self> {
         let point = make::point(py, (file, text), &set, variant)?;
-        let (world, captured) = make::world(py, &point, stack)?;
+        let (world, captured) = make::world(py, file, &point, stack)?;
         let hosts: Vec<String> = point.hosts.iter().map(|host| host.name.clone()).collect();
         let links = point.links.iter();
         let apps = point.apps.iter();
@@ -84,7 +83,6 @@ impl World {
                 .map(|link| (hosts[link.a].clone(), hosts[link.b].clone()))
                 .collect(),
             flows: apps.flat_map(of).collect(),
-            max_ns: point.max_ns,
             hosts,
         })
     }
@@ -102,11 +100,6 @@ impl World {
     #[getter]
     fn flows(&self) -> Vec<Flow> {
         self.flows.clone()
-    }
-
-    #[getter]
-    fn max_ns(&self) -> i64 {
-        self.max_ns
     }
 
     #[getter]
@@ -138,6 +131,13 @@ impl World {
         let maker = control::maker(flags, make, &self.failure);
         let set = self.with(|world| world.set_congestion(host, maker))?;
         set.map_err(|e| make::error(py, "UsageError", e.to_string()))
+    }
+
+    /// A time of an experiment in nanoseconds.
+    #[staticmethod]
+    fn nanoseconds(py: Python<'_>, text: &str) -> PyResult<u64> {
+        let time = tcplab_base::quantity::TIME.parse(text);
+        time.map_err(|why| make::error(py, "UsageError", why))
     }
 
     /// Runs until a time. False: the run is over.
@@ -192,7 +192,7 @@ impl World {
         self.with(|world| world.congestion_name(flow, is_client))
     }
 
-    fn bytes(&self, flow: usize, is_client: bool) -> PyResult<(u64, u64)> {
+    fn read_written(&self, flow: usize, is_client: bool) -> PyResult<(u64, u64)> {
         self.with(|world| world.bytes(flow, is_client).unwrap_or_default())
     }
 
