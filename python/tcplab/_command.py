@@ -8,6 +8,7 @@ ends when the thread that started it does.
 from __future__ import annotations
 
 import functools
+import io
 import json
 import os
 import shutil
@@ -17,10 +18,10 @@ import sys
 import sysconfig
 import threading
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 
 from tcplab import errors
 from tcplab._native import __version__
@@ -83,32 +84,36 @@ def command_path() -> str:
     return found
 
 
-def words(**options: object) -> list[str]:
-    """Options of a command line: ``seed=3`` is ``--seed 3``; None and False leave one out."""
+def words(**options: Any) -> list[str]:
+    """Options of a command line: ``seed=3`` is ``--seed=3``; None and False leave one out."""
     out: list[str] = []
     for name, value in options.items():
-        flag = "--" + name.rstrip("_").replace("_", "-")
+        flag = "--" + name.replace("_", "-")
         if value is None or value is False:
             continue
         if value is True:
             out.append(flag)
         elif isinstance(value, Mapping):
-            for key, one in value.items():  # pyright: ignore[reportUnknownVariableType]
-                out += [flag, f"{key}={setting(one)}"]  # pyright: ignore[reportUnknownArgumentType]
-        elif isinstance(value, Iterable) and not isinstance(value, (str, os.PathLike)):
-            for one in value:  # pyright: ignore[reportUnknownVariableType]
-                out += [flag, str(one)]  # pyright: ignore[reportUnknownArgumentType]
+            changes = cast("Mapping[str, Any]", value)
+            out += [f"{flag}={key}={setting(one)}" for key, one in changes.items()]
+        elif isinstance(value, (list, tuple)):
+            out += [f"{flag}={text_of(one)}" for one in cast("Sequence[Any]", value)]
         else:
-            out.append(f"{flag}={os.fspath(value) if isinstance(value, os.PathLike) else value}")  # pyright: ignore[reportUnknownArgumentType]
+            out.append(f"{flag}={text_of(value)}")
     return out
 
 
-def setting(value: object) -> str:
+def text_of(value: Any) -> str:
+    """A path or a number as the command takes it."""
+    return os.fspath(cast("os.PathLike[str]", value)) if isinstance(value, os.PathLike) else str(value)
+
+
+def setting(value: Any) -> str:
     """A value of ``--set``; a list makes an axis."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (list, tuple)):
-        return ",".join(setting(one) for one in value)  # pyright: ignore[reportUnknownVariableType]
+        return ",".join(setting(one) for one in cast("Sequence[Any]", value))
     return str(value)
 
 
@@ -139,7 +144,7 @@ def document(
     KeyboardInterrupt
         After Ctrl-C, when the command has ended in good order.
     """
-    line = [command_path(), *map(os.fspath, args), "--json", "--progress=json", f"--parent={os.getpid()}"]
+    line = [command_path(), *(os.fspath(arg) for arg in args), "--json", "--progress=json", f"--parent={os.getpid()}"]
     child = subprocess.Popen(
         line,
         stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
@@ -208,7 +213,7 @@ def check(answer: Answer, expected: Sequence[int]) -> None:
     except ValueError:
         said = None
     if said is not None and isinstance(record := said.get("error"), dict):
-        raise errors.of_record(record, said)  # pyright: ignore[reportUnknownArgumentType]
+        raise errors.of_record(cast("dict[str, Any]", record), said)
     kind = {2: errors.UsageError, 3: errors.Inconclusive, 4: errors.CannotRun, 130: errors.Interrupted}
     raise kind.get(answer.code, errors.TcplabError)(message.removeprefix("tcplab: "), said)
 
@@ -218,8 +223,6 @@ class TextLines(threading.Thread):
 
     def __init__(self, stderr: Any, messages: list[str], progress: Progress | None) -> None:
         super().__init__(name="tcplab-messages", daemon=True)
-        import io
-
         self.stderr: TextIO = io.TextIOWrapper(stderr, encoding="utf-8", errors="replace")
         self.messages = messages
         self.progress = progress

@@ -47,6 +47,7 @@ class Table:
     def descriptions(self) -> dict[str, str]:
         """What each column says."""
 
+    def _repr_html_(self) -> str: ...
     def __len__(self) -> int: ...
     def __getitem__(self, column: str, /) -> list[Any]:
         """The values of a column; ``None`` where one is missing."""

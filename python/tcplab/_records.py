@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from tcplab._native import Table
 
@@ -20,7 +20,7 @@ def flat(record: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     for key, value in record.items():
         name = before + key
         if isinstance(value, Mapping):
-            out.update(flat(value, name + "_"))  # pyright: ignore[reportUnknownArgumentType]
+            out.update(flat(cast("Mapping[str, Any]", value), name + "_"))
         elif isinstance(value, list):
             out[name] = json.dumps(value)
         else:
@@ -30,7 +30,7 @@ def flat(record: Mapping[str, Any], before: str = "") -> dict[str, Any]:
 
 def kind(values: Iterable[Any]) -> str:
     """The kind of a column."""
-    kinds = {type(value) for value in values if value is not None}
+    kinds: set[type] = {type(value) for value in values if value is not None}
     if not kinds or kinds - {bool, int, float}:
         return "text"
     if kinds == {bool}:

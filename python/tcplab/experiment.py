@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Union
+from typing import Any, cast
 
 __all__ = ["App", "Axis", "Experiment", "Host", "Link", "Variant", "axis", "experiment"]
 
@@ -221,31 +221,32 @@ def experiment(
     return Experiment(to_toml({**top, **({"run": table} if table else {}), **lists}), name)
 
 
-#: A value of TOML.
-Value = Union[str, int, float, bool, "list[Any]", "dict[str, Any]", Axis]
-
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def to_toml(document: Mapping[str, Any]) -> str:
     """The text of a file: keys, then tables, then lists of tables; what is deeper stands on one line."""
     lines: list[str] = []
-    tables = {key: value for key, value in document.items() if isinstance(value, Mapping)}
-    lists = {key: value for key, value in document.items() if is_tables(value)}
+    below: list[str] = []
     for key, value in document.items():
-        if key not in tables and key not in lists:
-            lines.append(f"{_key(key)} = {_value(value, key)}")
-    for key, table in tables.items():
-        lines += ["", f"[{_key(key)}]", *(f"{_key(k)} = {_value(v, k)}" for k, v in table.items())]
-    for key, entries in lists.items():
-        for entry in entries:
-            lines += ["", f"[[{_key(key)}]]", *(f"{_key(k)} = {_value(v, k)}" for k, v in entry.items())]
-    return "\n".join(lines).lstrip("\n") + "\n"
+        if isinstance(value, Mapping):
+            below += ["", f"[{_key(key)}]", *_lines(cast("Mapping[str, Any]", value))]
+        elif not is_tables(value):
+            lines += _lines({key: value})
+    for key, value in document.items():
+        if is_tables(value):
+            for entry in cast("list[Mapping[str, Any]]", value):
+                below += ["", f"[[{_key(key)}]]", *_lines(entry)]
+    return "\n".join(lines + below).lstrip("\n") + "\n"
 
 
 def is_tables(value: Any) -> bool:
-    """Whether a value is a list of tables, an empty one too."""
-    return isinstance(value, list) and all(isinstance(one, Mapping) for one in value)  # pyright: ignore[reportUnknownVariableType]
+    """Whether a value is a list of tables."""
+    return isinstance(value, list) and all(isinstance(one, Mapping) for one in cast("list[Any]", value))
+
+
+def _lines(table: Mapping[str, Any]) -> list[str]:
+    return [f"{_key(key)} = {_value(value, key)}" for key, value in table.items()]
 
 
 def _key(key: str) -> str:
@@ -263,10 +264,8 @@ def _value(value: Any, key: str) -> str:
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, Mapping):
-        inside = ", ".join(f"{_key(str(k))} = {_value(v, str(k))}" for k, v in value.items())  # pyright: ignore
+        inside = ", ".join(_lines(cast("Mapping[str, Any]", value)))
         return f"{{ {inside} }}" if inside else "{}"
     if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(_value(one, key) for one in value) + "]"  # pyright: ignore
-    if hasattr(value, "keys") and isinstance(value, _Keys):
-        return _value(value.keys, key)
+        return "[" + ", ".join(_value(one, key) for one in cast("Sequence[Any]", value)) + "]"
     raise TypeError(f"{key}: an experiment has texts, numbers, true and false, lists and tables, no {type(value).__name__}")

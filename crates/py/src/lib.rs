@@ -5,6 +5,7 @@
 
 mod analysis;
 mod arrow;
+mod html;
 mod source;
 mod table;
 mod world;

@@ -12,7 +12,10 @@ use pyo3::types::{PyCapsule, PyDict, PyList};
 use tcplab_plan::result::RunDocument;
 use tcplab_tables::{Field, Kind, Row};
 
-use crate::arrow;
+use crate::{arrow, html};
+
+/// Columns that are named where a table is shown in a line.
+const SHOWN: usize = 8;
 
 /// Rows and columns; see `python/tcplab/_native.pyi`.
 #[pyclass(frozen, module = "tcplab")]
@@ -209,8 +212,18 @@ impl Table {
     }
 
     fn __repr__(&self) -> String {
-        let columns = self.columns().join(", ");
-        format!("<Table {}: {} rows; {columns}>", self.name, self.__len__())
+        let names = self.columns();
+        let (first, more) = names.split_at(names.len().min(SHOWN));
+        let more = match more.len() {
+            0 => String::new(),
+            n => format!(" and {n} more"),
+        };
+        let (rows, first) = (self.__len__(), first.join(", "));
+        format!("<Table {}: {rows} rows; columns {first}{more}>", self.name)
+    }
+
+    fn _repr_html_(&self) -> String {
+        html::table(&self.schema, &self.batches)
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {

@@ -1,0 +1,100 @@
+"""Scripts, comparisons, stacks, charts, and the module itself."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+import pytest
+
+import tcplab as tl
+from tcplab import _command, plot
+
+SCRIPT = """0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
++0 bind(3, ..., ...) = 0
++0 listen(3, 1) = 0
++0 < S 0:0(0) win 32792 <mss 1460>
++0 > S. 0:0(0) ack 1 <...>
+"""
+
+
+def test_scripts(tmp_path: Path) -> None:
+    (tmp_path / "good.pkt").write_text(SCRIPT)
+    (tmp_path / "bad.pkt").write_text(SCRIPT.replace("ack 1 <", "ack 7 <"))
+    result = tl.drill(tmp_path)
+    assert (result.passed > 0, result.failed > 0) == (True, True)
+    verdicts = dict(zip(result.cases["script"], result.cases["verdict"], strict=True))
+    assert verdicts == {str(tmp_path / "good.pkt"): "pass", str(tmp_path / "bad.pkt"): "fail"}
+    with pytest.raises(tl.TcplabError):
+        tl.drill(tmp_path / "none.pkt")
+
+
+def test_comparisons(tmp_path: Path, examples: Path) -> None:
+    for name, stack in (("before", "model:linux-6.1"), ("after", "model:linux-6.1.56")):
+        tl.run(examples / "delayed-ack.toml", on=stack, out=tmp_path / name)
+    result = tl.compare(tmp_path / "before", tmp_path / "after")
+    assert len(result.rows) > 0 and sum(result.summary.values()) >= len(result.rows)
+    assert "</html>" in result.html()
+    with pytest.raises(tl.UsageError):
+        tl.compare([tmp_path / "before"])
+
+
+def test_which_stack_sent_these_acks(captures: Path) -> None:
+    path = captures / "quickack-6.1.176.a.pcap"
+    result = tl.explain(path)
+    assert len(result.receivers) >= 1
+    assert tl.explain(path.read_bytes()).receivers.columns == result.receivers.columns
+
+
+def test_stacks_and_examples(examples: Path) -> None:
+    assert "uml:6.1" in tl.stacks()["stack"]
+    assert tl.examples()["delayed-ack"] == (examples / "delayed-ack.toml").read_text()
+
+
+@pytest.mark.parametrize("library", ["altair", "matplotlib"])
+def test_charts(library: str, captures: Path) -> None:
+    if library == "matplotlib":
+        import matplotlib
+
+        matplotlib.use("Agg")
+    analysis = tl.analyze(captures / "bulk-rto.a.pcap")
+    assert analysis.plot(library=library) is not None
+    assert analysis.packets.plot("time_ns", "in_flight_bytes", "from", library=library) is not None
+    run = tl.run({"app": [{"kind": "stream", "chunk": {"axis": ["88", "1 kB"]}, "every": "10ms", "count": 5}]})
+    chart = run.plot(library=library)
+    if library == "altair":
+        assert "bit/s" in chart.to_json() or "us" in chart.to_json()
+    with pytest.raises(tl.CannotRun, match="pip install"):
+        plot.lines(analysis.packets, "time_ns", "seq", library="gnuplot")
+
+
+def test_a_table_of_rows() -> None:
+    table = tl.Table.of("t", [("at_ns", "int", "ns", "When."), ("name", "text", "", "")], [[1, "a"], [None, None]])
+    assert (len(table), table["at_ns"], table.units["at_ns"]) == (2, [1, None], "ns")
+    with pytest.raises(KeyError, match="its columns are at_ns, name"):
+        table["none"]
+    with pytest.raises(TypeError):
+        tl.Table.of("t", [("n", "int", "", "")], [["x"]])
+    with pytest.raises(ValueError, match="2 columns"):
+        tl.Table.of("t", [("a", "int", "", ""), ("b", "int", "", "")], [[1]])
+    assert "<table" in table._repr_html_() and "&lt;" in tl.Table.of("<", [("<", "text", "", "")], [["<"]])._repr_html_()
+
+
+def test_the_command_and_the_module_are_of_one_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = tmp_path / "tcplab"
+    other.write_text("#!/bin/sh\necho tcplab 0.0.9\n")
+    other.chmod(0o755)
+    _command.command_path.cache_clear()
+    monkeypatch.setenv("TCPLAB_COMMAND", str(other))
+    with pytest.raises(tl.CannotRun, match="is version 0.0.9"):
+        tl.stacks()
+    monkeypatch.undo()
+    _command.command_path.cache_clear()
+    assert len(tl.stacks()) > 0
+
+
+def test_everything_public_says_what_it_is() -> None:
+    for name in tl.__all__:
+        public = getattr(tl, name)
+        if callable(public):
+            assert inspect.getdoc(public), name
