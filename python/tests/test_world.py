@@ -349,7 +349,7 @@ def test_the_world_is_not_asked_in_a_callback() -> None:
 
 
 def test_other_threads_go_on_while_it_runs() -> None:
-    world = tl.World(text("timeouts").replace("1 MB", "20 MB").replace("60s", "600s"), seed=1)
+    world = tl.World(text("timeouts").replace("1 MB", "300 MB").replace("60s", "600s"), seed=1)
     thread = threading.Thread(target=world.run)
     thread.start()
     busy = 0

@@ -33,16 +33,17 @@ impl World {
     /// an answer ([`World::exhausted`]).
     pub fn run_until(&mut self, until: Instant, mut go_on: impl FnMut() -> bool) -> bool {
         self.begin();
-        let most = match self.has_external() {
+        let each = match self.has_external() {
             true => 1,
             false => STEPS,
         };
         while !self.is_over {
             let (began, before) = (self.net.now, self.net.events.popped());
-            let steps = self.budget.next(self.net.point.max_events()).min(most);
-            match self.steps(until, steps) {
-                Went::Over => self.is_over = true,
-                Went::Idle => {
+            let steps = self.budget.next(self.net.point.max_events());
+            match self.some(until, steps, each, &mut go_on) {
+                Some(Went::On) => self.is_over = !self.may_go_on(began, steps),
+                Some(Went::Over) => self.is_over = true,
+                Some(Went::Idle) => {
                     self.is_over = self.net.events.next_time().is_none();
                     self.budget.spend(self.net.events.popped() - before);
                     if until < FOREVER {
@@ -50,15 +51,32 @@ impl World {
                     }
                     return !self.is_over;
                 }
-                Went::On => {
-                    self.is_over = !self.may_go_on(began, steps);
-                    if !go_on() {
-                        return false;
-                    }
-                }
+                None => return false,
             }
         }
         false
+    }
+
+    /// So many steps until a time, with a question after `each`. None: the answer was no.
+    fn some(
+        &mut self,
+        until: Instant,
+        steps: u64,
+        each: u64,
+        go_on: &mut impl FnMut() -> bool,
+    ) -> Option<Went> {
+        let mut left = steps;
+        while left > 0 {
+            let part = left.min(each);
+            match self.steps(until, part) {
+                Went::On => left -= part,
+                other => return Some(other),
+            }
+            if !go_on() {
+                return None;
+            }
+        }
+        Some(Went::On)
     }
 
     fn has_external(&self) -> bool {

@@ -52,3 +52,10 @@ fn cubic_remembers_the_window_of_a_loss() {
     assert_eq!(cubic.last_max_cwnd, 68);
     assert_eq!(cubic.threshold(2), 2);
 }
+
+/// One from outside is a pointer: it makes nobody's connection larger.
+#[test]
+fn an_algorithm_is_small() {
+    use super::Congestion;
+    assert!(size_of::<Congestion>() <= 64, "{}", size_of::<Congestion>());
+}
