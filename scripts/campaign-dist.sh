@@ -45,9 +45,23 @@ dpkg --root="$root" --install "$out/tcplab_${version}_$architecture.deb" > /dev/
 mkdir "$root/proc"
 use deb unshare --mount --pid --fork --mount-proc="$root/proc" chroot "$root" /usr/bin/tcplab
 
-python3 -m venv "$scratch/venv"
-"$scratch/venv/bin/pip" install --quiet --no-index --disable-pip-version-check "$out"/tcplab-*"_$machine".whl
-use wheel env -i "$scratch/venv/bin/tcplab"
+# Into an empty environment of each CPython that the wheel is for and that is here.
+for python in python3 python3.10 python3.11 python3.12 python3.13 python3.14; do
+    for program in $(type -aP "$python") "${PYENV_ROOT:-$HOME/.pyenv}"/versions/*/bin/"$python"; do
+        [ -x "$program" ] && "$program" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2> /dev/null || continue
+        which=$("$program" -c 'import platform; print(platform.python_version())') || continue
+        [ ! -e "$scratch/venv-$which" ] || continue
+        "$program" -m venv "$scratch/venv-$which" || continue
+        "$scratch/venv-$which/bin/pip" install --quiet --no-index --disable-pip-version-check "$out"/tcplab-*"_$machine".whl
+        "$scratch/venv-$which/bin/python" -I -c '
+import sys, tcplab as tl
+analysis = tl.analyze(sys.argv[1])
+assert "delack_nagle" in analysis.findings["id"]
+assert len(tl.run(tl.examples()["delayed-ack"]).points) == 4
+' "$capture"
+        use "wheel ($which)" env -i "$scratch/venv-$which/bin/tcplab"
+    done
+done
 
 image=$(find "$out" -name "*-$architecture.oci.tar")
 if [ -z "$image" ] || ! have runc; then

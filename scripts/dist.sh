@@ -60,7 +60,7 @@ hand_out() { # PROGRAM MACHINE ARCHITECTURE
     tree "$1" "$root"
     tar --owner=0 --group=0 --sort=name --mtime=@0 -C "$root/usr" -czf "$out/tcplab-$version-$2-linux.tar.gz" bin share
     debian "$3" "$root"
-    python3 scripts/wheel.py "$1" "$version" "$2" "$out"
+    bash scripts/wheel.sh "$1" "$2" "$out"
     if have umoci; then
         bash scripts/oci.sh "$1" "$version" "$out/tcplab-$version-$3.oci.tar" "$3"
     else

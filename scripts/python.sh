@@ -4,8 +4,11 @@
 
 . "$(dirname "$0")/lib.sh"
 
-have python3 || stop "missing: python3, 3.10 or later"
-cargo build --release --locked --package tcplab --package tcplab-py
+python3 -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null ||
+    stop "missing: python3, 3.10 or later, with venv (Debian: apt install python3-venv)"
+# One after the other: together they would have libraries with the features of both, and build them anew each time.
+cargo build --release --locked --package tcplab
+cargo build --release --locked --package tcplab-py
 cp "$TARGET/release/lib_native.so" python/tcplab/_native.abi3.so
 
 env=$TARGET/python/env

@@ -60,6 +60,9 @@ missing=()
 for need in "${needs[@]}"; do
     have "${need%%:*}" || missing+=("${need##*:}")
 done
+if [ "$what" = test ] && have python3 && ! python3 -c 'import ensurepip' 2>/dev/null; then
+    missing+=(python3-venv)
+fi
 if [[ " ${missing[*]-} " =~ " openssh-server " ]]; then
     without_service "${missing[@]}"
 elif [ ${#missing[@]} -gt 0 ]; then

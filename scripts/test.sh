@@ -25,9 +25,9 @@ step() {
     shift
     say "$name: $*"
     "$@" 2>&1 | tee "$log" || status=$?
-    # cargo test, then node --test (two reporters), then vitest.
-    ok=$(sum "$log" 's/^test result: .* ([0-9]+) passed;.*/\1/p; s/^(#|ℹ) pass ([0-9]+)$/\2/p; s/^ *Tests .*[^0-9]([0-9]+) passed.*/\1/p')
-    bad=$(sum "$log" 's/^test result: .* ([0-9]+) failed;.*/\1/p; s/^(#|ℹ) fail ([0-9]+)$/\2/p; s/^ *Tests .*[^0-9]([0-9]+) failed.*/\1/p')
+    # cargo test, then node --test (two reporters), then vitest, then pytest.
+    ok=$(sum "$log" 's/^test result: .* ([0-9]+) passed;.*/\1/p; s/^(#|ℹ) pass ([0-9]+)$/\2/p; s/^ *Tests .*[^0-9]([0-9]+) passed.*/\1/p; s/^(.*, )?([0-9]+) passed.* in [0-9.]+s.*$/\2/p')
+    bad=$(sum "$log" 's/^test result: .* ([0-9]+) failed;.*/\1/p; s/^(#|ℹ) fail ([0-9]+)$/\2/p; s/^ *Tests .*[^0-9]([0-9]+) failed.*/\1/p; s/^([0-9]+) failed.* in [0-9.]+s.*$/\1/p')
     skip=$(sum "$log" 's/^test result: .* ([0-9]+) ignored;.*/\1/p; s/^(#|ℹ) skipped ([0-9]+)$/\2/p; s/^ *Tests .*[^0-9]([0-9]+) skipped.*/\1/p')
     # A step that counts no tests is one check; a bad end that no test owns is a failure.
     if [ "$status" -eq 0 ]; then
@@ -37,6 +37,14 @@ step() {
     fi
     passed=$((passed + ok)) failed=$((failed + bad)) ignored=$((ignored + skip))
     table+=("$(printf '%-10s %5d passed %4d failed %6d s' "$name" "$ok" "$bad" $((SECONDS - began)))")
+}
+
+# The Python module, with the command that was built before: types, then tests.
+python_module() {
+    bash scripts/python.sh || return 1
+    local python=$PWD/$TARGET/python/env/bin/python
+    [ "${TARGET#/}" = "$TARGET" ] || python=$TARGET/python/env/bin/python
+    (cd python && "$python" -m pyright && PYTHONPATH=. "$python" -m pytest --tb=short)
 }
 
 python_syntax() {
@@ -131,6 +139,7 @@ fi
 step rust cargo test --workspace --locked --no-fail-fast "${asked[@]}"
 # The optional writer of --flows and --rows, which the run above does without: two crates once more, their tests of it.
 step parquet cargo test --locked --package tcplab --package tcplab-lab --features parquet --lib --test command -- flows parquet
+step module python_module
 if [ -f web/package.json ]; then
     step web npm --prefix web test
 fi

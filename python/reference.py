@@ -1,0 +1,136 @@
+"""Writes docs/python-reference.md from the docstrings: python reference.py [--write]."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import tcplab as tl
+import tcplab.plot
+
+FILE = Path(__file__).resolve().parents[1] / "docs" / "python-reference.md"
+
+HEAD = """# Python reference
+
+What `import tcplab as tl` has, from its docstrings (`python/reference.py --write` makes this page). [python.md](python.md) shows how
+to use it."""
+
+#: Sections, and the names in each; what is in none comes last.
+SECTIONS: dict[str, list[str]] = {
+    "Captures": ["analyze", "Analysis", "explain", "Explanation"],
+    "Experiments": ["run", "Run", "experiment", "Experiment", "Host", "Link", "App", "Variant", "axis", "examples"],
+    "Populations": ["population", "PopulationResult"],
+    "Tables": ["Table"],
+    "Scripts, comparisons, kernels": ["drill", "Drill", "compare", "Comparison", "stacks", "kernel_build"],
+}
+
+UNDERLINED = re.compile(r"^(\w[\w ]*)\n-+\n", re.MULTILINE)
+
+
+def prose(doc: str) -> str:
+    """Roles and double backquotes of numpy's style in Markdown."""
+    doc = re.sub(r":\w+:`([^`]+)`", r"`\1`", doc)
+    return re.sub(r"(?<!`)``(?!`)", "`", doc)
+
+
+def entries(text: str) -> str:
+    """A section of parameters as a list."""
+    out: list[str] = []
+    for line in text.splitlines():
+        if not line.strip():
+            continue
+        if line.startswith((" ", "\t")):
+            out[-1] += (" " if out[-1].endswith((":", ".", ",", ";")) or ": " in out[-1] else ": ") + line.strip()
+        else:
+            out.append("- " + ", ".join(f"`{name.strip()}`" for name in line.split(",")) if ":" not in line else f"- `{line.strip()}`")
+    return "\n".join(out)
+
+
+def docstring(thing: Any) -> str:
+    """A docstring as Markdown."""
+    doc = inspect.getdoc(thing) or ""
+    parts = UNDERLINED.split(doc)
+    out = [parts[0].strip()]
+    for title, body in zip(parts[1::2], parts[2::2], strict=True):
+        if title == "Examples":
+            code = "\n".join(line[4:].split("# doctest")[0].rstrip() for line in body.splitlines() if line.startswith((">>> ", "... ")))
+            out.append(f"```python\n{code}\n```")
+        elif title == "Returns" and len(body.strip().splitlines()) == 1:
+            out.append(f"Returns `{body.strip()}`.")
+        else:
+            out.append(f"*{title}*\n\n{entries(body)}")
+    return prose("\n\n".join(part for part in out if part))
+
+
+def signature(name: str, thing: Any) -> str:
+    """How it is called: names and defaults. A class that only functions make has none."""
+    if inspect.isclass(thing) and "Parameters\n" not in (inspect.getdoc(thing) or ""):
+        return name
+    try:
+        own = inspect.signature(thing).parameters.values()
+    except (TypeError, ValueError):
+        return name
+    words: list[str] = []
+    for one in own:
+        if one.kind is one.KEYWORD_ONLY and "*" not in words and not any(word.startswith("*") for word in words):
+            words.append("*")
+        star = {one.VAR_POSITIONAL: "*", one.VAR_KEYWORD: "**"}.get(one.kind, "")
+        default = "" if one.default is one.empty else f"={one.default!r}"
+        if one.name != "self":
+            words.append(star + one.name + default)
+    return f"{name}({', '.join(words)})"
+
+
+def members(thing: type) -> list[tuple[str, Any]]:
+    """What an object of a class has, as it is written."""
+    own: dict[str, Any] = {}
+    for one in reversed(thing.__mro__):
+        if one.__module__.startswith("tcplab"):
+            own.update(vars(one))
+    return [(name, one) for name, one in own.items() if not name.startswith("_") and inspect.getdoc(one)]
+
+
+def entry(name: str, thing: Any, level: str = "###") -> str:
+    """A function or a class."""
+    out = [f"{level} `{signature(name, thing)}`", docstring(thing)]
+    if inspect.isclass(thing) and not issubclass(thing, Exception):
+        for member, one in members(thing):
+            is_method = callable(one) or isinstance(one, staticmethod)
+            called = getattr(thing, member) if is_method else one
+            shown = signature(member, called) if is_method else member
+            first = docstring(called).replace("\n\n", "\n").replace("\n", "\n  ")
+            out.append(f"- `{shown}`: {first}")
+    return "\n\n".join(part for part in out if part)
+
+
+def plain(module: ModuleType) -> str:
+    """The functions of a module."""
+    return "\n\n".join(entry(f"{module.__name__.split('.')[-1]}.{name}", getattr(module, name)) for name in module.__all__)
+
+
+def page() -> str:
+    """The page."""
+    out = [HEAD]
+    there = set(tl.__all__)
+    for title, names in SECTIONS.items():
+        out.append(f"## {title}")
+        out += [entry(name, getattr(tl, name)) for name in names if name in there]
+    out += ["## Charts", plain(tcplab.plot), "## Errors"]
+    out += [entry(name, getattr(tl.errors, name)) for name in sorted(tl.errors.__all__)]
+    listed = {name for names in SECTIONS.values() for name in names} | set(tl.errors.__all__) | {"__version__", "errors"}
+    rest = sorted(there - listed)
+    if rest:
+        out.append("## More")
+        out += [entry(name, getattr(tl, name)) for name in rest]
+    return "\n\n".join(out) + "\n"
+
+
+if __name__ == "__main__":
+    if "--write" in sys.argv:
+        FILE.write_text(page(), encoding="utf-8")
+    elif FILE.read_text(encoding="utf-8") != page():
+        sys.exit(f"{FILE} is not what the docstrings make: python reference.py --write")
