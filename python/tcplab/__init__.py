@@ -10,6 +10,7 @@ from __future__ import annotations
 from tcplab import errors
 from tcplab._native import Table, __version__
 from tcplab.analysis import Analysis, analyze
+from tcplab.congestion import CongestionControl, Reno
 from tcplab.errors import (
     CannotRun,
     Inconclusive,
@@ -19,7 +20,6 @@ from tcplab.errors import (
     TcplabError,
     UsageError,
 )
-from tcplab.congestion import CongestionControl, Reno
 from tcplab.experiment import App, Experiment, Host, Link, Variant, axis, experiment
 from tcplab.running import PopulationResult, Run, population, run
 from tcplab.tools import (
@@ -33,7 +33,7 @@ from tcplab.tools import (
     kernel_build,
     stacks,
 )
-from tcplab.world import Ack, Change, Connection, View, World
+from tcplab.world import Ack, Change, Connection, End, LinkState, View, World
 
 __all__ = [
     "Ack",
@@ -45,6 +45,7 @@ __all__ = [
     "CongestionControl",
     "Connection",
     "Drill",
+    "End",
     "Experiment",
     "Explanation",
     "Host",
@@ -52,6 +53,7 @@ __all__ = [
     "InputError",
     "Interrupted",
     "Link",
+    "LinkState",
     "OutputError",
     "PopulationResult",
     "Reno",

@@ -91,144 +91,74 @@ class View:
     """A connection as its congestion control sees it. Windows and counts are in packets, by Linux's names."""
 
     @property
-    def now_ns(self) -> int:
-        """The time of the run in nanoseconds."""
-
+    def now_ns(self) -> int: ...
     @property
-    def snd_cwnd(self) -> int:
-        """The congestion window."""
-
+    def snd_cwnd(self) -> int: ...
     @property
-    def snd_ssthresh(self) -> int:
-        """The slow start threshold; 2^31 - 1: no loss was seen yet."""
-
+    def snd_ssthresh(self) -> int: ...
     @property
-    def snd_cwnd_clamp(self) -> int:
-        """The window never exceeds this."""
-
+    def snd_cwnd_clamp(self) -> int: ...
     @property
-    def prior_cwnd(self) -> int:
-        """The window before the last reduction."""
-
+    def prior_cwnd(self) -> int: ...
     @property
-    def is_cwnd_limited(self) -> bool:
-        """The window was full, or half of it in slow start: it may grow (``tcp_is_cwnd_limited()``)."""
-
+    def is_cwnd_limited(self) -> bool: ...
     @property
-    def mss(self) -> int:
-        """Payload of a full segment in bytes."""
-
+    def mss(self) -> int: ...
     @property
-    def srtt_us(self) -> int | None:
-        """The smoothed RTT in microseconds; None: no sample yet."""
-
+    def srtt_us(self) -> int | None: ...
     @property
-    def min_rtt_us(self) -> int | None:
-        """The smallest RTT of late in microseconds (``tcp_min_rtt()``); None: no sample yet."""
-
+    def min_rtt_us(self) -> int | None: ...
     @property
-    def packets_out(self) -> int:
-        """Sent and not ACKed."""
-
+    def packets_out(self) -> int: ...
     @property
-    def sacked_out(self) -> int:
-        """Of these SACKed."""
-
+    def sacked_out(self) -> int: ...
     @property
-    def lost_out(self) -> int:
-        """Of these marked lost."""
-
+    def lost_out(self) -> int: ...
     @property
-    def retrans_out(self) -> int:
-        """Retransmissions in flight."""
-
+    def retrans_out(self) -> int: ...
     @property
-    def in_flight(self) -> int:
-        """``tcp_packets_in_flight()``."""
-
+    def in_flight(self) -> int: ...
     @property
-    def delivered(self) -> int:
-        """Ever delivered, modulo 2^32."""
-
+    def delivered(self) -> int: ...
     @property
-    def delivered_ce(self) -> int:
-        """Of these with a mark, modulo 2^32."""
-
+    def delivered_ce(self) -> int: ...
     @property
-    def lost(self) -> int:
-        """Ever marked lost, modulo 2^32."""
-
+    def lost(self) -> int: ...
     @property
-    def ca_state(self) -> str:
-        """The state of recovery: ``Open``, ``Disorder``, ``CWR``, ``Recovery``, ``Loss``."""
-
+    def ca_state(self) -> str: ...
     @property
-    def is_app_limited(self) -> bool:
-        """The application sends less than the window allows."""
-
+    def is_app_limited(self) -> bool: ...
     @property
-    def has_ecn(self) -> bool:
-        """Both ends speak ECN (RFC 3168)."""
-
+    def has_ecn(self) -> bool: ...
     @property
-    def pacing_rate_bytes(self) -> int | None:
-        """The pacing rate in bytes a second; None: there is none yet."""
+    def pacing_rate_bytes(self) -> int | None: ...
 
 class Ack(View):
     """The connection at an ACK, and the ACK's rate sample (``struct rate_sample``)."""
 
     @property
-    def acked(self) -> int:
-        """Packets that it delivered, SACKed ones too."""
-
+    def acked(self) -> int: ...
     @property
-    def losses(self) -> int:
-        """Packets that were marked lost at it."""
-
+    def losses(self) -> int: ...
     @property
-    def rtt_us(self) -> int | None:
-        """Its RTT in microseconds; None: no sample."""
-
+    def rtt_us(self) -> int | None: ...
     @property
-    def rate_delivered(self) -> int | None:
-        """Packets delivered over :attr:`rate_interval_us`; None: no sample."""
-
+    def rate_delivered(self) -> int | None: ...
     @property
-    def rate_delivered_ce(self) -> int:
-        """Of these with a mark."""
-
+    def rate_delivered_ce(self) -> int: ...
     @property
-    def rate_interval_us(self) -> int | None:
-        """The longer of the times in which they were sent and ACKed, in microseconds; None: no sample."""
-
+    def rate_interval_us(self) -> int | None: ...
     @property
-    def prior_delivered(self) -> int:
-        """:attr:`View.delivered` when the last of them left."""
-
+    def prior_delivered(self) -> int: ...
     @property
-    def prior_in_flight(self) -> int:
-        """Packets in flight before it."""
-
+    def prior_in_flight(self) -> int: ...
     @property
-    def is_rate_app_limited(self) -> bool:
-        """The sample is of a time in which the application sent less than the window allowed."""
-
+    def is_rate_app_limited(self) -> bool: ...
     @property
-    def is_retrans(self) -> bool:
-        """The sample is of a retransmission."""
+    def is_retrans(self) -> bool: ...
 
 class Change:
-    """What a congestion control changes; None: it stays.
-
-    Parameters
-    ----------
-    snd_cwnd
-        The window in packets, 1 to 2^30.
-    snd_ssthresh
-        The slow start threshold in packets.
-    pacing_rate_bytes
-        The pacing rate in bytes a second; only with ``controls_cwnd``.
-    """
+    """What a congestion control changes; None: it stays."""
 
     def __init__(
         self,
@@ -238,16 +168,11 @@ class Change:
         pacing_rate_bytes: int | None = None,
     ) -> None: ...
     @property
-    def snd_cwnd(self) -> int | None:
-        """The window in packets."""
-
+    def snd_cwnd(self) -> int | None: ...
     @property
-    def snd_ssthresh(self) -> int | None:
-        """The slow start threshold in packets."""
-
+    def snd_ssthresh(self) -> int | None: ...
     @property
-    def pacing_rate_bytes(self) -> int | None:
-        """The pacing rate in bytes a second."""
+    def pacing_rate_bytes(self) -> int | None: ...
 
 class World:
     """The part of :class:`tcplab.World` in Rust."""

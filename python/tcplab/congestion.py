@@ -21,7 +21,7 @@ Event = Literal["TX_START", "CWND_RESTART", "COMPLETE_CWR", "LOSS", "ECN_NO_CE",
 class CongestionControl:
     """A congestion control of one connection.
 
-    A class derived of it has :meth:`on_ack` and whatever else it needs; a method that it does not have is not called, and
+    A class derived from it has :meth:`on_ack` and whatever else it needs; a method that it does not have is not called, and
     costs nothing. Windows are whole packets of at most :attr:`View.mss` bytes, from 1 to 2^30.
 
     While the window is reduced, TCP sets it by proportional rate reduction (RFC 6937) down to what :meth:`ssthresh` said,

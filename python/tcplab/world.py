@@ -42,14 +42,21 @@ Time = Union[float, str]
 
 
 class LinkState(NamedTuple):
-    """One way of a link at a moment."""
+    """One way of a link at a moment.
+
+    Attributes
+    ----------
+    queue_pkts : int
+        Packets in its queue, the one that the wire sends included.
+    queue_bytes : int
+        Bytes of them, a packet's until its last bit has left.
+    delivered_bytes : int
+        Bytes that came out of it since the run's start.
+    """
 
     queue_pkts: int
-    """Packets in its queue, the one that the wire sends included."""
     queue_bytes: int
-    """Bytes of them, a packet's until its last bit has left."""
     delivered_bytes: int
-    """Bytes that came out of it since the run's start."""
 
 
 class End:
@@ -156,7 +163,7 @@ class World:
     hosts, links, apps
         As in :func:`tcplab.experiment`.
     congestion
-        A congestion control in Python for each host by its name: a class derived of :class:`CongestionControl`, or
+        A congestion control in Python for each host by its name: a class derived from :class:`CongestionControl`, or
         something that makes one when it is called. All connections of the host have one, but those whose socket or
         route names another algorithm.
     stack

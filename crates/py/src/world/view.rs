@@ -4,52 +4,95 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use tcplab_tcp::external::{self, CaEvent, CaState, MAX_CWND};
 
-/// A connection as its congestion control sees it; see `python/tcplab/_native.pyi`.
+/// A connection as its congestion control sees it. Windows and counts are in packets, by Linux's names.
 #[pyclass(frozen, get_all, subclass, module = "tcplab")]
 pub(crate) struct View {
+    /// The time of the run in nanoseconds.
     now_ns: i64,
+    /// The congestion window.
     snd_cwnd: u32,
+    /// The slow start threshold; 2^31 - 1: no loss was seen yet.
     snd_ssthresh: u32,
+    /// The window never exceeds this.
     snd_cwnd_clamp: u32,
+    /// The window before the last reduction.
     prior_cwnd: u32,
+    /// The window was full, or half of it in slow start: it may grow (``tcp_is_cwnd_limited()``).
     is_cwnd_limited: bool,
+    /// Payload of a full segment in bytes.
     mss: u32,
+    /// The smoothed RTT in microseconds; None: no sample yet.
     srtt_us: Option<u32>,
+    /// The smallest RTT of late in microseconds (``tcp_min_rtt()``); None: no sample yet.
     min_rtt_us: Option<u32>,
+    /// Sent and not ACKed.
     packets_out: u32,
+    /// Of these SACKed.
     sacked_out: u32,
+    /// Of these marked lost.
     lost_out: u32,
+    /// Retransmissions in flight.
     retrans_out: u32,
+    /// ``tcp_packets_in_flight()``.
     in_flight: u32,
+    /// Ever delivered, modulo 2^32.
     delivered: u32,
+    /// Of these with a mark, modulo 2^32.
     delivered_ce: u32,
+    /// Ever marked lost, modulo 2^32.
     lost: u32,
+    /// The state of recovery: ``Open``, ``Disorder``, ``CWR``, ``Recovery``, ``Loss``.
     ca_state: &'static str,
+    /// The application sends less than the window allows.
     is_app_limited: bool,
+    /// Both ends speak ECN (RFC 3168).
     has_ecn: bool,
+    /// The pacing rate in bytes a second; None: there is none yet.
     pacing_rate_bytes: Option<u64>,
 }
 
-/// The same at an ACK.
+/// The connection at an ACK, and the ACK's rate sample (``struct rate_sample``).
 #[pyclass(frozen, get_all, extends = View, module = "tcplab")]
 pub(crate) struct Ack {
+    /// Packets that it delivered, SACKed ones too.
     acked: u32,
+    /// Packets that were marked lost at it.
     losses: u32,
+    /// Its RTT in microseconds; None: no sample.
     rtt_us: Option<u32>,
+    /// Packets delivered over ``rate_interval_us``; None: no sample.
     rate_delivered: Option<u32>,
+    /// Of these with a mark.
     rate_delivered_ce: u32,
+    /// The longer of the times in which they were sent and ACKed, in microseconds; None: no sample.
     rate_interval_us: Option<u32>,
+    /// ``delivered`` when the last of them left.
     prior_delivered: u32,
+    /// Packets in flight before it.
     prior_in_flight: u32,
+    /// The sample is of a time in which the application sent less than the window allowed.
     is_rate_app_limited: bool,
+    /// The sample is of a retransmission.
     is_retrans: bool,
 }
 
-/// What it changes.
+/// What a congestion control changes; None: it stays.
+///
+/// Parameters
+/// ----------
+/// snd_cwnd
+///     The window in packets, 1 to 2^30.
+/// snd_ssthresh
+///     The slow start threshold in packets.
+/// pacing_rate_bytes
+///     The pacing rate in bytes a second; only with ``controls_cwnd``.
 #[pyclass(frozen, get_all, module = "tcplab")]
 pub(crate) struct Change {
+    /// The window in packets.
     snd_cwnd: Option<i64>,
+    /// The slow start threshold in packets.
     snd_ssthresh: Option<i64>,
+    /// The pacing rate in bytes a second.
     pacing_rate_bytes: Option<i64>,
 }
 
