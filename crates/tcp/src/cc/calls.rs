@@ -1,6 +1,5 @@
 //! When a connection calls its congestion control.
 
-use super::external::External;
 use super::{CaEvent, Congestion, CongestionControl, RateSample};
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
@@ -24,10 +23,9 @@ impl Endpoint {
     /// [`Endpoint::cc_start`]. A host's owner has refused names that are neither in
     /// [`congestion_controls`](super::congestion_controls) nor its own.
     pub(crate) fn cc_init(&mut self, cx: &Cx<'_>, name: &str) {
-        let own = cx.host.external.as_ref();
-        self.cc = match own.filter(|own| *own.name == *name) {
-            Some(own) => Congestion::External(Box::new(External::new(own))),
+        self.cc = match &cx.host.external {
             None => Congestion::named(name).unwrap_or_default(),
+            Some(own) => Congestion::own_or_named(own, name),
         };
     }
 
@@ -39,8 +37,8 @@ impl Endpoint {
             // queues; here TCP keeps them itself until the same time of departure (SK_PACING_NEEDED).
             self.tune.pacing_needed = true;
         }
-        if let Congestion::External(own) = &mut self.cc {
-            own.begin(self.local, self.remote);
+        if !self.cc.is_packable() {
+            self.cc.begin(self.local, self.remote);
         }
         let (cc, mut control) = self.control(cx);
         if let Some(other) = cc.init(&mut control) {

@@ -182,8 +182,29 @@ impl Clone for External {
     }
 }
 
+impl Congestion {
+    /// The owner's, when it is wanted by its name.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn own_or_named(own: &Maker, name: &str) -> Self {
+        match *own.name == *name {
+            true => Self::External(Box::new(External::new(own))),
+            false => Self::named(name).unwrap_or_default(),
+        }
+    }
+
+    /// The handshake between these two ends is over: one from outside is made.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn begin(&mut self, local: Addr, remote: Addr) {
+        if let Self::External(own) = self {
+            own.algorithm = Some((own.maker.make)(local, remote));
+        }
+    }
+}
+
 impl External {
-    pub(crate) fn new(maker: &Maker) -> Self {
+    fn new(maker: &Maker) -> Self {
         Self {
             maker: maker.clone(),
             algorithm: None,
@@ -192,11 +213,6 @@ impl External {
 
     pub(crate) fn name(&self) -> &str {
         &self.maker.name
-    }
-
-    /// The handshake between these two ends is over.
-    pub(crate) fn begin(&mut self, local: Addr, remote: Addr) {
-        self.algorithm = Some((self.maker.make)(local, remote));
     }
 
     /// Asks the algorithm for a change, and makes it.
@@ -224,20 +240,29 @@ impl External {
     }
 }
 
+/// Cold, each of them: the calls of other algorithms stay inline, and what these do takes longer anyway.
 impl CongestionControl for Box<External> {
+    #[cold]
+    #[inline(never)]
     fn init(&mut self, c: &mut Control<'_, '_>) -> Option<Congestion> {
         self.change(c, |algorithm, view| algorithm.init(view));
         None
     }
 
+    #[cold]
+    #[inline(never)]
     fn needs_ecn(&self) -> bool {
         self.maker.needs_ecn
     }
 
+    #[cold]
+    #[inline(never)]
     fn controls_cwnd(&self) -> bool {
         self.maker.controls_cwnd
     }
 
+    #[cold]
+    #[inline(never)]
     fn ssthresh(&mut self, c: &Control<'_, '_>) -> u32 {
         match &mut self.algorithm {
             Some(algorithm) => algorithm.ssthresh(&View::of(c)),
@@ -245,6 +270,8 @@ impl CongestionControl for Box<External> {
         }
     }
 
+    #[cold]
+    #[inline(never)]
     fn undo_cwnd(&mut self, c: &mut Control<'_, '_>) -> u32 {
         match &mut self.algorithm {
             Some(algorithm) => algorithm.undo_cwnd(&View::of(c)).min(MAX_CWND),
@@ -252,21 +279,29 @@ impl CongestionControl for Box<External> {
         }
     }
 
+    #[cold]
+    #[inline(never)]
     fn set_state(&mut self, c: &mut Control<'_, '_>, state: CaState) {
         self.change(c, |algorithm, view| algorithm.set_state(view, state));
     }
 
+    #[cold]
+    #[inline(never)]
     fn cwnd_event(&mut self, c: &mut Control<'_, '_>, event: CaEvent) -> Option<Echo> {
         self.change(c, |algorithm, view| algorithm.cwnd_event(view, event));
         None
     }
 
+    #[cold]
+    #[inline(never)]
     fn pkts_acked(&mut self, c: &mut Control<'_, '_>, rtt_us: i32) {
         if let Some(algorithm) = &mut self.algorithm {
             algorithm.pkts_acked(&View::of(c), u32::try_from(rtt_us).ok());
         }
     }
 
+    #[cold]
+    #[inline(never)]
     fn cong_avoid(&mut self, c: &mut Control<'_, '_>, acked: u32, rs: &RateSample) {
         if self.algorithm.is_none() {
             return reno::cong_avoid(c.snd, acked);
@@ -274,10 +309,14 @@ impl CongestionControl for Box<External> {
         self.change(c, |algorithm, view| algorithm.on_ack(view, &Ack::of(rs)));
     }
 
+    #[cold]
+    #[inline(never)]
     fn cong_control(&mut self, c: &mut Control<'_, '_>, rs: &RateSample) {
         self.change(c, |algorithm, view| algorithm.on_ack(view, &Ack::of(rs)));
     }
 
+    #[cold]
+    #[inline(never)]
     fn memory(&self) -> usize {
         size_of::<External>() + self.algorithm.as_deref().map_or(0, size_of_val)
     }
