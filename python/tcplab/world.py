@@ -193,7 +193,7 @@ class World:
     >>> class Half(tl.Reno):                                     # doctest: +SKIP
     ...     def ssthresh(self, view):
     ...         return max(view.snd_cwnd * 3 // 4, 2)
-    >>> world = tl.World("dumbbell.toml", congestion={"client": Half})      # doctest: +SKIP
+    >>> world = tl.World(apps=[tl.App("bulk", bytes="1 MB")], congestion={"client": Half})      # doctest: +SKIP
     >>> while world.run_until(world.now + 0.01):                 # doctest: +SKIP
     ...     print(world.now, world.connections[0].info()["tcpi_snd_cwnd"])
     """
