@@ -5,7 +5,7 @@
 
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help demo test build static dist campaign-dist web fmt tidy bench campaign-files campaign-fuzz campaign-keys campaign-truth clean
+.PHONY: help demo test build static dist campaign-dist web fmt tidy bench campaign-files campaign-fuzz campaign-keys campaign-truth campaign-cluster clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,6 +52,9 @@ campaign-keys: build ## run files drawn from the contract on the model and on a 
 
 campaign-truth: build ## score `analyze` on captures with a known truth, SEED=1 EACH=5 (minutes; docs/campaigns.md)
 	@python3 scripts/campaign_truth.py --seed $(or $(SEED),1) --each $(or $(EACH),5) $(ARGS)
+
+campaign-cluster: build ## a population on Dask workers of which 20 are killed, N=1000000 (minutes; docs/campaigns.md)
+	@bash scripts/python.sh && target/python/env/bin/python scripts/campaign_cluster.py --connections $(or $(N),1000000) --seed $(or $(SEED),1) $(ARGS)
 
 clean: ## remove all that was built
 	@rm -rf target web/node_modules

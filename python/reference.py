@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 import tcplab as tl
+import tcplab.distributed
 import tcplab.plot
 
 FILE = Path(__file__).resolve().parents[1] / "docs" / "python-reference.md"
@@ -26,7 +27,7 @@ SECTIONS: dict[str, list[str]] = {
     "The simulator in steps": ["World", "Connection", "End", "LinkState", "CongestionControl", "Reno", "View", "Ack", "Change"],
     "Populations": ["population", "PopulationResult"],
     "Tables": ["Table"],
-    "Scripts, comparisons, kernels": ["drill", "Drill", "compare", "Comparison", "stacks", "kernel_build"],
+    "Scripts, comparisons, kernels": ["drill", "Drill", "compare", "Comparison", "profiles", "stacks", "kernel_build"],
 }
 
 UNDERLINED = re.compile(r"^(\w[\w ]*)\n-+\n", re.MULTILINE)
@@ -125,7 +126,7 @@ def page() -> str:
     for title, names in SECTIONS.items():
         out.append(f"## {title}")
         out += [entry(name, getattr(tl, name)) for name in names if name in there]
-    out += ["## Charts", plain(tcplab.plot), "## Errors"]
+    out += ["## Charts", plain(tcplab.plot), "## Clusters", plain(tcplab.distributed), "## Errors"]
     out += [entry(name, getattr(tl.errors, name)) for name in sorted(tl.errors.__all__)]
     listed = {name for names in SECTIONS.values() for name in names} | set(tl.errors.__all__) | {"__version__", "errors"}
     rest = sorted(there - listed)

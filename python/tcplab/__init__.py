@@ -7,6 +7,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 from tcplab import errors
 from tcplab._native import Table, __version__
 from tcplab.analysis import Analysis, analyze
@@ -31,6 +33,7 @@ from tcplab.tools import (
     examples,
     explain,
     kernel_build,
+    profiles,
     stacks,
 )
 from tcplab.world import Ack, Change, Connection, End, LinkState, View, World
@@ -75,6 +78,14 @@ __all__ = [
     "explain",
     "kernel_build",
     "population",
+    "profiles",
     "run",
     "stacks",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Imports ``tcplab.distributed`` when it is used: it needs Dask, and a second."""
+    if name == "distributed":
+        return importlib.import_module("tcplab.distributed")
+    raise AttributeError(f"module 'tcplab' has no attribute {name!r}")

@@ -123,6 +123,8 @@ def document(
     stdin: bytes | None = None,
     progress: Progress | None = None,
     expected: Sequence[int] = (0,),
+    cwd: str | os.PathLike[str] | None = None,
+    env: Mapping[str, str] | None = None,
 ) -> Answer:
     """Runs the command with ``--json`` and waits for its document.
 
@@ -136,6 +138,10 @@ def document(
         Told how far it is.
     expected
         Exit codes that are answers.
+    cwd
+        Its folder.
+    env
+        Its environment.
 
     Raises
     ------
@@ -150,6 +156,8 @@ def document(
         stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        cwd=cwd,
+        env=env,
         # So that Ctrl-C in a terminal comes once: from here.
         start_new_session=True,
     )

@@ -70,7 +70,7 @@ def analyze(
     source: object,
     name: str,
     *,
-    traced: bool,
+    traced: str | None,
     max_packets: int | None,
     max_streams: int | None,
     streams: list[int],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable
 from typing import Any, Union
 
@@ -49,7 +50,10 @@ def of(wanted: Wanted) -> Progress | None:
     if wanted is False or (wanted is None and not is_watched()):
         return None
     try:
-        from tqdm.auto import tqdm
+        with warnings.catch_warnings():
+            # Without ipywidgets the bar is text, which needs no warning in the first cell of a notebook.
+            warnings.simplefilter("ignore")
+            from tqdm.auto import tqdm
     except ImportError:
         if wanted:
             raise
@@ -57,9 +61,13 @@ def of(wanted: Wanted) -> Progress | None:
     return Progress(tqdm)
 
 
+def is_notebook() -> bool:
+    """Whether this is a notebook's kernel."""
+    shell = sys.modules.get("IPython")
+    running = shell.get_ipython() if shell is not None else None
+    return hasattr(running, "kernel")
+
+
 def is_watched() -> bool:
     """Whether somebody looks: a terminal, or a notebook."""
-    shell = sys.modules.get("IPython")
-    if shell is not None and (running := shell.get_ipython()) is not None:
-        return hasattr(running, "kernel")
-    return sys.stderr is not None and sys.stderr.isatty()
+    return is_notebook() or (sys.stderr is not None and sys.stderr.isatty())

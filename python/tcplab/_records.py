@@ -15,11 +15,18 @@ UNITS = {"ns": "ns", "us": "us", "ms": "ms", "s": "s", "bytes": "bytes", "pkts":
 
 
 def flat(record: Mapping[str, Any], before: str = "") -> dict[str, Any]:
-    """An object without objects in it: ``{"a": {"b": 1}}`` is ``{"a_b": 1}``; a list is its JSON."""
+    """An object without objects in it: ``{"a": {"b": 1}}`` is ``{"a_b": 1}``; a list is its JSON.
+
+    An interval is two columns: ``interval_percent`` is ``interval_low_percent`` and ``interval_high_percent``.
+    """
     out: dict[str, Any] = {}
     for key, value in record.items():
         name = before + key
-        if isinstance(value, Mapping):
+        if key.split("_")[0] == "interval" and (value is None or isinstance(value, list)):
+            low, high = cast("list[float]", value) or (None, None)
+            out[name.replace("interval", "interval_low", 1)] = low
+            out[name.replace("interval", "interval_high", 1)] = high
+        elif isinstance(value, Mapping):
             out.update(flat(cast("Mapping[str, Any]", value), name + "_"))
         elif isinstance(value, list):
             out[name] = json.dumps(value)

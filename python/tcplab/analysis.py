@@ -46,10 +46,9 @@ class Analysis(Page):
         self._max_packets = max_packets
         self._max_streams = max_streams
         self._progress = progress
-        self._traced: list[dict[str, Table]] | None = None
-        self._plain, self._totals = self._read(traced=False)
+        self._plain, self._totals = self._read(None)
 
-    def _read(self, *, traced: bool) -> tuple[list[dict[str, Table]], list[dict[str, Any]]]:
+    def _read(self, traced: str | None) -> tuple[list[dict[str, Table]], list[dict[str, Any]]]:
         tables: list[dict[str, Table]] = []
         totals: list[dict[str, Any]] = []
         for name, source in self._captures:
@@ -76,17 +75,17 @@ class Analysis(Page):
             totals.append({"file": name, **json.loads(said)})
         return tables, totals
 
-    def _table(self, name: str, *, traced: bool = False) -> Table:
-        if not traced:
-            return _joined([one[name] for one in self._plain])
-        if self._traced is None:
-            for _, source in self._captures:
-                if hasattr(source, "read"):
-                    raise errors.UsageError(
-                        f"`{name}` reads the capture a second time, and a file object is read once: give its path or bytes"
-                    )
-            self._traced, self._totals = self._read(traced=True)
-        return _joined([one[name] for one in self._traced])
+    def _table(self, name: str) -> Table:
+        return _joined([one[name] for one in self._plain])
+
+    def _trace(self, name: str) -> Table:
+        for _, source in self._captures:
+            if hasattr(source, "read"):
+                raise errors.UsageError(
+                    f"`{name}` reads the capture a second time, and a file object is read once: give its path or bytes"
+                )
+        tables, self._totals = self._read(name)
+        return _joined([one[name] for one in tables])
 
     @functools.cached_property
     def streams(self) -> Table:
@@ -116,7 +115,7 @@ class Analysis(Page):
     @functools.cached_property
     def acks(self) -> Table:
         """A row for each ACK of new data: what made the receiver send it, and after how long. Reads the capture again."""
-        return self._table("acks", traced=True)
+        return self._trace("acks")
 
     @functools.cached_property
     def packets(self) -> Table:
@@ -124,12 +123,12 @@ class Analysis(Page):
 
         Packets beyond ``max_packets`` of :func:`analyze` are left out; ``totals[0]["rows_left_out"]`` counts them.
         """
-        return self._table("packets", traced=True)
+        return self._trace("packets")
 
     @functools.cached_property
     def spans(self) -> Table:
         """Where the time went, stretch by stretch (at most 8,192 of a stream). Reads the capture again."""
-        return self._table("spans", traced=True)
+        return self._trace("spans")
 
     @property
     def totals(self) -> list[dict[str, Any]]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import os
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +37,11 @@ def _records(table: Table, columns: Sequence[str]) -> list[dict[str, Any]]:
 def _titled(table: Table, column: str) -> str:
     unit = table.units.get(column, "")
     return f"{column} [{unit}]" if unit and not column.endswith(f"_{unit}") else column
+
+
+def _field(column: str) -> str:
+    """A column as Vega-Lite names it: a bare dot or bracket would reach into an object."""
+    return re.sub(r"([.\[\]])", r"\\\1", column)
 
 
 def _number(value: Any) -> Any:
@@ -76,11 +83,11 @@ def lines(
     if name == "altair":
         kind = "quantitative" if all(isinstance(row[x], (int, float, type(None))) for row in rows) else "nominal"
         channels: dict[str, Any] = {
-            "x": module.X(x, type=kind, title=_titled(table, x)),
-            "y": module.Y(y, type="quantitative", title=_titled(table, y)),
+            "x": module.X(field=_field(x), type=kind, title=_titled(table, x), **({"sort": None} if kind == "nominal" else {})),
+            "y": module.Y(field=_field(y), type="quantitative", title=_titled(table, y)),
         }
         if color:
-            channels["color"] = module.Color(color, type="nominal")
+            channels["color"] = module.Color(field=_field(color), type="nominal", title=color, sort=None)
         return module.Chart(module.Data(values=rows)).mark_line(point=points).encode(**channels)
     _, axes = module.subplots()
     for value in dict.fromkeys(row.get(color) if color else None for row in rows):
@@ -101,11 +108,11 @@ def points(run: Run, *, x: str | None = None, y: str | None = None, color: str |
     run
         What :func:`tcplab.run` gave.
     x
-        The axis; None: the first one that has several values.
+        The axis; None: the first one that has several values, if possible numbers.
     y
         The measure; None: the first.
     color
-        Another axis; None: the second one that has several values, if any.
+        Another axis; None: the next one that has several values, if any.
     library
         As :func:`lines` has it.
 
@@ -120,6 +127,8 @@ def points(run: Run, *, x: str | None = None, y: str | None = None, color: str |
     y = y or (measures[0] if measures else None)
     if y is None:
         raise errors.UsageError("the run has no measures to plot: name some in the experiment")
+    # A line needs numbers below it; stacks and variants tell lines apart.
+    axes.sort(key=lambda name: not all(isinstance(_number(value), float) for value in table[name]))
     x = x or (axes[0] if axes else "stack")
     color = color or next((name for name in axes if name != x), None)
     return lines(_numbered(table, [x, y, *([color] if color else [])]), x, y, color, points=True, library=library)
@@ -154,7 +163,11 @@ def budget(table: Table, *, library: str | None = None) -> Any:
     altair.Chart or matplotlib.axes.Axes
     """
     name, module = _library(library)
-    rows = _records(table, ["stream", "class", "time_us"])
+    rows: list[dict[str, Any]] = _records(table, ["file", "stream", "class", "time_us"])
+    if len(files := {row["file"] for row in rows}) > 1:
+        # Stream 0 of each file is a stream of its own.
+        shared = len(os.path.commonprefix(list(files)).rpartition("/")[0])
+        rows = [{**row, "stream": f"{row['file'][shared:].lstrip('/')} {row['stream']}"} for row in rows]
     if name == "altair":
         return (
             module.Chart(module.Data(values=rows))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Union
 
-from tcplab import _command, _native, _progress, _records, errors
+from tcplab import _command, _native, _page, _progress, _records, errors
 from tcplab._native import Table
 from tcplab._page import Page
 from tcplab.experiment import Experiment, to_toml
@@ -43,6 +44,32 @@ class Run(_Result):
 
     Tables have a column ``point``, the number of the run from 0. Times are nanoseconds after the run's start.
     """
+
+    def __init__(
+        self,
+        answer: _command.Answer,
+        source: tuple[list[str | os.PathLike[str]], bytes | None],
+        out: str | os.PathLike[str] | None = None,
+    ) -> None:
+        super().__init__(answer, source)
+        self._out = out
+
+    @functools.cached_property
+    def captures(self) -> Table:
+        """A row for each capture that the run kept: point, host, interface, and the path for :func:`tcplab.analyze`."""
+        if self._out is None:
+            raise errors.UsageError("captures are kept in a result folder: call tl.run with out=FOLDER")
+        rows: list[list[Any]] = []
+        for path in sorted(Path(self._out).glob("points/*/*.pcapng")):
+            host, interface = path.stem.rsplit(".", 1)
+            rows.append([int(path.parent.name), host, interface, str(path)])
+        columns = [
+            ("point", "int", "", "Number of the run, from 0."),
+            ("host", "text", "", "Host whose interface it is."),
+            ("interface", "text", "", "Interface that captured."),
+            ("path", "text", "", "Path of the capture."),
+        ]
+        return Table.of("captures", columns, rows)
 
     @functools.cached_property
     def _tables(self) -> dict[str, Table]:
@@ -207,10 +234,12 @@ def run(
     args: list[str | os.PathLike[str]] = ["run", path]
     args += _command.words(on=names, set=set, repeat=repeat, seed=seed, jobs=jobs, connections=connections, variant=variants)
     kept = [*args, f"--out={os.fspath(out)}"] if out is not None else args
-    answer = _command.document(kept, stdin=stdin, progress=_progress.of(progress))
-    if answer.document["schema"].startswith("tcplab.run/"):
-        return Run(answer, (args, stdin))
-    return PopulationResult(answer, (args, stdin))
+    folder = _page.in_notebook()
+    answer = _command.document([*kept, *_page.option(folder)], stdin=stdin, progress=_progress.of(progress))
+    is_run = answer.document["schema"].startswith("tcplab.run/")
+    result = Run(answer, (kept, stdin), out) if is_run else PopulationResult(answer, (kept, stdin))
+    result._folder = folder  # pyright: ignore[reportPrivateUsage]
+    return result
 
 
 def population(
@@ -251,5 +280,5 @@ def population(
     answer = _command.document(kept, stdin=stdin, progress=_progress.of(progress))
     if not answer.document["schema"].startswith("tcplab.population"):
         raise errors.UsageError("the file has no [population] table: use tl.run")
-    return PopulationResult(answer, (args, stdin))
+    return PopulationResult(answer, (kept, stdin))
 

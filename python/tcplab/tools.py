@@ -11,7 +11,7 @@ from tcplab import _command, _native, _progress, _records, errors
 from tcplab._native import Table
 from tcplab._page import Page
 
-__all__ = ["Comparison", "Drill", "Explanation", "compare", "drill", "examples", "explain", "kernel_build", "stacks"]
+__all__ = ["Comparison", "Drill", "Explanation", "compare", "drill", "examples", "explain", "kernel_build", "profiles", "stacks"]
 
 
 class _Document:
@@ -123,6 +123,7 @@ def compare(
     arms: tuple[str, str] | None = None,
     band_percent: float | None = None,
     find_percent: float | None = None,
+    sampled: bool = False,
 ) -> Comparison:
     """Compares results: one verdict for each metric.
 
@@ -137,6 +138,9 @@ def compare(
         Changes up to this count as equal.
     find_percent
         The change that the runs must be able to show.
+    sampled
+        Runs in virtual time are random samples, with seeds of their own: verdicts come from intervals. Without it such
+        runs are exact, and every difference counts.
 
     Returns
     -------
@@ -149,7 +153,7 @@ def compare(
         raise errors.UsageError("a list of files before a change needs those after it")
     else:
         args += _command.words(before=_several(before), after=_several(after))
-    args += _command.words(arms=",".join(arms) if arms else None, band=band_percent, find=find_percent)
+    args += _command.words(arms=",".join(arms) if arms else None, band=band_percent, find=find_percent, sampled=sampled)
     return Comparison(_command.document(args), args)
 
 
@@ -191,8 +195,16 @@ def explain(capture: str | os.PathLike[str] | bytes, *, streams: Sequence[int] =
 
 
 def stacks() -> Table:
-    """What ``on`` of :func:`tcplab.run` takes on this machine; ``lacks`` says what is missing and how to get it."""
+    """Kernels that ``on`` of :func:`tcplab.run` takes on this machine; ``lacks`` says what is missing and how to get it.
+
+    The simulator, ``model``, is always there: :func:`profiles`.
+    """
     return _records.table("stacks", _command.document(["stacks"]).document["stacks"])
+
+
+def profiles() -> Table:
+    """The TCPs that the simulator knows: ``on="model:PROFILE"``; ``verified`` are compared with their kernel."""
+    return _records.table("profiles", _command.document(["stacks", "--profiles"]).document["profiles"])
 
 
 def examples() -> dict[str, str]:

@@ -39,6 +39,26 @@ def test_comparisons(tmp_path: Path, examples: Path) -> None:
         tl.compare([tmp_path / "before"])
 
 
+def test_repeated_runs_are_samples_when_asked(tmp_path: Path) -> None:
+    experiment = tl.experiment(
+        "lossy",
+        links=[tl.Link(rate="20mbit", delay="20ms", loss="0.5%")],
+        apps=[tl.App("bulk", duration="5s")],
+        variants=[tl.Variant(name, {"host.client.socket.congestion": name}) for name in ("cubic", "bbr")],
+        measures=["bulk.goodput_bps"],
+        repeat=8,
+        captures=False,
+    )
+    tl.run(experiment, out=tmp_path / "run")
+    exact = tl.compare(tmp_path / "run").rows
+    rows = tl.compare(tmp_path / "run", sampled=True).rows
+    at = rows["metric"].index("bulk.goodput_bps")
+    assert exact["verdict"][at] == "differs" and exact["interval_low_percent"][at] is None
+    assert rows["verdict"][at] == "better" and rows["paired"][at]
+    assert 0 < rows["interval_low_percent"][at] < rows["change_percent"][at] < rows["interval_high_percent"][at]
+    assert rows.units["interval_low_percent"] == "%"
+
+
 def test_which_stack_sent_these_acks(captures: Path) -> None:
     path = captures / "quickack-6.1.176.a.pcap"
     result = tl.explain(path)
@@ -48,6 +68,7 @@ def test_which_stack_sent_these_acks(captures: Path) -> None:
 
 def test_stacks_and_examples(examples: Path) -> None:
     assert "uml:6.1" in tl.stacks()["stack"]
+    assert {"linux-6.1", "freebsd-13.2"} <= set(tl.profiles()["profile"])
     assert tl.examples()["delayed-ack"] == (examples / "delayed-ack.toml").read_text()
 
 
@@ -66,6 +87,31 @@ def test_charts(library: str, captures: Path) -> None:
         assert "bit/s" in chart.to_json() or "us" in chart.to_json()
     with pytest.raises(tl.CannotRun, match="pip install"):
         plot.lines(analysis.packets, "time_ns", "seq", library="gnuplot")
+
+
+def test_a_chart_of_a_measure_finds_its_values(examples: Path) -> None:
+    run = tl.run(examples / "delayed-ack-sizes.toml", on=["model:linux-6.1", "model:linux-6.1.56"])
+    chart = run.plot(y="client.acks.delayed", library="altair").to_dict()
+    encoding = chart["encoding"]
+    # A bare dot would be a path into an object.
+    assert encoding["y"]["field"] == "client\\.acks\\.delayed"
+    assert (encoding["x"]["field"], encoding["x"]["type"]) == ("chunk", "quantitative")
+    assert encoding["color"]["field"] == "stack"
+    assert all("client.acks.delayed" in row for row in chart["data"]["values"])
+
+
+def test_the_captures_of_a_run(tmp_path: Path, examples: Path) -> None:
+    run = tl.run(examples / "write-write-read.toml", out=tmp_path / "run")
+    captures = run.captures
+    assert set(captures["host"]) == {"client", "server"} and set(captures["point"]) == set(run.points["point"])
+    analysis = tl.analyze(captures["path"])
+    assert len(analysis.streams) == len(captures)
+    # Stream 0 of each capture has a bar of its own.
+    bars = {row["stream"] for row in analysis.plot(library="altair").data.values}
+    assert len(bars) == len(captures) and "0000/client.eth0.pcapng 0" in bars
+    assert run.html() == tl.run(examples / "write-write-read.toml").html()
+    with pytest.raises(tl.UsageError, match="out=FOLDER"):
+        _ = tl.run(examples / "write-write-read.toml").captures
 
 
 def test_a_table_of_rows() -> None:

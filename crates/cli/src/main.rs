@@ -38,6 +38,7 @@ mod screen;
 mod ssh;
 mod stacks;
 mod starters;
+mod submit;
 mod terminal;
 mod usage;
 
@@ -81,9 +82,12 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: population::args::PopulationCommand,
     },
-    /// Merge the shards of a population run into one result
+    /// Merge the shards of a run into one result
     #[command(display_order = groups::RUN)]
     Merge(population::args::MergeArgs),
+    /// Print a cluster's script that runs the shards of an experiment and merges them
+    #[command(display_order = groups::RUN)]
+    Submit(submit::SubmitArgs),
     /// Measure published claims about TCP again
     #[command(display_order = groups::RUN)]
     Reproduce(reproduce::ReproduceArgs),
@@ -158,6 +162,7 @@ impl Command {
             Self::Run(args) => Ok(run::main(&args, color)),
             Self::Population { command } => Ok(population::main(&command, color)),
             Self::Merge(args) => Ok(population::merge(&args, color)),
+            Self::Submit(args) => submit::main(&args),
             Self::Report(args) => Ok(population::report(&args)),
             Self::Drill(args) => Ok(drill::main(&args, color)),
             Self::Compare(args) => Ok(compare::main(&args, color)),

@@ -3,6 +3,8 @@
 //! Results are in the order of the plan, whichever was finished first. A point that fails has its
 //! reason in its place; the others go on.
 
+mod merge;
+
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -19,6 +21,8 @@ use crate::error::LabError;
 use crate::folder::{Folder, MANIFEST_SCHEMA, Manifest, PointCost};
 use crate::pool;
 use crate::stack::{Lab, Stack, is_virtual_name};
+
+pub use merge::{is_in, merge};
 
 /// What shall be run.
 #[derive(Debug)]
@@ -37,6 +41,37 @@ pub struct Campaign<'a> {
     pub out: Option<&'a Path>,
     /// How the result is shown; kept in its folder.
     pub view: Option<&'a View>,
+    /// Only these, by their number in the result folder (stack times points, and point); none: all. The result has no
+    /// summary then: [`merge`] writes it, or the run of all points in the same folder.
+    pub only: Option<&'a [usize]>,
+}
+
+impl Campaign<'_> {
+    /// The stack and the point of a number.
+    fn task(&self, number: usize) -> (&Stack, &Point) {
+        let points = self.points.len();
+        (&self.stacks[number / points], &self.points[number % points])
+    }
+
+    /// Points on all stacks.
+    pub fn count(&self) -> usize {
+        self.stacks.len() * self.points.len()
+    }
+
+    /// Whether a result of an earlier run is of this stack and point.
+    fn takes(&self, (stack, point): (&Stack, &Point), result: &PointResult) -> bool {
+        is_of(result, (&stack.name, point), self.measures)
+    }
+}
+
+/// Whether a result is of this stack and point, and whole.
+fn is_of(result: &PointResult, (stack, point): (&str, &Point), measures: &[String]) -> bool {
+    let measures: BTreeSet<&String> = measures.iter().collect();
+    result.axes == point.axes
+        && result.stack == stack
+        && result.seed == point.seed
+        && result.error.is_none()
+        && result.measures.keys().eq(measures)
 }
 
 /// One point of one stack that is finished.
@@ -76,9 +111,14 @@ pub fn run(
         campaign.stacks.iter().map(|s| s.name.as_str()),
     )?;
     let folder = Folder::open(out, &manifest(campaign)?)?;
-    let tasks: Vec<(&Stack, &Point)> = (campaign.stacks.iter())
-        .flat_map(|stack| campaign.points.iter().map(move |point| (stack, point)))
-        .collect();
+    let tasks: Vec<usize> = match campaign.only {
+        Some(only) => only
+            .iter()
+            .copied()
+            .filter(|n| *n < campaign.count())
+            .collect(),
+        None => (0..campaign.count()).collect(),
+    };
     let in_real_time = campaign.stacks.iter().any(|s| !s.is_virtual());
     let jobs = if in_real_time { 1 } else { campaign.jobs };
     let mut results = vec![None; tasks.len()];
@@ -87,10 +127,7 @@ pub fn run(
         tasks.len(),
         &pool::processors(jobs),
         Ok,
-        |cpu, number| {
-            let (stack, point) = tasks[number];
-            one(lab, campaign, &folder, (number, stack, point), *cpu)
-        },
+        |cpu, number| one(lab, campaign, &folder, tasks[number], *cpu),
         |number, result: (PointResult, u64)| {
             done += 1;
             progress(Progress {
@@ -102,18 +139,49 @@ pub fn run(
             Ok(())
         },
     )?;
+    let measures = described(campaign.measures);
+    let document = document(campaign.experiment, measures, results.into_iter().flatten());
+    if campaign.only.is_none() {
+        folder.summarize(&document)?;
+    }
+    Ok(document)
+}
+
+/// The document of results in their order.
+fn document(
+    experiment: &str,
+    measures: Vec<Described>,
+    results: impl Iterator<Item = (PointResult, u64)>,
+) -> RunDocument {
     let mut document = RunDocument {
         schema: RUN_SCHEMA.into(),
-        experiment: campaign.experiment.to_owned(),
-        measures: described(campaign.measures),
+        experiment: experiment.to_owned(),
+        measures,
         ..RunDocument::default()
     };
-    for (result, rss) in results.into_iter().flatten() {
+    for (result, rss) in results {
         document.peak_rss_bytes = document.peak_rss_bytes.max(rss);
         document.points.push(result);
     }
-    folder.summarize(&document)?;
-    Ok(document)
+    document
+}
+
+/// Opens the folder of a campaign, or goes on with it, and gives the numbers of what is not there yet.
+///
+/// # Errors
+/// As [`run`]; a campaign without a folder.
+pub fn pending(campaign: &Campaign<'_>) -> Result<Vec<usize>, LabError> {
+    let out = campaign.out.unwrap_or(Path::new("."));
+    let folder = Folder::open(out, &manifest(campaign)?)?;
+    let mut left = Vec::new();
+    for number in 0..campaign.count() {
+        let task = campaign.task(number);
+        let there = folder.finished(number, |result| campaign.takes(task, result))?;
+        if there.is_none() {
+            left.push(number);
+        }
+    }
+    Ok(left)
 }
 
 fn described(measures: &[String]) -> Vec<Described> {
@@ -142,17 +210,11 @@ fn one(
     lab: &Lab,
     campaign: &Campaign<'_>,
     folder: &Folder,
-    (number, stack, point): (usize, &Stack, &Point),
+    number: usize,
     cpu: Option<usize>,
 ) -> Result<(PointResult, u64), LabError> {
-    let is_of_it = |result: &PointResult| {
-        let measures: BTreeSet<&String> = campaign.measures.iter().collect();
-        result.axes == point.axes
-            && result.stack == stack.name
-            && result.seed == point.seed
-            && result.error.is_none()
-            && result.measures.keys().eq(measures)
-    };
+    let (stack, point) = campaign.task(number);
+    let is_of_it = |result: &PointResult| campaign.takes((stack, point), result);
     if let Some((result, cost)) = folder.finished(number, is_of_it)? {
         return Ok((result, cost.rss_bytes));
     }

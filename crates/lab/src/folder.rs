@@ -81,6 +81,33 @@ impl Folder {
         Ok(Self(path.to_owned()))
     }
 
+    /// One that is there.
+    pub(crate) fn at(path: &Path) -> Self {
+        Self(path.to_owned())
+    }
+
+    /// Whether a point is finished.
+    pub(crate) fn has(&self, number: usize) -> bool {
+        fs::symlink_metadata(self.point(number)).is_ok()
+    }
+
+    /// Copies the files of a finished point of another folder.
+    pub(crate) fn adopt(&self, number: usize, from: &Self) -> Result<(), LabError> {
+        let part = self.begin(number)?;
+        let source = from.point(number);
+        let entries = fs::read_dir(&source).map_err(LabError::at(&source))?;
+        for entry in entries {
+            let entry = entry.map_err(LabError::at(&source))?;
+            let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+            if is_file {
+                let to = part.join(entry.file_name());
+                fs::copy(entry.path(), &to).map_err(LabError::at(&to))?;
+            }
+        }
+        let place = self.point(number);
+        fs::rename(part, &place).map_err(LabError::at(&place))
+    }
+
     fn point(&self, number: usize) -> PathBuf {
         self.0.join("points").join(format!("{number:04}"))
     }

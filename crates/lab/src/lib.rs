@@ -33,10 +33,12 @@ mod real;
 #[path = "real_elsewhere.rs"]
 mod real;
 pub mod reproduce;
+mod shard;
 mod stack;
 
 pub use error::LabError;
 pub use folder::{MANIFEST_SCHEMA, Manifest};
 #[cfg(target_os = "linux")]
 pub use real::Far;
+pub use shard::Shard;
 pub use stack::{Lab, Stack};

@@ -56,6 +56,7 @@ pub fn run(
             jobs,
             out: None,
             view: None,
+            only: None,
         },
         progress,
     )?;

@@ -1,5 +1,7 @@
 //! What a stack's name stands for on this machine.
 
+use std::path::Path;
+
 use tcplab_guest::stack::StackName;
 #[cfg(target_os = "linux")]
 use tcplab_inject::Guest;
@@ -50,6 +52,15 @@ impl Stack {
         match &self.kind {
             Kind::Model(_) => check::Kind::Model,
             Kind::Real(real) => real.honours(),
+        }
+    }
+
+    /// The kernel that we built and that a run boots.
+    pub fn kernel(&self) -> Option<&Path> {
+        match &self.kind {
+            #[cfg(target_os = "linux")]
+            Kind::Real(Real::Uml(kernel)) => Some(&kernel.path),
+            _ => None,
         }
     }
 

@@ -24,6 +24,7 @@ fn run(text: &str, stack: &str, jobs: usize, out: Option<&Path>) -> RunDocument 
         jobs,
         out,
         view: None,
+        only: None,
     };
     campaign::run(&lab, &campaign, |_| ()).expect("a run")
 }

@@ -3,13 +3,14 @@
 use std::convert::Infallible;
 use std::hash::{BuildHasher, RandomState};
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use tcplab_analyze::report::{Capture, ReadError, Report, SCHEMA, Totals};
 use tcplab_analyze::trace::Rows;
 use tcplab_analyze::{Analyzer, Options, Output, Parser};
 use tcplab_capture::Reader;
-use tcplab_tables::capture::Tables;
+use tcplab_tables::capture::{Tables, Trace};
 use tcplab_wire::Config;
 
 use crate::source::{Bytes, Watch, Watched, open};
@@ -18,7 +19,7 @@ use crate::table::by_name;
 /// What is asked of a capture.
 #[derive(Clone, Debug)]
 struct Asked {
-    traced: bool,
+    traced: Option<Trace>,
     max_packets: Option<usize>,
     max_streams: Option<usize>,
     streams: Vec<u32>,
@@ -27,7 +28,14 @@ struct Asked {
 impl Asked {
     fn analyzer(&self) -> Analyzer {
         let options = Options {
-            rows: if self.traced { Rows::ALL } else { Rows::NONE },
+            rows: match self.traced {
+                Some(Trace::Acks) => Rows {
+                    first: 0,
+                    marked: true,
+                },
+                Some(_) => Rows::ALL,
+                None => Rows::NONE,
+            },
             max_rows: self.max_packets,
             max_streams: self.max_streams,
             // So that nobody can choose addresses that all meet in one place of the table.
@@ -67,12 +75,19 @@ pub(crate) fn analyze(
     py: Python<'_>,
     source: &Bound<'_, PyAny>,
     name: &str,
-    traced: bool,
+    traced: Option<&str>,
     max_packets: Option<usize>,
     max_streams: Option<usize>,
     streams: Vec<u32>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Py<PyDict>, Py<PyBytes>)> {
+    let traced = match traced {
+        None => None,
+        Some("acks") => Some(Trace::Acks),
+        Some("packets") => Some(Trace::Packets),
+        Some("spans") => Some(Trace::Spans),
+        Some(other) => return Err(PyValueError::new_err(format!("no table `{other}`"))),
+    };
     let asked = Asked {
         traced,
         max_packets,
@@ -108,7 +123,7 @@ pub(crate) fn report(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyBytes>> {
     let asked = Asked {
-        traced: false,
+        traced: None,
         max_packets: None,
         max_streams,
         streams,

@@ -45,6 +45,7 @@ fn cell(column: &dyn Array, row: usize) -> String {
         DataType::Int64 => column.as_primitive::<Int64Type>().value(row).to_string(),
         DataType::Float64 => column.as_primitive::<Float64Type>().value(row).to_string(),
         DataType::Boolean => column.as_boolean().value(row).to_string(),
+        DataType::Utf8View => column.as_string_view().value(row).to_owned(),
         _ => column.as_string::<i32>().value(row).to_owned(),
     }
 }

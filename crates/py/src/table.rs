@@ -70,6 +70,10 @@ fn append(out: &Bound<'_, PyList>, cells: &dyn Array) -> PyResult<()> {
             all.try_for_each(|n| out.append(n))
         }
         DataType::Boolean => cells.as_boolean().iter().try_for_each(|is| out.append(is)),
+        DataType::Utf8View => {
+            let mut all = cells.as_string_view().iter();
+            all.try_for_each(|text| out.append(text))
+        }
         _ => {
             let mut all = cells.as_string::<i32>().iter();
             all.try_for_each(|text| out.append(text))
@@ -82,7 +86,7 @@ fn put(row: &mut Row<'_>, kind: Kind, value: &Bound<'_, PyAny>) -> PyResult<()> 
     match kind {
         Kind::Int => row.maybe(value.extract()?),
         Kind::Float => row.float(value.extract()?),
-        Kind::Text => row.maybe_text(value.extract::<Option<String>>()?.as_deref()),
+        Kind::Text | Kind::Word => row.maybe_text(value.extract::<Option<String>>()?.as_deref()),
         Kind::Flag => row.maybe_flag(value.extract()?),
     }
     Ok(())
@@ -93,6 +97,7 @@ fn kind(word: &str) -> PyResult<Kind> {
         "int" => Ok(Kind::Int),
         "float" => Ok(Kind::Float),
         "text" => Ok(Kind::Text),
+        "word" => Ok(Kind::Word),
         "flag" => Ok(Kind::Flag),
         _ => Err(PyValueError::new_err(format!("no kind `{word}`"))),
     }

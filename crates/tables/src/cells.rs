@@ -74,6 +74,45 @@ impl Texts {
     }
 }
 
+/// Texts of which there are few: each once, and for each row which one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Words {
+    /// The number of the word of each row.
+    pub codes: Nullable<i32>,
+    /// The words, in the order in which they came.
+    pub words: Vec<String>,
+}
+
+impl Words {
+    #[inline]
+    fn push(&mut self, word: Option<&str>) {
+        let code = word.map(|word| {
+            let last = self.codes.values.last().copied().unwrap_or_default();
+            // Mostly the one of the row before.
+            match self.words.get(last as usize) {
+                Some(known) if known == word => last,
+                _ => self.code(word),
+            }
+        });
+        self.codes.push(code);
+    }
+
+    fn code(&mut self, word: &str) -> i32 {
+        let known = self.words.iter().position(|known| known == word);
+        let at = known.unwrap_or_else(|| {
+            self.words.push(word.to_owned());
+            self.words.len() - 1
+        });
+        at as i32
+    }
+
+    /// The word of a row; none: it is missing.
+    pub fn get(&self, row: usize) -> Option<&str> {
+        let code = self.codes.get(row)?;
+        self.words.get(code as usize).map(String::as_str)
+    }
+}
+
 /// Notes whether row `at` is missing.
 #[inline]
 fn mark(missing: &mut Vec<bool>, at: usize, is: bool) {
@@ -94,6 +133,8 @@ pub enum Cells {
     Float(Nullable<f64>),
     /// Texts.
     Text(Texts),
+    /// Texts that repeat.
+    Word(Words),
     /// Yes or no.
     Flag(Nullable<bool>),
 }
@@ -105,6 +146,7 @@ impl Cells {
             Kind::Int => Self::Int(Nullable::default()),
             Kind::Float => Self::Float(Nullable::default()),
             Kind::Text => Self::Text(Texts::default()),
+            Kind::Word => Self::Word(Words::default()),
             Kind::Flag => Self::Flag(Nullable::default()),
         }
     }
@@ -128,6 +170,7 @@ impl Cells {
     pub(crate) fn text(&mut self, text: Option<&str>) {
         match self {
             Self::Text(cells) => cells.push(text),
+            Self::Word(cells) => cells.push(text),
             _ => unlike(),
         }
     }
@@ -146,6 +189,7 @@ impl Cells {
             Self::Int(cells) => cells.get(row).map_or(String::new(), |n| n.to_string()),
             Self::Float(cells) => cells.get(row).map_or(String::new(), |n| n.to_string()),
             Self::Text(cells) => cells.get(row).unwrap_or_default().to_owned(),
+            Self::Word(cells) => cells.get(row).unwrap_or_default().to_owned(),
             Self::Flag(cells) => cells.get(row).map_or(String::new(), |is| is.to_string()),
         }
     }

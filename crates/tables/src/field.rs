@@ -9,6 +9,8 @@ pub enum Kind {
     Float,
     /// Texts.
     Text,
+    /// Texts that repeat: each is kept once.
+    Word,
     /// Yes or no.
     Flag,
 }
@@ -32,7 +34,7 @@ impl Field {
         let name = name.into();
         let unit = match kind {
             Kind::Int | Kind::Float => unit_of(&name).to_owned(),
-            Kind::Text | Kind::Flag => String::new(),
+            Kind::Text | Kind::Word | Kind::Flag => String::new(),
         };
         Self {
             name,

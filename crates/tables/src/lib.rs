@@ -9,6 +9,6 @@ mod field;
 pub mod run;
 mod table;
 
-pub use cells::{Cells, Nullable, Texts};
+pub use cells::{Cells, Nullable, Texts, Words};
 pub use field::{Field, Kind, unit_of};
 pub use table::{Batch, ROWS, Row, Table};

@@ -32,7 +32,7 @@ pub fn points(document: &RunDocument) -> Table {
     let axes: BTreeSet<&String> = axes.collect();
     let mut fields = Field::all(&[
         ("point", Kind::Int, "Number of the run, from 0."),
-        ("stack", Kind::Text, "Stack that it ran on."),
+        ("stack", Kind::Word, "Stack that it ran on."),
     ]);
     for axis in &axes {
         let about = format!("Value on the axis `{axis}`, as the experiment writes it.");
@@ -77,8 +77,8 @@ fn counters(document: &RunDocument) -> Table {
         "counters",
         Field::all(&[
             ("point", Kind::Int, "Number of the run, from 0."),
-            ("host", Kind::Text, "Name of the host."),
-            ("counter", Kind::Text, "nstat's name of the counter."),
+            ("host", Kind::Word, "Name of the host."),
+            ("counter", Kind::Word, "nstat's name of the counter."),
             ("value", Kind::Int, "Its difference over the run."),
         ]),
     );

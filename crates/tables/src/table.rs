@@ -67,17 +67,18 @@ impl Table {
         let Some(column) = self.fields.iter().position(|field| field.name == column) else {
             return;
         };
-        let key = |batch: &Batch, row| match &batch.columns[column] {
-            Cells::Int(cells) => cells.get(row),
-            _ => None,
-        };
         let batches = self.batches.iter().enumerate();
-        let mut order: Vec<(Option<i64>, usize, usize)> = batches
-            .flat_map(|(at, batch)| (0..batch.rows).map(move |row| (key(batch, row), at, row)))
-            .collect();
-        if order.is_sorted() {
+        let keys = batches.flat_map(|(at, batch)| {
+            let key = move |row| match &batch.columns[column] {
+                Cells::Int(cells) => cells.get(row),
+                _ => None,
+            };
+            (0..batch.rows).map(move |row| (key(row), at, row))
+        });
+        if keys.clone().is_sorted() {
             return;
         }
+        let mut order: Vec<(Option<i64>, usize, usize)> = keys.collect();
         order.sort_unstable();
         let old = std::mem::take(&mut self.batches);
         for (_, at, row) in order {
@@ -163,6 +164,7 @@ impl Row<'_> {
                 Cells::Int(cells) => self.maybe(cells.get(row)),
                 Cells::Float(cells) => self.float(cells.get(row)),
                 Cells::Text(cells) => self.maybe_text(cells.get(row)),
+                Cells::Word(cells) => self.maybe_text(cells.get(row)),
                 Cells::Flag(cells) => self.maybe_flag(cells.get(row)),
             }
         }

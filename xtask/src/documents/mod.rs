@@ -6,6 +6,7 @@
 //! | `toml` | an experiment or a population: run on the model; an edit of a kernel: read ([`experiment`]) |
 //! | `toml` with `<!-- example: completed by: TOML -->` or `points: N` | the same of a fragment; N points come out |
 //! | `json` | read |
+//! | `python` | `python/tests/test_documents.py` runs it |
 //! | `<!-- example: expressions -->`, `distributions` | each line is read ([`words`]) |
 //! | `<!-- example: not run: REASON -->` | its commands are read: options, stacks, files ([`usage`]) |
 //! | a table below `<!-- example: run below: FILE=tests/a.pcap ... -->` | its commands are run with these files ([`table`]) |
@@ -225,6 +226,7 @@ impl Check<'_> {
                     found.wrong(block.line, format!("{points} points, not {text}"));
                 }
             }
+            ("", "python") => found.not_run = Some("python/tests/test_documents.py runs it".into()),
             ("", "json") => {
                 let text = block.content.join("\n");
                 let read: serde_json::Result<serde_json::Value> = serde_json::from_str(&text);
@@ -234,7 +236,7 @@ impl Check<'_> {
                 }
             }
             _ => found.wrong(block.line, format!(
-                "no rule for a block `{}` with the mark `{kind}`: make it `console`, `toml` or `json`, or say why it is not run: \
+                "no rule for a block `{}` with the mark `{kind}`: make it `console`, `toml`, `json` or `python`, or say why it is not run: \
                  <!-- example: not run: REASON -->",
                 block.info
             )),

@@ -94,8 +94,8 @@ const OUTSIDE: &[&str] = &[
     "walkdir",
 ];
 
-/// The one crate that may hold `unsafe`: it speaks to the operating system.
-const UNSAFE_CRATE: &str = "os";
+/// The crates that may hold `unsafe`: `os` speaks to the operating system; of `py` only what pyo3's macros write.
+const UNSAFE_CRATES: &[&str] = &["os", "py"];
 
 /// The level of the crate in `crates/NAME`.
 pub fn level(name: &str) -> Option<u8> {
@@ -148,7 +148,7 @@ fn is_member(path: &str) -> bool {
 fn has_lints(tree: &Tree, file: &File, manifest: &Table) -> bool {
     let lints = manifest.get("lints");
     match file.crate_name() {
-        Some(UNSAFE_CRATE) => lints == unsafe_lints(tree).as_ref(),
+        Some(name) if UNSAFE_CRATES.contains(&name) => lints == unsafe_lints(tree).as_ref(),
         _ => lints.and_then(|lints| lints.get("workspace")) == Some(&Value::Boolean(true)),
     }
 }

@@ -8,7 +8,14 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 /// Folders that hold what tools make, never what people write.
-pub const SKIPPED_FOLDERS: &[&str] = &[".git", "target", "node_modules", "dist", "__pycache__"];
+pub const SKIPPED_FOLDERS: &[&str] = &[
+    ".git",
+    "target",
+    "node_modules",
+    "dist",
+    "__pycache__",
+    ".pytest_cache",
+];
 
 /// What kind of text a file is, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -208,7 +215,7 @@ fn walk(root: &Path, folder: &str, files: &mut Vec<File>) -> Result<()> {
             if !SKIPPED_FOLDERS.contains(&name.as_str()) {
                 walk(root, &path, files)?;
             }
-        } else if kind.is_file() && name != ".git" {
+        } else if kind.is_file() && name != ".git" && !name.ends_with(".so") {
             let content = fs::read(entry.path()).with_context(|| format!("cannot read {path}"))?;
             files.push(File::new(path, content));
         }

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
-use tcplab_lab::population::Shard;
 
 /// `tcplab population`.
 #[derive(Subcommand, Debug)]
@@ -163,30 +162,23 @@ pub struct ReportArgs {
 }
 
 /// `tcplab merge`.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(after_help = "\
 Example:
   tcplab run examples/rto-web.toml --shard 1/2 --out one     on one machine
   tcplab run examples/rto-web.toml --shard 2/2 --out two     on another
   tcplab merge one two --out all")]
 pub struct MergeArgs {
-    /// Result folders of all shards of the population
+    /// Result folders of all shards of a run, or a folder that contains them
     #[arg(value_name = "FOLDER", required = true, value_hint = ValueHint::DirPath)]
     pub shards: Vec<PathBuf>,
     /// Keep the merged result in this folder
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
+    /// Population: merge neighbouring shards into one part, which merges further
+    #[arg(long, requires = "out")]
+    pub partial: bool,
     /// Print one JSON document
     #[arg(long)]
     pub json: bool,
-}
-
-/// `I/N`.
-pub fn parse_shard(text: &str) -> Result<Shard, String> {
-    let parts = text.split_once('/');
-    let numbers = parts.and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
-    match numbers {
-        Some((number, of)) if number >= 1 && number <= of && of <= 2048 => Ok(Shard { number, of }),
-        _ => Err("write I/N with I from 1 to N, and N at most 2048, such as 1/7".to_owned()),
-    }
 }

@@ -69,6 +69,7 @@ pub fn run(args: &ConnectionArgs, color: Color) -> Result<ExitCode, Failure> {
                 jobs: 1,
                 out: folder.as_deref(),
                 view: None,
+                only: None,
             },
             |_| {},
         )?;

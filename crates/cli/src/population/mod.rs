@@ -10,9 +10,10 @@ mod show;
 mod table;
 mod variants;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use tcplab_lab::campaign;
 use tcplab_lab::population::{self, Request, RowsTo, SELF_TEST_SCHEMA, Shard};
 use tcplab_os::Stop;
 use tcplab_os::say;
@@ -24,6 +25,7 @@ use crate::failure::Failure;
 use crate::json;
 use crate::run::args::RunArgs;
 use crate::run::input::Changes;
+use crate::run::pending;
 use crate::run::plan;
 use crate::run::processors;
 use crate::terminal;
@@ -76,6 +78,11 @@ fn wanted(args: &RunArgs, text: &str) -> Result<Vec<Population>, Failure> {
     };
     changes
         .refuse("does not apply to populations: write [[variant]] tables into the file instead")?;
+    if args.points.is_some() {
+        return Err(Failure::usage(
+            "--points does not apply to populations: use --shard",
+        ));
+    }
     if args.csv.is_some() || args.all {
         return Err(Failure::usage(
             "--csv and --all do not apply to populations: use --rows, or --json for the whole table",
@@ -122,6 +129,17 @@ fn simulate(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failur
         }
         return Ok(ExitCode::SUCCESS);
     }
+    start(args, &populations, (text, stack), color)
+}
+
+/// Runs populations that were checked, or says what is left of them.
+fn start(
+    args: &RunArgs,
+    populations: &[Population],
+    (text, stack): (&str, &str),
+    color: Color,
+) -> Result<ExitCode, Failure> {
+    let population = &populations[0];
     let stop = Stop::on_signals().map_err(|e| Failure::cannot_run(format!("signals: {e}")))?;
     let progress = progress::Progress::new(population.arms.len());
     let request = Request {
@@ -136,19 +154,28 @@ fn simulate(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failur
             None => RowsTo::Folder,
         }),
     };
+    if args.pending {
+        return pending::of_population(populations, &request);
+    }
+    if args.no_table {
+        let show = |p| progress.show(p);
+        let done = match population.variant {
+            Some(_) => population::variants::run_groups(populations, &request, &stop, &show),
+            None => population::run_groups(&request, &stop, &show),
+        };
+        progress.clear();
+        done?;
+        let out = request.out.unwrap_or(Path::new("."));
+        return tell_part(request.shard, out, args.json);
+    }
     if population.variant.is_some() {
-        let document = population::variants::run(&populations, &request, &stop, &|p| {
+        let document = population::variants::run(populations, &request, &stop, &|p| {
             progress.show(p);
         });
         progress.clear();
         let document = document?;
         if let Some(html) = &args.html {
-            page::write_all(
-                html,
-                &variants::sources(args, &populations),
-                &document,
-                stop,
-            )?;
+            page::write_all(html, &variants::sources(args, populations), &document, stop)?;
         }
         return variants::tell(&document, args.json, args.out.as_deref(), color);
     }
@@ -174,6 +201,20 @@ pub fn report(args: &ReportArgs) -> ExitCode {
 /// Runs `tcplab merge`.
 pub fn merge(args: &MergeArgs, color: Color) -> ExitCode {
     let merged = || {
+        let args = &MergeArgs {
+            shards: args
+                .shards
+                .iter()
+                .flat_map(|path| shards_in(path))
+                .collect(),
+            ..args.clone()
+        };
+        if let Some(out) = args.out.as_deref().filter(|_| args.partial) {
+            return part(args, out);
+        }
+        if args.shards.iter().any(|folder| campaign::is_in(folder)) {
+            return points(args);
+        }
         let of_variants = |folder: &std::path::PathBuf| population::variants::are_in(folder);
         if args.shards.iter().any(of_variants) {
             let document = population::variants::merge(&args.shards, args.out.as_deref())?;
@@ -183,6 +224,60 @@ pub fn merge(args: &MergeArgs, color: Color) -> ExitCode {
         tell(&document, args.json, args.out.as_deref(), color)
     };
     json::finish(POPULATION_SCHEMA, args.json, merged())
+}
+
+/// The results in a folder that is no result itself; else the folder.
+fn shards_in(folder: &Path) -> Vec<PathBuf> {
+    let is_result = |path: &Path| path.join("manifest.json").exists();
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut found: Vec<PathBuf> = entries
+        .map(|entry| entry.path())
+        .filter(|path| is_result(path))
+        .collect();
+    if is_result(folder) || found.is_empty() {
+        return vec![folder.to_owned()];
+    }
+    found.sort();
+    found
+}
+
+/// `tcplab merge --partial`.
+fn part(args: &MergeArgs, out: &Path) -> Result<ExitCode, Failure> {
+    let of_variants = |folder: &std::path::PathBuf| population::variants::are_in(folder);
+    let part = match args.shards.iter().any(of_variants) {
+        true => population::variants::merge_part(&args.shards, out)?,
+        false => population::merge_part(&args.shards, out)?,
+    };
+    tell_part(part, out, args.json)
+}
+
+/// Says that a part of a run is there.
+fn tell_part(part: Shard, out: &Path, as_json: bool) -> Result<ExitCode, Failure> {
+    if as_json {
+        json::print(&serde_json::json!({
+            "schema": "tcplab.part/1",
+            "shard": part.to_string(),
+        }))?;
+    } else {
+        say(&format!("part {part}: {}", out.display()));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `tcplab merge` of the points of a campaign.
+fn points(args: &MergeArgs) -> Result<ExitCode, Failure> {
+    let Some(out) = &args.out else {
+        return Err(Failure::usage(
+            "--out FOLDER is needed: the shards of points are merged into a result folder",
+        ));
+    };
+    let document = campaign::merge(&args.shards, out)?;
+    if args.json {
+        json::print(&document)?;
+    } else {
+        say(&format!("results: {}", out.display()));
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn tell(

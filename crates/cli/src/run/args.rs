@@ -8,6 +8,7 @@ use crate::failure::Failure;
 use crate::files::check_outputs;
 use crate::run::csv::is_file;
 use crate::run::input::Changes;
+use crate::run::part::Points;
 #[cfg(target_os = "linux")]
 use crate::ssh::SshArgs;
 
@@ -56,9 +57,22 @@ pub struct RunArgs {
     /// Population: simulate N connections per arm [default: the file's]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000_000))]
     pub connections: Option<u64>,
-    /// Population: run only part I of N; `tcplab merge` combines the parts
-    #[arg(long, value_name = "I/N", value_parser = crate::population::args::parse_shard)]
-    pub shard: Option<tcplab_lab::population::Shard>,
+    /// Run only part I of N; `tcplab merge` combines the parts, `tcplab submit` prints a cluster's script for them
+    #[arg(long, value_name = "I/N", conflicts_with = "points")]
+    pub shard: Option<tcplab_lab::Shard>,
+    /// Population: keep the groups of the shard without a table of them, which takes a second
+    #[arg(long, requires = "shard", requires = "out")]
+    pub no_table: bool,
+    /// Run only these points, by their number in the result folder: 0,4,7-12
+    #[arg(long, value_name = "LIST")]
+    pub points: Option<Points>,
+    /// Run on the workers of a Dask cluster with this scheduler, tcp://HOST:PORT; needs --out (docs/cluster.md)
+    #[arg(long, value_name = "ADDRESS", requires = "out",
+          conflicts_with_all = ["shard", "points", "pending", "dry_run"])]
+    pub dask: Option<String>,
+    /// Begin or resume the folder of --out, print as JSON what is left to run, and run nothing
+    #[arg(long, requires = "out", conflicts_with_all = ["points", "dry_run"], hide_short_help = true)]
+    pub pending: bool,
     /// Population: run only these variants of the file
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub variant: Vec<String>,

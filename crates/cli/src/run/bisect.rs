@@ -70,6 +70,7 @@ fn run(args: &BisectArgs) -> Result<ExitCode, Failure> {
                 jobs: processors(),
                 out: None,
                 view: None,
+                only: None,
             },
             |_| (),
         );

@@ -3,9 +3,12 @@
 pub mod args;
 mod bisect;
 mod csv;
+mod dask;
 pub mod input;
 mod notes;
 pub mod page;
+pub mod part;
+pub mod pending;
 pub mod plan;
 pub mod progress;
 mod remarks;
@@ -45,6 +48,10 @@ pub const INCONCLUSIVE: u8 = 3;
 pub fn main(args: &RunArgs, color: Color) -> ExitCode {
     // Read once: it may be a pipe.
     let text = (args.check()).and_then(|()| files::experiment(&args.experiment));
+    let text = text.and_then(|text| match &args.dask {
+        Some(address) => dask::spread(args, address).map(|()| text),
+        None => Ok(text),
+    });
     if let Ok(text) = &text
         && Population::is_population(text)
     {
@@ -59,16 +66,7 @@ pub fn main(args: &RunArgs, color: Color) -> ExitCode {
 }
 
 fn run(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failure> {
-    if args.shard.is_some() || args.connections.is_some() || !args.variant.is_empty() {
-        return Err(Failure::usage(
-            "--shard, --connections and --variant apply to populations only (files with a [population] table)",
-        ));
-    }
-    if args.rows.is_some() {
-        return Err(Failure::usage(
-            "--rows applies to populations only (files with a [population] table)",
-        ));
-    }
+    refuse_of_populations(args)?;
     let bad = args.bad.as_deref().map(parse_expression).transpose()?;
     let mut input = Input::of(&args.experiment, text, &args.changes())?;
     if let Some(bad) = &bad {
@@ -93,20 +91,23 @@ fn run(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failure> {
     let lab = lab.with_far(far(args));
     let stacks = stacks(&lab, input.stacks(&on))?;
     args.csv.as_deref().map_or(Ok(()), csv::prepare)?;
+    let mut campaign = Campaign {
+        experiment: &input.name,
+        points: &input.points,
+        stacks: &stacks,
+        measures: &input.measures,
+        jobs: args.jobs.unwrap_or_else(processors),
+        out: args.out.as_deref(),
+        view: Some(&input.view),
+        only: None,
+    };
+    if args.pending {
+        return pending::of_points(&campaign);
+    }
+    let only = part::chosen(args, campaign.count())?;
+    campaign.only = only.as_deref();
     let progress = progress::Progress::new();
-    let document = campaign::run(
-        &lab,
-        &Campaign {
-            experiment: &input.name,
-            points: &input.points,
-            stacks: &stacks,
-            measures: &input.measures,
-            jobs: args.jobs.unwrap_or_else(processors),
-            out: args.out.as_deref(),
-            view: Some(&input.view),
-        },
-        |p| progress.show(p),
-    )?;
+    let document = campaign::run(&lab, &campaign, |p| progress.show(p))?;
     progress.clear();
     let mut document = without_ports(with_error(document));
     for point in &mut document.points {
@@ -132,6 +133,22 @@ fn run(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failure> {
         say(&format!("tcplab: warning: {words}"));
     }
     exit(&document, bad.as_ref())
+}
+
+/// Refuses options that only populations take.
+fn refuse_of_populations(args: &RunArgs) -> Result<(), Failure> {
+    let given = [
+        ("--connections", args.connections.is_some()),
+        ("--variant", !args.variant.is_empty()),
+        ("--rows", args.rows.is_some()),
+        ("--no-table", args.no_table),
+    ];
+    match given.iter().find(|(_, is_given)| *is_given) {
+        Some((name, _)) => Err(Failure::usage(format!(
+            "{name} applies to populations only (files with a [population] table)"
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// How other machines are reached.

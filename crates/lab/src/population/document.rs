@@ -9,11 +9,12 @@ use tcplab_plan::population::{
 use tcplab_stats::{Design, Sketch};
 use tcplab_tcp::COUNTERS as NAMES;
 
-use super::engine::{GROUPS, Shard};
+use super::engine::{GROUPS, groups};
 use super::looks;
 use super::rows::{ALL, RECOVERIES, SMALL, rows};
 use super::sums::COUNTERS;
 use super::totals::Totals;
+use crate::shard::Shard;
 
 /// Points of a distribution function.
 const CDF_POINTS: u64 = 200;
@@ -40,7 +41,7 @@ pub(crate) fn document(
     shard: Shard,
     totals: &Totals,
 ) -> PopulationDocument {
-    let wanted = shard.groups().count() as u32;
+    let wanted = groups(shard).count() as u32;
     PopulationDocument {
         schema: POPULATION_SCHEMA.to_owned(),
         experiment: population.name.clone(),
@@ -49,7 +50,7 @@ pub(crate) fn document(
         stack: stack.to_owned(),
         seed: population.seed,
         connections: totals.sum(0, |n| n.connections),
-        shard: format!("{}/{}", shard.number, shard.of),
+        shard: shard.to_string(),
         groups: totals.groups.min(GROUPS),
         stopped: totals.groups < wanted,
         baseline: population.arms[0].name.clone(),

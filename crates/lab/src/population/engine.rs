@@ -15,34 +15,21 @@ use super::record::{Group, Outlier};
 use super::sums::Sums;
 use crate::error::LabError;
 use crate::pool;
+use crate::shard::{MAX_SHARDS, Shard};
 
 /// Groups of a population.
-pub(crate) const GROUPS: u32 = 2_048;
+pub(crate) const GROUPS: u32 = MAX_SHARDS;
 /// Outliers that a group keeps of each arm.
 const OUTLIERS: usize = 4;
 
-/// A part of the groups: those whose number leaves this rest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shard {
-    /// From 1.
-    pub number: u32,
-    /// How many there are.
-    pub of: u32,
+/// The groups of a part of a run, in order.
+pub(crate) fn groups(shard: Shard) -> impl Iterator<Item = u32> {
+    (0..GROUPS).filter(move |group| shard.has(*group as usize))
 }
 
-impl Shard {
-    /// All groups.
-    pub const WHOLE: Self = Self { number: 1, of: 1 };
-
-    /// Its groups, in order.
-    pub(crate) fn groups(self) -> impl Iterator<Item = u32> {
-        (0..GROUPS).filter(move |group| group % self.of == self.number - 1)
-    }
-
-    /// Connections of its groups.
-    pub(crate) fn connections(self, population: &Population) -> u64 {
-        self.groups().map(|group| size(population, group)).sum()
-    }
+/// Connections of these groups.
+pub(crate) fn connections(population: &Population, shard: Shard) -> u64 {
+    groups(shard).map(|group| size(population, group)).sum()
 }
 
 /// How far a run is.
@@ -198,9 +185,8 @@ mod tests {
 
     #[test]
     fn shards_are_all_groups_once() {
-        let mut all: Vec<u32> = (1..=7)
-            .flat_map(|number| Shard { number, of: 7 }.groups())
-            .collect();
+        let shards = (1..=7).filter_map(|number| Shard::one(number, 7));
+        let mut all: Vec<u32> = shards.flat_map(groups).collect();
         all.sort_unstable();
         assert!(all.into_iter().eq(0..GROUPS));
     }

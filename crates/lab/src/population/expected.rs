@@ -2,8 +2,9 @@
 
 use tcplab_plan::Population;
 
-use super::engine::{GROUPS, Shard, size};
+use super::engine::{GROUPS, groups, size};
 use super::record::Group;
+use crate::shard::Shard;
 
 /// The groups of a shard, and which of them have come.
 #[derive(Debug)]
@@ -29,7 +30,7 @@ impl<'a> Expected<'a> {
     /// Whether a group is one of them, with the connections that it must have, and comes for the first time.
     pub(crate) fn takes(&mut self, group: &Group) -> bool {
         let number = group.number;
-        let is_own = number < GROUPS && number % self.shard.of == self.shard.number - 1;
+        let is_own = number < GROUPS && self.shard.has(number as usize);
         let connections = size(self.population, number);
         let has_all = group.arms.iter().all(|arm| arm.connections == connections);
         let is_of_it = |connection: u64| {
@@ -47,8 +48,8 @@ impl<'a> Expected<'a> {
     /// The first group that has not come and should have; a run that ends when all is decided has the first ones only.
     pub(crate) fn missing(&self) -> Option<u32> {
         let has = |group: &u32| self.seen.get(*group as usize) == Some(&true);
-        let missing = self.shard.groups().find(|group| !has(group))?;
-        let later = self.shard.groups().skip_while(|group| *group != missing);
+        let missing = groups(self.shard).find(|group| !has(group))?;
+        let later = groups(self.shard).skip_while(|group| *group != missing);
         let ended_early = self.population.compare.stops && !later.into_iter().any(|g| has(&g));
         (!ended_early || missing == 0).then_some(missing)
     }

@@ -8,11 +8,11 @@ use tcplab_plan::Population;
 use tcplab_plan::population::PopulationDocument;
 
 use super::Request;
-use super::engine::GROUPS;
 use crate::digest;
 use crate::error::LabError;
 use crate::folder::{begin_or_resume, must_be_empty, pretty, read, write};
 use crate::manifest::plain;
+use crate::shard::Shard;
 
 /// `schema` of a [`Manifest`].
 const SCHEMA: &str = "tcplab.population-manifest/1";
@@ -29,8 +29,7 @@ pub(super) struct Manifest {
     pub(super) stack: String,
     pub(super) seed: u64,
     pub(super) connections: u64,
-    /// Number and how many.
-    pub(super) shard: (u32, u32),
+    pub(super) shard: Shard,
     tcplab: String,
     program_sha256: String,
     population_sha256: String,
@@ -43,10 +42,10 @@ impl Manifest {
     /// Whether both are shards of one run.
     pub(super) fn is_of(&self, other: &Self) -> bool {
         let alike = |m: &Self| Self {
-            shard: (0, self.shard.1),
+            shard: Shard::WHOLE,
             ..m.clone()
         };
-        self.shard.1 == other.shard.1 && alike(self) == alike(other)
+        self.shard.of() == other.shard.of() && alike(self) == alike(other)
     }
 }
 
@@ -60,7 +59,7 @@ pub(super) fn begin(folder: &Path, request: &Request<'_>, stack: &str) -> Result
         stack: stack.to_owned(),
         seed: request.population.seed,
         connections: request.population.connections,
-        shard: (request.shard.number, request.shard.of),
+        shard: request.shard,
         tcplab: env!("CARGO_PKG_VERSION").to_owned(),
         program_sha256: program,
         population_sha256: digest::of_text(request.text),
@@ -101,12 +100,8 @@ pub(super) fn manifest(folder: &Path) -> Result<Manifest, LabError> {
         ))
     };
     let manifest: Manifest = serde_json::from_str(&text).map_err(|e| wrong(&plain(&e)))?;
-    let (number, of) = manifest.shard;
     match () {
         () if manifest.schema != SCHEMA => Err(wrong(&format!("the schema must be {SCHEMA}"))),
-        () if !(1..=GROUPS).contains(&of) || !(1..=of).contains(&number) => {
-            Err(wrong(&format!("there is no shard {number} of {of}")))
-        }
         () if !(1..=Population::MAX_CONNECTIONS).contains(&manifest.connections) => {
             Err(wrong(&format!(
                 "connections: 1 to {} are allowed",
@@ -148,11 +143,16 @@ pub fn of_folder(folder: &Path) -> Result<Population, LabError> {
     Ok(population)
 }
 
-/// Writes the manifest of a merged result.
-pub(super) fn merged(folder: &Path, of: &Manifest, text: &str) -> Result<(), LabError> {
+/// Writes the manifest of a merged result, which is of this part of the run.
+pub(super) fn merged(
+    folder: &Path,
+    of: &Manifest,
+    shard: Shard,
+    text: &str,
+) -> Result<(), LabError> {
     must_be_empty(folder)?;
     let manifest = Manifest {
-        shard: (1, 1),
+        shard,
         ..of.clone()
     };
     let beside = [("population.toml", text)];

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::engine::{GROUPS, Progress, Spent, Work, simulate, size};
+use super::engine::{self, GROUPS, Progress, Spent, Work, simulate, size};
 use super::expected::Expected;
 use super::looks::looks;
 use super::record::Group;
@@ -29,7 +29,7 @@ pub(crate) fn run(
     progress: &(impl Fn(Progress) + Sync),
 ) -> Result<Spent, LabError> {
     let mut expected = Expected::new(work.population, work.shard);
-    let groups: Vec<u32> = work.shard.groups().collect();
+    let groups: Vec<u32> = engine::groups(work.shard).collect();
     let stops = work.population.compare.stops;
     let mut earlier = Earlier::new(stops);
     let Kept { folder, mut rows } = kept;
@@ -42,7 +42,7 @@ pub(crate) fn run(
         })?),
         None => None,
     };
-    let all = work.shard.connections(work.population);
+    let all = engine::connections(work.population, work.shard);
     let mut spent = Spent::default();
     let mut done = 0;
     let mut finished = 0;

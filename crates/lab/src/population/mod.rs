@@ -13,6 +13,7 @@ mod keep;
 mod look;
 mod looks;
 mod merge;
+mod pending;
 mod record;
 mod rowfile;
 mod rows;
@@ -34,10 +35,11 @@ use tcplab_plan::point::Host;
 use tcplab_plan::population::{PopulationCost, PopulationDocument};
 use tcplab_plan::{Point, Population};
 
-pub use engine::{Progress, Shard};
+pub use engine::Progress;
 pub use folder::of_folder;
 pub use look::{Look, Side, look, select};
-pub use merge::merge;
+pub use merge::{merge, merge_part};
+pub use pending::pending;
 pub use rowfile::{RowsTo, reference as reference_of_rows};
 pub use rows::has_band;
 pub use selftest::{SCHEMA as SELF_TEST_SCHEMA, SelfTest, self_test};
@@ -45,6 +47,7 @@ pub use selftest::{SCHEMA as SELF_TEST_SCHEMA, SelfTest, self_test};
 use crate::check;
 use crate::error::LabError;
 use crate::model::{Model, peak_rss_bytes};
+pub use crate::shard::Shard;
 use expected::Expected;
 use keep::Kept;
 use rowfile::Plan;
@@ -79,33 +82,72 @@ pub fn run(
     progress: &(impl Fn(Progress) + Sync),
 ) -> Result<PopulationDocument, LabError> {
     let meter = Meter::start();
-    let population = request.population;
-    let (name, model) = model_of(request.stack)?;
-    if population.compare.stops && request.shard.of > 1 {
-        return Err(LabError::Wrong(
-            "a shard cannot use `stop`, which needs the results of all shards: omit --shard, or remove `stop` from [compare]".to_owned(),
-        ));
+    let Filled {
+        stack,
+        totals,
+        cost,
+    } = fill(request, stop, progress)?;
+    let mut document = document::document(request.population, &stack, request.shard, &totals);
+    if let Some(folder) = request.out {
+        folder::summarize(folder, &document)?;
     }
-    check_arms(population, &name)?;
+    document.cost = cost.map(|cost| PopulationCost {
+        wall_s: meter.stop().wall_s,
+        ..cost
+    });
+    Ok(document)
+}
+
+/// Runs what is left of a part of a population and keeps its groups, without a table: bootstrapping one takes a second,
+/// and a part that is merged needs none.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_groups(
+    request: &Request<'_>,
+    stop: &Stop,
+    progress: &(impl Fn(Progress) + Sync),
+) -> Result<(), LabError> {
+    fill(request, stop, progress).map(drop)
+}
+
+/// All groups, and what they cost; nothing when they were there.
+struct Filled {
+    stack: String,
+    totals: Totals,
+    cost: Option<PopulationCost>,
+}
+
+/// Runs what is left of a request.
+fn fill(
+    request: &Request<'_>,
+    stop: &Stop,
+    progress: &(impl Fn(Progress) + Sync),
+) -> Result<Filled, LabError> {
+    let population = request.population;
+    let (stack, model) = model_of(request.stack)?;
+    if !request.shard.is_whole() {
+        check_shard(request)?;
+    }
+    check_arms(population, &stack)?;
     let plan = |to| Plan::new(to, request.out, request.shard);
     let rows = request.rows.map(plan).transpose()?;
     if let Some(folder) = request.out {
-        folder::begin(folder, request, &name)?;
+        folder::begin(folder, request, &stack)?;
     }
-    let arms = population.arms.len();
-    let mut totals = Totals::new(arms);
-    if let Some(folder) = request
-        .out
-        .filter(|folder| folder.join("groups.bin").exists())
-    {
+    let mut totals = Totals::new(population.arms.len());
+    let is_there = |folder: &&Path| folder.join("groups.bin").exists();
+    if let Some(folder) = request.out.filter(is_there) {
         let mut expected = Expected::new(population, request.shard);
         store::read(folder, &mut expected, |group| totals.add(&group))?;
         totals.finish();
-        let document = document::document(population, &name, request.shard, &totals);
         // A run that was killed right before its end has not come to these.
         store::clean(folder)?;
-        folder::summarize(folder, &document)?;
-        return Ok(document);
+        return Ok(Filled {
+            stack,
+            totals,
+            cost: None,
+        });
     }
     let rows = rows.map(Plan::open).transpose()?;
     let work = engine::Work {
@@ -117,29 +159,36 @@ pub fn run(
         stop,
     };
     let is_decided = |totals: &Totals| {
-        rows::are_decided(&rows::rows(
-            population,
-            totals,
-            &document::design(population, totals),
-        ))
+        let design = document::design(population, totals);
+        rows::are_decided(&rows::rows(population, totals, &design))
     };
     let kept = Kept {
         folder: request.out,
         rows,
     };
     let spent = keep::run(&work, kept, &mut totals, is_decided, progress)?;
-    let mut document = document::document(population, &name, request.shard, &totals);
-    if let Some(folder) = request.out {
-        folder::summarize(folder, &document)?;
-    }
-    document.cost = Some(PopulationCost {
+    let cost = PopulationCost {
         user_s: spent.user_s,
-        wall_s: meter.stop().wall_s,
+        wall_s: 0.0,
         connections: spent.connections * population.arms.len() as u64,
         tcp_packets: spent.packets,
         peak_rss_bytes: peak_rss_bytes(),
-    });
-    Ok(document)
+    };
+    Ok(Filled {
+        stack,
+        totals,
+        cost: Some(cost),
+    })
+}
+
+/// Refuses to run a part of a population whose end depends on the other parts.
+fn check_shard(request: &Request<'_>) -> Result<(), LabError> {
+    match request.population.compare.stops {
+        true => Err(LabError::Wrong(
+            "a shard cannot use `stop`, which needs the results of all shards: omit --shard, or remove `stop` from [compare]".to_owned(),
+        )),
+        false => Ok(()),
+    }
 }
 
 /// Checks that the model honours what the arms and the kinds of clients ask for.

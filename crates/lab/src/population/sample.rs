@@ -157,6 +157,7 @@ pub fn sample(
                     jobs: extent.jobs,
                     out: None,
                     view: None,
+                    only: None,
                 },
                 |_| progress(done.fetch_add(1, Ordering::Relaxed) + 1, all),
             )?;

@@ -12,13 +12,14 @@ use tcplab_plan::population::{Row, Verdict};
 use tcplab_stats::Design;
 use tcplab_tcp::Counter;
 
-use super::engine::{self, GROUPS, Progress, Shard, Work};
+use super::engine::{self, GROUPS, Progress, Work};
 use super::model_of;
 use super::record::Group;
 use super::rows::rows;
 use super::sums::{COUNTERS, Sums};
 use super::totals::Totals;
 use crate::error::LabError;
+use crate::shard::Shard;
 
 /// `schema` of a [`SelfTest`].
 pub const SCHEMA: &str = "tcplab.population-selftest/1";
@@ -91,7 +92,7 @@ pub fn self_test(
             });
         };
         let mut groups = Vec::new();
-        let all: Vec<u32> = Shard::WHOLE.groups().collect();
+        let all: Vec<u32> = engine::groups(Shard::WHOLE).collect();
         engine::simulate(&work, &all, &report, &mut |group, _| {
             groups.push(group);
             Ok(())

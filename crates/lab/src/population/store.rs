@@ -141,8 +141,8 @@ mod tests {
     use tcplab_plan::Population;
 
     use super::*;
-    use crate::population::engine::Shard;
     use crate::population::sums::Sums;
+    use crate::shard::Shard;
 
     fn group(number: u32) -> Group {
         Group {

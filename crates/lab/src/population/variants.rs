@@ -11,8 +11,9 @@ use tcplab_os::Stop;
 use tcplab_plan::population::{PopulationCost, PopulationDocument, VariantsDocument};
 use tcplab_plan::{Population, is_plain_name};
 
+use super::engine;
 use super::rowfile::Plan;
-use super::{Progress, Request, RowsTo};
+use super::{Progress, Request, RowsTo, Shard};
 use crate::error::LabError;
 use crate::folder::{begin_or_resume, must_be_empty, pretty, read, write};
 
@@ -65,7 +66,7 @@ pub fn run(
             out: out.as_deref(),
             ..*request
         };
-        let all = request.shard.connections(population);
+        let all = engine::connections(population, request.shard);
         let report = |p: Progress| {
             progress(Progress {
                 done: before.done + p.done,
@@ -89,11 +90,96 @@ pub fn run(
     Ok(document)
 }
 
+/// Runs a part of each variant and keeps its groups, without tables.
+///
+/// # Errors
+/// As [`super::run_groups`].
+pub fn run_groups(
+    variants: &[Population],
+    request: &Request<'_>,
+    stop: &Stop,
+    progress: &(impl Fn(Progress) + Sync),
+) -> Result<(), LabError> {
+    let out = request.out.unwrap_or(Path::new("."));
+    begin(out, &manifest_of(variants)?)?;
+    for population in variants {
+        let out = out.join(name_of(population));
+        let request = Request {
+            population,
+            out: Some(&out),
+            ..*request
+        };
+        super::run_groups(&request, stop, progress)?;
+    }
+    Ok(())
+}
+
+/// Opens the folder of variants, and gives the groups of each that are not there yet.
+///
+/// # Errors
+/// As [`super::pending`].
+pub fn pending(variants: &[Population], request: &Request<'_>) -> Result<Vec<Vec<u32>>, LabError> {
+    let out = request.out.unwrap_or(Path::new("."));
+    begin(out, &manifest_of(variants)?)?;
+    let one = |population| {
+        let out = out.join(name_of(population));
+        super::pending(&Request {
+            population,
+            out: Some(&out),
+            ..*request
+        })
+    };
+    variants.iter().map(one).collect()
+}
+
 /// Merges the shards of each variant: the same to the byte as a run in one piece.
 ///
 /// # Errors
 /// As [`super::merge`], and when the folders have not the same variants.
 pub fn merge(shards: &[PathBuf], out: Option<&Path>) -> Result<VariantsDocument, LabError> {
+    let manifest = of_all(shards)?;
+    if let Some(out) = out {
+        must_be_empty(out)?;
+        begin(out, &manifest)?;
+    }
+    let one = |name: &String| {
+        let out = out.map(|out| out.join(name));
+        super::merge(&each(shards, name), out.as_deref())
+    };
+    let documents: Vec<PopulationDocument> = manifest
+        .variants
+        .iter()
+        .map(one)
+        .collect::<Result<_, _>>()?;
+    let document = VariantsDocument::new(documents);
+    if let Some(out) = out {
+        summarize(out, &document)?;
+    }
+    Ok(document)
+}
+
+/// Merges neighbouring shards of each variant into a part of the run.
+///
+/// # Errors
+/// As [`merge`]; shards may be missing before the first and after the last.
+pub fn merge_part(shards: &[PathBuf], out: &Path) -> Result<Shard, LabError> {
+    let manifest = of_all(shards)?;
+    let first = manifest.variants.first();
+    let part = first.map(|name| super::merge::part_of(&each(shards, name)));
+    let part = part.unwrap_or(Ok(Shard::WHOLE))?;
+    if part.is_whole() {
+        return merge(shards, Some(out)).map(|_| part);
+    }
+    must_be_empty(out)?;
+    begin(out, &manifest)?;
+    for name in &manifest.variants {
+        super::merge_part(&each(shards, name), &out.join(name))?;
+    }
+    Ok(part)
+}
+
+/// The manifest of the folders of all shards.
+fn of_all(shards: &[PathBuf]) -> Result<Manifest, LabError> {
     let Some((first, others)) = shards.split_first() else {
         return Err(LabError::Wrong("name the folders of the shards".to_owned()));
     };
@@ -107,25 +193,12 @@ pub fn merge(shards: &[PathBuf], out: Option<&Path>) -> Result<VariantsDocument,
             )));
         }
     }
-    if let Some(out) = out {
-        must_be_empty(out)?;
-        begin(out, &manifest)?;
-    }
-    let one = |name: &String| {
-        let shards: Vec<PathBuf> = shards.iter().map(|folder| folder.join(name)).collect();
-        let out = out.map(|out| out.join(name));
-        super::merge(&shards, out.as_deref())
-    };
-    let documents: Vec<PopulationDocument> = manifest
-        .variants
-        .iter()
-        .map(one)
-        .collect::<Result<_, _>>()?;
-    let document = VariantsDocument::new(documents);
-    if let Some(out) = out {
-        summarize(out, &document)?;
-    }
-    Ok(document)
+    Ok(manifest)
+}
+
+/// The folders of a variant.
+fn each(shards: &[PathBuf], name: &str) -> Vec<PathBuf> {
+    shards.iter().map(|folder| folder.join(name)).collect()
 }
 
 /// Whether a folder holds the results of several variants, or says so.

@@ -168,6 +168,7 @@ fn run_batch(
             jobs: options.jobs,
             out: out.as_deref(),
             view: None,
+            only: None,
         },
         progress,
     )?;

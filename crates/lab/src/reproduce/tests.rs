@@ -143,6 +143,7 @@ fn the_models_credits_are_the_kernels_read_by_read() {
                 jobs: 1,
                 out: None,
                 view: None,
+                only: None,
             },
             |_| {},
         );

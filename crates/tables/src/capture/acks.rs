@@ -21,9 +21,9 @@ pub(super) fn table() -> Table {
     Table::new(
         "acks",
         Field::all(&[
-            ("file", Kind::Text, "Capture."),
+            ("file", Kind::Word, "Capture."),
             ("stream", Kind::Int, "Number of the stream, as tcp.stream."),
-            ("from", Kind::Text, "Who sent it: `client` or `server`."),
+            ("from", Kind::Word, "Who sent it: `client` or `server`."),
             ("time_ns", Kind::Int, "Time stamp, since 1970."),
             ("packet", Kind::Int, "Frame number."),
             ("ack", Kind::Int, "ACK number, relative to the ISN."),
@@ -52,7 +52,7 @@ pub(super) fn table() -> Table {
             ("path_us", Kind::Int, "The path's share of the wait."),
             (
                 "class",
-                Kind::Text,
+                Kind::Word,
                 "`immediate`, `second_segment`, `delayed`, `piggybacked` or `other`.",
             ),
             (

@@ -8,12 +8,12 @@ use crate::field::{Field, Kind};
 use crate::table::Table;
 
 const NAMES: [(&str, Kind, &str); 2] = [
-    ("file", Kind::Text, "Capture."),
+    ("file", Kind::Word, "Capture."),
     ("stream", Kind::Int, "Number of the stream, as tcp.stream."),
 ];
 const CLASS: (&str, Kind, &str) = (
     "class",
-    Kind::Text,
+    Kind::Word,
     "What the time went to (docs/analyze.md).",
 );
 

@@ -224,12 +224,12 @@ pub(super) fn episodes_table() -> Table {
     Table::new(
         "episodes",
         Field::all(&[
-            ("file", Kind::Text, "Capture."),
+            ("file", Kind::Word, "Capture."),
             ("stream", Kind::Int, "Number of the stream, as tcp.stream."),
-            ("from", Kind::Text, "Whose data: `client` or `server`."),
+            ("from", Kind::Word, "Whose data: `client` or `server`."),
             (
                 "kind",
-                Kind::Text,
+                Kind::Word,
                 "What began it: `fast`, `rto`, `tlp` or `other`.",
             ),
             (

@@ -10,14 +10,14 @@ pub(super) fn table() -> Table {
     Table::new(
         "findings",
         Field::all(&[
-            ("file", Kind::Text, "Capture."),
+            ("file", Kind::Word, "Capture."),
             (
                 "stream",
                 Kind::Int,
                 "Number of the stream; missing: it is about the capture as a whole.",
             ),
-            ("id", Kind::Text, "Name of the finding (docs/findings.md)."),
-            ("severity", Kind::Text, "How much it matters."),
+            ("id", Kind::Word, "Name of the finding (docs/findings.md)."),
+            ("severity", Kind::Word, "How much it matters."),
             ("title", Kind::Text, "What was found, in a line."),
             ("cause", Kind::Text, "The mechanism."),
             ("remedy", Kind::Text, "What to do, a line for each way out."),

@@ -16,7 +16,7 @@ pub use streams::Streams;
 
 use crate::table::Table;
 
-/// All tables of captures; those of ACKs, packets and spans only where they are wanted.
+/// The tables of captures.
 #[derive(Debug)]
 pub struct Tables {
     streams: Streams,
@@ -28,28 +28,35 @@ pub struct Tables {
     file: String,
 }
 
-/// What takes a row for each packet.
+/// Tables that need the packets of each stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trace {
+    /// ACKs of new data.
+    Acks,
+    /// All packets.
+    Packets,
+    /// Where the time went, stretch by stretch.
+    Spans,
+}
+
+/// The one that is wanted.
 #[derive(Debug)]
 struct Traced {
-    acks: Table,
-    packets: Table,
-    spans: Table,
+    what: Trace,
+    table: Table,
+    flags: packets::Flags,
 }
 
 impl Tables {
-    /// Tables without rows. `traced`: those of ACKs, packets and spans as well.
-    pub fn new(traced: bool) -> Self {
+    /// Tables without rows, and one of those that need all packets.
+    pub fn new(traced: Option<Trace>) -> Self {
         Self {
             streams: Streams::default(),
             findings: findings::table(),
             budget: budget::table(),
             requests: budget::requests_table(),
             episodes: directions::episodes_table(),
-            traced: traced.then(|| Traced {
-                acks: acks::table(),
-                packets: packets::table(),
-                spans: budget::spans_table(),
-            }),
+            traced: traced.map(Traced::new),
             file: String::new(),
         }
     }
@@ -89,17 +96,29 @@ impl Tables {
             self.episodes,
         ];
         if let Some(traced) = self.traced {
-            all.extend([traced.acks, traced.packets, traced.spans]);
+            all.push(traced.table);
         }
         all
     }
 }
 
 impl Traced {
+    fn new(what: Trace) -> Self {
+        let table = match what {
+            Trace::Acks => acks::table(),
+            Trace::Packets => packets::table(),
+            Trace::Spans => budget::spans_table(),
+        };
+        let flags = packets::Flags::new();
+        Self { what, table, flags }
+    }
+
     fn see(&mut self, file: &str, trace: &StreamTrace) {
-        acks::rows(&mut self.acks, file, trace);
-        packets::rows(&mut self.packets, file, trace);
-        budget::spans(&mut self.spans, file, trace);
+        match self.what {
+            Trace::Acks => acks::rows(&mut self.table, file, trace),
+            Trace::Packets => packets::rows(&mut self.table, &self.flags, file, trace),
+            Trace::Spans => budget::spans(&mut self.table, file, trace),
+        }
     }
 }
 

@@ -26,10 +26,11 @@ fn kind_name(kind: SegmentKind) -> &'static str {
 const LETTERS: [&str; 8] = ["F", "S", "R", "P", ".", "U", "E", "W"];
 
 /// All sets of the eight flags, so that no packet makes a text of its own.
-struct Flags(Vec<String>);
+#[derive(Debug)]
+pub(super) struct Flags(Vec<String>);
 
 impl Flags {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let letters = |set: usize| {
             let is_set =
                 |(bit, letter): (usize, &&'static str)| (set >> bit & 1 == 1).then_some(*letter);
@@ -47,14 +48,14 @@ pub(super) fn table() -> Table {
     Table::new(
         "packets",
         Field::all(&[
-            ("file", Kind::Text, "Capture."),
+            ("file", Kind::Word, "Capture."),
             ("stream", Kind::Int, "Number of the stream, as tcp.stream."),
             ("packet", Kind::Int, "Frame number."),
             ("time_ns", Kind::Int, "Time stamp, since 1970."),
-            ("from", Kind::Text, "Who sent it: `client` or `server`."),
+            ("from", Kind::Word, "Who sent it: `client` or `server`."),
             (
                 "flags",
-                Kind::Text,
+                Kind::Word,
                 "TCP flags as tcpdump writes them: `S`, `S.`, `.`, `P.`, `F.`, `R`.",
             ),
             (
@@ -72,7 +73,7 @@ pub(super) fn table() -> Table {
             ("sack_blocks", Kind::Int, "SACK blocks in it."),
             (
                 "kind",
-                Kind::Text,
+                Kind::Word,
                 "`ack`, `new`, `out_of_order`, `fast_retransmission`, `rto_retransmission`, `tail_loss_probe`, \
                  `retransmission`, `keep_alive` or `zero_window_probe`.",
             ),
@@ -98,7 +99,7 @@ pub(super) fn table() -> Table {
             ),
             (
                 "ack_class",
-                Kind::Text,
+                Kind::Word,
                 "Why the ACK was sent when it was; missing: it acknowledges nothing new.",
             ),
             (
@@ -110,8 +111,7 @@ pub(super) fn table() -> Table {
     )
 }
 
-pub(super) fn rows(table: &mut Table, file: &str, trace: &StreamTrace) {
-    let flags = Flags::new();
+pub(super) fn rows(table: &mut Table, flags: &Flags, file: &str, trace: &StreamTrace) {
     for packet in &trace.rows {
         let acked = packet.acked.as_ref();
         let mut row = table.row();

@@ -94,7 +94,7 @@ fn handshake(s: &Stream, get: fn(&Handshake) -> Option<u32>) -> Option<i64> {
 
 fn fields() -> Vec<Field> {
     let mut all = Field::all(&[
-        ("file", Kind::Text, "Capture."),
+        ("file", Kind::Word, "Capture."),
         (
             "findings",
             Kind::Text,

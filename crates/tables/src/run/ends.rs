@@ -18,13 +18,13 @@ struct Which<'a> {
 /// The columns that name an end.
 const NAMES: [(&str, Kind, &str); 4] = [
     ("point", Kind::Int, "Number of the run, from 0."),
-    ("app", Kind::Text, "Name of the application."),
+    ("app", Kind::Word, "Name of the application."),
     (
         "connection",
         Kind::Int,
         "Number of the connection within the application, from 0.",
     ),
-    ("end", Kind::Text, "`client` or `server`."),
+    ("end", Kind::Word, "`client` or `server`."),
 ];
 
 impl Which<'_> {

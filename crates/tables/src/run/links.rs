@@ -8,8 +8,8 @@ use crate::table::{Row, Table};
 
 const NAMES: [(&str, Kind, &str); 3] = [
     ("point", Kind::Int, "Number of the run, from 0."),
-    ("link", Kind::Text, "Name of the link, `a-b` by its hosts."),
-    ("way", Kind::Text, "`a_to_b` or `b_to_a`."),
+    ("link", Kind::Word, "Name of the link, `a-b` by its hosts."),
+    ("way", Kind::Word, "`a_to_b` or `b_to_a`."),
 ];
 
 /// The name of a link, where the result has it; results of older versions have none.

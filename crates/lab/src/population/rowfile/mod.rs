@@ -27,8 +27,8 @@ use log::Log;
 #[cfg(feature = "parquet")]
 use writer::{Parquet, need};
 
-use super::engine::Shard;
 use crate::error::LabError;
+use crate::shard::Shard;
 
 /// Where rows go.
 #[derive(Clone, Copy, Debug)]
@@ -69,7 +69,7 @@ impl Plan {
         shard: Shard,
     ) -> Result<Self, LabError> {
         match (to, folder) {
-            (RowsTo::Folder, Some(folder)) if shard.of > 1 => Ok(Self {
+            (RowsTo::Folder, Some(folder)) if !shard.is_whole() => Ok(Self {
                 part: Some(folder.join("rows.part")),
                 last: Last::Groups(folder.join("rows.bin")),
             }),

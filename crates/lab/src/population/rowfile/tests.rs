@@ -91,10 +91,12 @@ fn add_up(rows: &[Row], arm: &ArmResult) {
     assert_eq!(lossy.count() as u64, arm.lossy_connections);
 }
 
-const HALF: Shard = Shard { number: 2, of: 2 };
+fn half_shard() -> Shard {
+    Shard::one(2, 2).unwrap()
+}
 
 fn half(folder: &Path) -> PopulationDocument {
-    run_with_rows(Some(folder), 2, HALF, Some(RowsTo::Folder))
+    run_with_rows(Some(folder), 2, half_shard(), Some(RowsTo::Folder))
 }
 
 #[test]
@@ -102,7 +104,7 @@ fn rows_add_up_to_the_table_and_are_what_was_drawn() {
     let root = tempfile::tempdir().unwrap();
     let document = half(root.path());
     let log = Log::of_shard(root.path().join("rows.bin")).unwrap();
-    let groups: Vec<u32> = HALF.groups().collect();
+    let groups: Vec<u32> = crate::population::engine::groups(half_shard()).collect();
     let rows: Vec<Row> = groups
         .iter()
         .flat_map(|group| rows_of(&log.rows(*group).unwrap()))
@@ -177,7 +179,7 @@ fn a_folder_without_rows_gets_none() {
             text: "",
             stack: "model",
             jobs: 1,
-            shard: HALF,
+            shard: half_shard(),
             out: Some(root.path()),
             rows,
         };
@@ -209,8 +211,8 @@ mod parquet {
     use ::parquet::record::Field;
 
     use super::*;
-    use crate::population::merge;
     use crate::population::tests::bytes;
+    use crate::population::{merge, merge_part};
 
     /// Reads a file with the library's own reader.
     fn read(path: &Path) -> (usize, Vec<Row>) {
@@ -262,11 +264,15 @@ mod parquet {
         assert_eq!(bytes(&at("two")), expected);
         // Shards, and a killed run that has the groups of one of them.
         let shards = [3, 1, 2].map(|number| {
-            run(&format!("shard{number}"), 2, Shard { number, of: 3 });
+            run(&format!("shard{number}"), 2, Shard::one(number, 3).unwrap());
             at(&format!("shard{number}"))
         });
         merge(&shards, Some(&at("merged"))).unwrap();
         assert_eq!(bytes(&at("merged")), expected);
+        // Neighbours first.
+        merge_part(&shards[1..], &at("part")).unwrap();
+        merge(&[at("part"), shards[0].clone()], Some(&at("tree"))).unwrap();
+        assert_eq!(bytes(&at("tree")), expected);
         let killed = at("killed");
         fs::create_dir(&killed).unwrap();
         for name in ["manifest.json", "population.toml"] {

@@ -85,7 +85,7 @@ fn a_finished_folder_with_a_group_less_is_refused() {
 fn manifests_that_no_run_wrote_are_refused() {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("one");
-    run_in(Some(&folder), 2, Shard { number: 1, of: 2 });
+    run_in(Some(&folder), 2, Shard::one(1, 2).unwrap());
     let file = folder.join("manifest.json");
     let good: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
@@ -93,17 +93,17 @@ fn manifests_that_no_run_wrote_are_refused() {
         (
             "shard",
             serde_json::json!([1, u32::MAX]),
-            "there is no shard 1 of 4294967295",
+            "there is no shard [1, 4294967295]",
         ),
         (
             "shard",
             serde_json::json!([0, 2]),
-            "there is no shard 0 of 2",
+            "there is no shard [0, 2]",
         ),
         (
             "shard",
             serde_json::json!([3, 2]),
-            "there is no shard 3 of 2",
+            "there is no shard [3, 2]",
         ),
         (
             "connections",

@@ -95,7 +95,7 @@ fn threads_shards_and_what_was_there_change_no_byte() {
     let shards: Vec<_> = (1..=3)
         .map(|number| {
             let folder = at(&format!("shard{number}"));
-            run_in(Some(&folder), 2, Shard { number, of: 3 });
+            run_in(Some(&folder), 2, Shard::one(number, 3).unwrap());
             folder
         })
         .collect();
@@ -112,10 +112,23 @@ fn threads_shards_and_what_was_there_change_no_byte() {
     let order = [shards[2].clone(), shards[0].clone(), shards[1].clone()];
     assert_eq!(merge(&order, Some(&at("merged"))).unwrap(), whole);
     assert_eq!(bytes(&at("merged")), expected);
+    // Neighbours first, then the parts: a tree.
+    let part = merge_part(&order[..2], &at("wrong")).unwrap_err();
+    assert!(part.to_string().contains("shard 2 of 3 is missing"));
+    let part = merge_part(&order[1..], &at("part")).unwrap();
+    assert_eq!(part.to_string(), "1..2/3");
+    let parts = [shards[2].clone(), at("part")];
+    assert_eq!(merge(&parts, Some(&at("tree"))).unwrap(), whole);
+    assert_eq!(bytes(&at("tree")), expected);
+    assert_eq!(merge_part(&parts, &at("all")).unwrap(), Shard::WHOLE);
+    assert_eq!(bytes(&at("all")), expected);
     let missing = merge(&order[..2], None).unwrap_err().to_string();
     assert!(missing.contains("shard 2 of 3 is missing"), "{missing}");
     let twice = merge(&[shards[0].clone(), shards[0].clone()], None).unwrap_err();
-    assert!(twice.to_string().contains("are the same shard"), "{twice}");
+    assert!(
+        twice.to_string().contains("both contain shard 1 of 3"),
+        "{twice}"
+    );
 }
 
 #[test]

@@ -191,7 +191,7 @@ fn a_run_with_an_undecided_row_goes_on_to_its_end() {
 fn a_shard_does_not_stop_by_itself() {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("shard");
-    let refused = run_in(TEXT, Some(&folder), 1, Shard { number: 1, of: 2 }).unwrap_err();
+    let refused = run_in(TEXT, Some(&folder), 1, Shard::one(1, 2).unwrap()).unwrap_err();
     assert!(refused.contains("omit --shard"), "{refused}");
     assert!(!folder.exists());
 }

@@ -117,7 +117,7 @@ fn variants_have_a_result_each_and_a_row_tells_what_becomes_of_it() {
     let shards: Vec<_> = (1..=2)
         .map(|number| {
             let folder = at(&format!("shard{number}"));
-            varied(Some(&folder), 2, Shard { number, of: 2 });
+            varied(Some(&folder), 2, Shard::one(number, 2).unwrap());
             folder
         })
         .collect();

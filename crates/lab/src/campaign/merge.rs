@@ -1,0 +1,86 @@
+//! The shards of a campaign as one result: every point's folder, and the summary of all.
+
+use std::path::{Path, PathBuf};
+
+use tcplab_plan::Point;
+use tcplab_plan::result::{PointResult, RunDocument};
+
+use super::{document, is_of};
+use crate::error::LabError;
+use crate::folder::{Folder, MANIFEST_SCHEMA, Manifest, must_be_empty, read};
+
+/// Whether a folder holds the result of a campaign, or says so.
+pub fn is_in(folder: &Path) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Head {
+        schema: String,
+    }
+    let text = read(&folder.join("manifest.json")).unwrap_or_default();
+    serde_json::from_str::<Head>(&text).is_ok_and(|head| head.schema == MANIFEST_SCHEMA)
+}
+
+/// Copies the points of all shards of a campaign into `out`, and writes the summary; the same to the byte as that of a run
+/// in one piece, but for `cost.json`.
+///
+/// # Errors
+/// When the folders are not of one campaign, or a point is in none of them.
+pub fn merge(shards: &[PathBuf], out: &Path) -> Result<RunDocument, LabError> {
+    let manifest = of_all(shards)?;
+    must_be_empty(out)?;
+    let merged = Folder::open(out, &manifest)?;
+    let stacks = manifest.stacks.iter().map(|(name, _)| name.as_str());
+    let tasks = stacks.flat_map(|stack| manifest.points.iter().map(move |point| (stack, point)));
+    let measures: Vec<String> = manifest.measures.iter().map(|m| m.name.clone()).collect();
+    let mut results = Vec::new();
+    for (number, task) in tasks.enumerate() {
+        results.push(one(shards, &merged, number, (task, &measures))?);
+    }
+    let document = document(&manifest.experiment, manifest.measures, results.into_iter());
+    merged.summarize(&document)?;
+    Ok(document)
+}
+
+/// Copies a point from the shard that has it, and reads it.
+fn one(
+    shards: &[PathBuf],
+    merged: &Folder,
+    number: usize,
+    (task, measures): ((&str, &Point), &[String]),
+) -> Result<(PointResult, u64), LabError> {
+    let from = shards.iter().find(|shard| Folder::at(shard).has(number));
+    if let Some(from) = from {
+        merged.adopt(number, &Folder::at(from))?;
+    }
+    let found = merged.finished(number, |result| is_of(result, task, measures))?;
+    let (result, cost) = found.ok_or_else(|| {
+        LabError::Wrong(format!(
+            "point {number} is in none of the folders; run it with --points {number}"
+        ))
+    })?;
+    Ok((result, cost.rss_bytes))
+}
+
+/// The manifest of all, which is the same.
+fn of_all(shards: &[PathBuf]) -> Result<Manifest, LabError> {
+    let text = |folder: &PathBuf| {
+        let file = folder.join("manifest.json");
+        read(&file).map_err(LabError::at(&file))
+    };
+    let Some((first, others)) = shards.split_first() else {
+        return Err(LabError::Wrong("name the folders of the shards".to_owned()));
+    };
+    let manifest = text(first)?;
+    for other in others {
+        if text(other)? != manifest {
+            return Err(LabError::Wrong(format!(
+                "{} and {} are not shards of one run: their points, stacks, measures or version differ",
+                first.display(),
+                other.display()
+            )));
+        }
+    }
+    Manifest::read(
+        &first.join("manifest.json").display().to_string(),
+        &manifest,
+    )
+}

@@ -1,0 +1,199 @@
+"""A run on a cluster: what is left of its folder, where it goes, and the end on this machine."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tcplab import _command, _progress, errors
+from tcplab.distributed import _files, _flow, _points, _population, _work
+from tcplab.distributed._dask import Client
+from tcplab.running import PopulationResult, Run, Wanted, source_of
+
+__all__ = ["gather", "run"]
+
+
+def run(
+    experiment: Wanted,
+    *,
+    out: str | os.PathLike[str],
+    client: Client | str | None = None,
+    on: str | Sequence[str] | None = None,
+    set: Mapping[str, Any] | None = None,  # noqa: A002
+    repeat: int | None = None,
+    seed: int | None = None,
+    connections: int | None = None,
+    variants: Sequence[str] = (),
+    rows: bool = False,
+    shards: int | None = None,
+    progress: _progress.Wanted = None,
+) -> Run | PopulationResult:
+    """Runs an experiment, or a population, on the workers of a Dask cluster.
+
+    Parameters
+    ----------
+    experiment
+        As :func:`tcplab.run` has it. Captures that it replays are named by paths below the current folder.
+    out
+        Result folder on this machine: the same bytes as those of :func:`tcplab.run` (but ``cost.json``). The same call
+        resumes a run whose client was killed.
+    client
+        A client, or the scheduler's address; None: the current client.
+    on
+        ``model``, ``model:PROFILE`` or ``uml:NAME``; kernels are sent to the workers.
+    set, repeat, seed, connections, variants
+        As :func:`tcplab.run` has them.
+    rows
+        Population: keep a row for each connection and arm (``rows.parquet``).
+    shards
+        Population: tasks. None: as many as take some 20 CPU seconds each, 2,048 at most.
+    progress
+        As :func:`tcplab.run` has it.
+
+    Returns
+    -------
+    Run or PopulationResult
+
+    Raises
+    ------
+    CannotRun
+        No worker is there, or a worker has another version of tcplab.
+    """
+    names = [on] if isinstance(on, str) else list(on or ())
+    options = _command.words(on=names, set=set, repeat=repeat, seed=seed, connections=connections, variant=variants, rows=rows)
+    path, stdin = source_of(experiment)
+    gather(path, options, out=out, client=client, stdin=stdin, shards=shards, progress=progress)
+    args: list[str | os.PathLike[str]] = ["run", path, *options]
+    answer = _command.document([*args, *_command.words(out=out)], stdin=stdin, progress=_progress.of(progress))
+    shown = [arg for arg in args if arg != "--rows"]
+    if answer.document["schema"].startswith("tcplab.run/"):
+        return Run(answer, (shown, stdin))
+    return PopulationResult(answer, (shown, stdin))
+
+
+def gather(
+    path: str | os.PathLike[str],
+    options: Sequence[str],
+    *,
+    out: str | os.PathLike[str],
+    client: Client | str | None = None,
+    stdin: bytes | None = None,
+    shards: int | None = None,
+    progress: _progress.Wanted = None,
+) -> None:
+    """Runs what is left of a result folder on the workers; ``tcplab run`` then finds everything finished.
+
+    Parameters
+    ----------
+    path, options, stdin
+        Arguments of ``tcplab run``, and what it reads as ``-``.
+    out, client, shards, progress
+        As :func:`run` has them.
+    """
+    # Absolute: the command would ask in vain for what begins with a dash.
+    folder = Path(out).absolute()
+    folder.mkdir(parents=True, exist_ok=True)
+    with _alone(folder):
+        left = _left(path, options, folder, stdin)
+        if not _is_left(left):
+            return
+        connected = _flow.connect(client)
+        told = _progress.of(progress) or _Silent()
+        try:
+            source = _source(connected, path, options, folder, left, stdin)
+            if left["kind"] == "points":
+                _points.gather(connected, source, left, folder, told)
+            else:
+                _population.gather(connected, source, left, folder, told, shards)
+        finally:
+            told.close()
+            if isinstance(client, str):
+                connected.close()
+        # A point that failed is not kept: the run at the end says why. A group cannot fail.
+        if left["kind"] == "population" and _is_left(_left(path, options, folder, stdin)):
+            raise errors.TcplabError(f"{folder}: some groups came back damaged; the same call runs them again")
+
+
+class _Silent:
+    """Shows nothing."""
+
+    def at(self, done: int, total: int | None, what: str) -> None:
+        """Says nothing."""
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+@contextmanager
+def _alone(folder: Path) -> Generator[None]:
+    """Holds a result folder: two clients would write the same groups into it."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as e:
+        os.close(handle)
+        raise errors.UsageError(f"{folder}: another client writes into this folder") from e
+    try:
+        yield
+    finally:
+        os.close(handle)
+
+
+def _left(path: str | os.PathLike[str], options: Sequence[str], out: Path, stdin: bytes | None) -> dict[str, Any]:
+    return _command.document(["run", path, *options, f"--out={out}", "--pending"], stdin=stdin).document
+
+
+def _is_left(left: Mapping[str, Any]) -> bool:
+    if left["kind"] == "points":
+        return bool(left["points"])
+    return any(variant["groups"] for variant in left["variants"])
+
+
+def _source(
+    client: Client,
+    path: str | os.PathLike[str],
+    options: Sequence[str],
+    out: Path,
+    left: Mapping[str, Any],
+    stdin: bytes | None,
+) -> _work.Source:
+    """What the workers need, sent to them."""
+    text = Path(path).read_bytes() if stdin is None else stdin
+    captures: list[str] = left.get("files", [])
+    for name in captures:
+        if os.path.isabs(name) or ".." in Path(name).parts:
+            raise errors.UsageError(f"{name}: workers know captures by a path below the current folder: start where the file is")
+    binaries = [Path(kernel["path"]) for kernel in left.get("kernels", [])]
+    contents = [text, *(Path(name).read_bytes() for name in captures)]
+    for binary in binaries:
+        contents += [binary.read_bytes(), binary.with_name("manifest.json").read_bytes()]
+    digests = _files.send(client, contents)
+    of_kernels = digests[1 + len(captures) :]
+    folder = next(iter(left["variants"]))["name"] if left["kind"] == "population" else None
+    manifest = json.loads((out / (folder or "") / "manifest.json").read_bytes())
+    return _work.Source(
+        name="-" if stdin is not None else Path(path).name,
+        text=digests[0],
+        # The variant of a task is its own.
+        options=tuple(_without(options, "--variant")),
+        program=manifest["program_sha256"],
+        files=tuple(zip(captures, digests[1:])),
+        kernels=tuple(zip(of_kernels[::2], of_kernels[1::2])),
+    )
+
+
+def _without(options: Sequence[str], name: str) -> list[str]:
+    """Options but for one that takes a value, in either form."""
+    kept: list[str] = []
+    skips = False
+    for option in options:
+        if skips or option == name:
+            skips = not skips
+        elif not option.startswith(f"{name}="):
+            kept.append(option)
+    return kept
