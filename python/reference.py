@@ -98,6 +98,9 @@ def members(thing: type) -> list[tuple[str, Any]]:
     for one in reversed(thing.__mro__):
         if one.__module__.startswith("tcplab"):
             own.update(vars(one))
+    # Those of classes in Rust come in no order.
+    rust = {name for name, one in own.items() if inspect.isgetsetdescriptor(one)}
+    own = {name: own[name] for name in [*sorted(rust), *(name for name in own if name not in rust)]}
     return [(name, one) for name, one in own.items() if not name.startswith("_") and is_documented(one)]
 
 

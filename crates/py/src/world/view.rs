@@ -27,9 +27,9 @@ pub(crate) struct View {
     min_rtt_us: Option<u32>,
     /// Sent and not ACKed.
     packets_out: u32,
-    /// Of these SACKed.
+    /// SACKed, of ``packets_out``.
     sacked_out: u32,
-    /// Of these marked lost.
+    /// Marked lost, of ``packets_out``.
     lost_out: u32,
     /// Retransmissions in flight.
     retrans_out: u32,
@@ -37,7 +37,7 @@ pub(crate) struct View {
     in_flight: u32,
     /// Ever delivered, modulo 2^32.
     delivered: u32,
-    /// Of these with a mark, modulo 2^32.
+    /// Ever delivered with a mark, modulo 2^32.
     delivered_ce: u32,
     /// Ever marked lost, modulo 2^32.
     lost: u32,
@@ -62,11 +62,11 @@ pub(crate) struct Ack {
     rtt_us: Option<u32>,
     /// Packets delivered over ``rate_interval_us``; None: no sample.
     rate_delivered: Option<u32>,
-    /// Of these with a mark.
+    /// Packets of ``rate_delivered`` with a mark.
     rate_delivered_ce: u32,
-    /// The longer of the times in which they were sent and ACKed, in microseconds; None: no sample.
+    /// The longer of the times in which ``rate_delivered`` packets were sent and ACKed, in microseconds; None: no sample.
     rate_interval_us: Option<u32>,
-    /// ``delivered`` when the last of them left.
+    /// ``delivered`` when the last packet of the rate sample left.
     prior_delivered: u32,
     /// Packets in flight before it.
     prior_in_flight: u32,
