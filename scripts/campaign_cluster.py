@@ -34,15 +34,19 @@ from distributed import Client, LocalCluster  # noqa: E402
 
 # Workers sample their own stacks a hundred times a second: CPU time by the clock, for a page that nobody looks at.
 dask.config.set({"distributed.worker.profile.enabled": False})
+# A LocalCluster gives a worker up that is away 15 s after it was lost: here it may have been killed again.
+dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"})
 
 FILE = ROOT / "examples" / "rto-web.toml"
 ARMS = 5
 
 
 class Spent:
-    """What a run took: CPU of everything, the clock, the client's memory, bytes between processes."""
+    """What a run took: CPU of everything, the clock, the client's memory, bytes between processes, and of the CPU what Python
+    took: all but the commands (of workers that were not killed)."""
 
-    def __init__(self, cpu_s: float, wall_s: float, client_mb: float, moved_mb: float, kills: int) -> None:
+    def __init__(self, cpu_s: float, wall_s: float, client_mb: float, moved_mb: float, kills: int, python_s: float = 0.0) -> None:
+        self.python_s = python_s
         self.cpu_s = cpu_s
         self.wall_s = wall_s
         self.client_mb = client_mb
@@ -91,11 +95,12 @@ def spread(args: argparse.Namespace, out: Path, workers: int, kills: int) -> Spe
     hunter.join()
     with Client(cluster) as watcher:
         moved = sum(watcher.run(lambda dask_worker: sum(one["total"] for one in dask_worker.transfer_incoming_log)).values())
+        commands = sum(watcher.run(cpu, resource.RUSAGE_CHILDREN).values())
     cluster.close()
     # The last step: what `tcplab run` makes of the folder.
-    once(args, out)
+    commands += once(args, out)[0]
     spent = cpu(resource.RUSAGE_SELF) + cpu(resource.RUSAGE_CHILDREN) - before
-    return Spent(spent, time.monotonic() - begin, float(client.stdout), moved / 1e6, hunter.kills)
+    return Spent(spent, time.monotonic() - begin, float(client.stdout), moved / 1e6, hunter.kills, spent - commands)
 
 
 class Hunter(threading.Thread):
@@ -144,7 +149,7 @@ def show(what: str, args: argparse.Namespace, spent: Spent, base: float) -> None
     print(
         f"{what}: {spent.cpu_s:.1f} CPU s ({100 * (spent.cpu_s / base - 1):+.1f} %), {spent.wall_s:.0f} s by the clock, "
         f"{rate:.0f} connections of an arm in a CPU second, client {spent.client_mb:.0f} MB, {spent.moved_mb:.1f} MB between "
-        f"workers, {spent.kills} kills",
+        f"workers, {spent.kills} kills, {spent.python_s:.1f} CPU s of Python",
         flush=True,
     )
 

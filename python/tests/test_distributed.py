@@ -60,6 +60,10 @@ rate = { axis = ["1mbit", "5mbit", "10mbit"] }
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
     os.environ["PYTHONPATH"] = os.pathsep.join([str(Path(tl.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    # A worker that was killed comes back, however slow the machine is.
+    import dask
+
+    dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"})
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         yield cluster
 
