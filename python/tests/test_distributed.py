@@ -100,7 +100,7 @@ def until(happens: Callable[[], Any], what: str) -> Any:
 
 def test_a_population_is_the_same(client: Any, whole: tuple[Path, Path], tmp_path: Path) -> None:
     file, expected = whole
-    result = run(file, client=client, out=tmp_path / "out", shards=16)
+    result = run(file, client=client, out=tmp_path / "out", shards=32)
     assert contents(tmp_path / "out") == contents(expected)
     assert isinstance(result, tl.PopulationResult)
     assert result.to_dict()["connections"] == 6144
@@ -240,6 +240,8 @@ def test_a_population_is_cut_evenly() -> None:
     assert _population.plan(1000, 2) == _population.Plan(1, 1)
     million = _population.plan(10**6, 5)
     assert million == _population.Plan(32, 8)
+    assert _population.plan(10**6, 5, shards=1024) == _population.Plan(1024, 64)
+    assert _population.plan(10**6, 5, rows=True) == _population.Plan(32, 1)
     assert _population.plan(10**12, 5).shards == 2048
     assert _population.plan(10**12, 5).block == 1
     blocks = list(_population.blocks([0, 1, 2, 5, 8, 9, 16 + 3], _population.Plan(16, 8)))

@@ -21,11 +21,13 @@ RATE = 10_000
 SECONDS = 20
 #: Bytes of a connection of an arm in `groups.bin`, and with its row.
 BYTES = 16
-ROW_BYTES = 110
+ROW_BYTES = 150
 #: Bytes of what comes to the client at once.
 BLOCK = 32 << 20
 #: Parts that a task merges.
 ARITY = 8
+#: Parts that the client takes at least, where there are many shards: what it has taken is safe.
+PARTS = 4
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ def plan(connections: int, arms: int, *, rows: bool = False, shards: int | None 
     shards = min(shards, GROUPS)
     size = work * (ROW_BYTES if rows else BYTES) / shards
     block = 1
-    while block * ARITY * size <= BLOCK and block < shards:
+    while block * ARITY * size <= BLOCK and block * ARITY * PARTS <= shards:
         block *= ARITY
     return Plan(shards, block)
 
