@@ -84,7 +84,8 @@ class World:
     ...         return max(view.snd_cwnd * 3 // 4, 2)
     >>> world = tl.World(apps=[tl.App("bulk", bytes="1 MB")], congestion={"client": Half})      # doctest: +SKIP
     >>> while world.run_until(world.now + 0.01):                 # doctest: +SKIP
-    ...     print(world.now, world.connections[0].info()["tcpi_snd_cwnd"])
+    ...     info = world.connections[0].info()       # None: its socket is not open
+    ...     print(world.now, info and info["tcpi_snd_cwnd"])
     """
 
     def __init__(
