@@ -24,6 +24,7 @@ to use it."""
 SECTIONS: dict[str, list[str]] = {
     "Captures": ["analyze", "Analysis", "explain", "Explanation"],
     "Experiments": ["run", "Run", "experiment", "Experiment", "Host", "Link", "App", "Variant", "axis", "examples"],
+    "The simulator in steps": ["World", "Connection", "End", "LinkState", "CongestionControl", "Reno", "View", "Ack", "Change"],
     "Populations": ["population", "PopulationResult"],
     "Tables": ["Table"],
     "Scripts, comparisons, kernels": ["drill", "Drill", "compare", "Comparison", "profiles", "stacks", "kernel_build"],
@@ -86,13 +87,21 @@ def signature(name: str, thing: Any) -> str:
     return f"{name}({', '.join(words)})"
 
 
+def is_documented(one: Any) -> bool:
+    """Not a plain value nor a field of a named tuple, whose docstrings are Python's."""
+    return not isinstance(one, (str, int)) and bool(inspect.getdoc(one)) and not (inspect.getdoc(one) or "").startswith("Alias for field")
+
+
 def members(thing: type) -> list[tuple[str, Any]]:
     """What an object of a class has, as it is written."""
     own: dict[str, Any] = {}
     for one in reversed(thing.__mro__):
         if one.__module__.startswith("tcplab"):
             own.update(vars(one))
-    return [(name, one) for name, one in own.items() if not name.startswith("_") and inspect.getdoc(one)]
+    # Those of classes in Rust come in no order.
+    rust = {name for name, one in own.items() if inspect.isgetsetdescriptor(one)}
+    own = {name: own[name] for name in [*sorted(rust), *(name for name in own if name not in rust)]}
+    return [(name, one) for name, one in own.items() if not name.startswith("_") and is_documented(one)]
 
 
 def entry(name: str, thing: Any, level: str = "###") -> str:

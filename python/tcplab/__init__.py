@@ -12,6 +12,7 @@ import importlib
 from tcplab import errors
 from tcplab._native import Table, __version__
 from tcplab.analysis import Analysis, analyze
+from tcplab.congestion import CongestionControl, Reno
 from tcplab.errors import (
     CannotRun,
     Inconclusive,
@@ -35,13 +36,19 @@ from tcplab.tools import (
     profiles,
     stacks,
 )
+from tcplab.world import Ack, Change, Connection, End, LinkState, View, World
 
 __all__ = [
+    "Ack",
     "Analysis",
     "App",
     "CannotRun",
+    "Change",
     "Comparison",
+    "CongestionControl",
+    "Connection",
     "Drill",
+    "End",
     "Experiment",
     "Explanation",
     "Host",
@@ -49,13 +56,17 @@ __all__ = [
     "InputError",
     "Interrupted",
     "Link",
+    "LinkState",
     "OutputError",
     "PopulationResult",
+    "Reno",
     "Run",
     "Table",
     "TcplabError",
     "UsageError",
     "Variant",
+    "View",
+    "World",
     "__version__",
     "analyze",
     "axis",

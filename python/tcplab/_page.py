@@ -7,12 +7,25 @@ import os
 import tempfile
 from pathlib import Path
 
-from tcplab import _command, errors
+from tcplab import _command, _progress, errors
 
 __all__ = ["Page"]
 
 #: The height of the page in a notebook.
 HEIGHT_PX = 720
+
+#: The name of its file.
+PAGE = "page.html"
+
+
+def in_notebook() -> tempfile.TemporaryDirectory[str] | None:
+    """A folder for the page of a result that a notebook will show; elsewhere None, and the page is made when it is asked for."""
+    return tempfile.TemporaryDirectory(prefix="tcplab-") if _progress.is_notebook() else None
+
+
+def option(folder: tempfile.TemporaryDirectory[str] | None) -> list[str]:
+    """The option that writes the page there."""
+    return [] if folder is None else [f"--html={Path(folder.name) / PAGE}"]
 
 
 class Page:
@@ -22,11 +35,16 @@ class Page:
         """Sub-command and inputs of the command that writes the page, and its standard input."""
         raise NotImplementedError
 
+    #: The folder of a page that was written with the result; it goes with the result.
+    _folder: tempfile.TemporaryDirectory[str] | None = None
+
     def html(self) -> str:
         """The page: one file that needs no network."""
+        if self._folder is not None:
+            return (Path(self._folder.name) / PAGE).read_text(encoding="utf-8")
         args, stdin = self._page_arguments()
         with tempfile.TemporaryDirectory(prefix="tcplab-") as folder:
-            file = Path(folder) / "page.html"
+            file = Path(folder) / PAGE
             _command.document([*args, f"--html={file}"], stdin=stdin, expected=(0, 1, 2, 3))
             return file.read_text(encoding="utf-8")
 

@@ -61,9 +61,13 @@ def of(wanted: Wanted) -> Progress | None:
     return Progress(tqdm)
 
 
+def is_notebook() -> bool:
+    """Whether this is a notebook's kernel."""
+    shell = sys.modules.get("IPython")
+    running = shell.get_ipython() if shell is not None else None
+    return hasattr(running, "kernel")
+
+
 def is_watched() -> bool:
     """Whether somebody looks: a terminal, or a notebook."""
-    shell = sys.modules.get("IPython")
-    if shell is not None and (running := shell.get_ipython()) is not None:
-        return hasattr(running, "kernel")
-    return sys.stderr is not None and sys.stderr.isatty()
+    return is_notebook() or (sys.stderr is not None and sys.stderr.isatty())

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Union
 
-from tcplab import _command, _native, _progress, _records, errors
+from tcplab import _command, _native, _page, _progress, _records, errors
 from tcplab._native import Table
 from tcplab._page import Page
 from tcplab.experiment import Experiment, to_toml
@@ -234,10 +234,12 @@ def run(
     args: list[str | os.PathLike[str]] = ["run", path]
     args += _command.words(on=names, set=set, repeat=repeat, seed=seed, jobs=jobs, connections=connections, variant=variants)
     kept = [*args, f"--out={os.fspath(out)}"] if out is not None else args
-    answer = _command.document(kept, stdin=stdin, progress=_progress.of(progress))
-    if answer.document["schema"].startswith("tcplab.run/"):
-        return Run(answer, (kept, stdin), out)
-    return PopulationResult(answer, (kept, stdin))
+    folder = _page.in_notebook()
+    answer = _command.document([*kept, *_page.option(folder)], stdin=stdin, progress=_progress.of(progress))
+    is_run = answer.document["schema"].startswith("tcplab.run/")
+    result = Run(answer, (kept, stdin), out) if is_run else PopulationResult(answer, (kept, stdin))
+    result._folder = folder  # pyright: ignore[reportPrivateUsage]
+    return result
 
 
 def population(

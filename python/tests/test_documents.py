@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"(?<!-->\n)^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 #: Blocks of these pages run one after the other, each page with its own names.
-PAGES = ["docs/python.md", "docs/python-reference.md", "python/README.md"]
+PAGES = ["docs/python.md", "docs/python-reference.md", "docs/world.md", "python/README.md"]
 
 
 @pytest.mark.parametrize("page", PAGES)

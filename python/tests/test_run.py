@@ -180,3 +180,13 @@ def test_a_population(tmp_path: Path, examples: Path) -> None:
     assert isinstance(tl.run(examples / "rto-p4.toml", connections=50), tl.PopulationResult)
     with pytest.raises(tl.UsageError, match="use tl.run"):
         tl.population(examples / "delayed-ack.toml")
+
+
+def test_on_a_kernel(examples: Path) -> None:
+    stacks = tl.stacks()
+    lacks = dict(zip(stacks["stack"], stacks["lacks"], strict=True))
+    if lacks.get("uml:6.1", "no such stack") is not None:
+        pytest.skip(f"uml:6.1: {lacks.get('uml:6.1')}")
+    run = tl.run(examples / "delayed-ack.toml", on="uml:6.1")
+    assert run.points["stack"] == ["uml:6.1"] and run.counters["value"]
+    assert run.digests == tl.run(examples / "delayed-ack.toml", on="uml:6.1").digests

@@ -75,6 +75,7 @@ fn host(addresses: [IpAddr; 2], family: Family, seed: u64) -> HostConfig {
         addresses: known,
         interfaces: Default::default(),
         secret: seed,
+        external: None,
     }
 }
 

@@ -113,7 +113,7 @@ pub(crate) fn run(
 }
 
 fn open(point: &Point, epoch_ns: i64, folder: &Path) -> Result<Captures, LabError> {
-    let mut outputs: Vec<(String, Box<dyn Write>)> = Vec::new();
+    let mut outputs: Vec<(String, Box<dyn Write + Send>)> = Vec::new();
     for (host, interface) in interfaces(point) {
         let path = folder.join(capture_file(&point.hosts[host].name, &interface));
         let file = File::create(&path).map_err(LabError::at(&path))?;

@@ -252,19 +252,28 @@ impl<F: Payload> Line<F> {
     /// extremes are those since the last sample, at each packet, of a line that is [watched](Line::watch); of others,
     /// of this moment.
     pub fn sample(&mut self, now: Instant, len: impl Fn(&F) -> usize) -> [i64; 5] {
-        let [mut pkts, mut bytes, delivered] = self.way.sample(now, len);
+        let [pkts, bytes, delivered] = self.holds(now, len);
         let watched = match &mut self.queue {
             None => self.way.take_extremes(now),
             Some(queue) => {
-                let stats = queue.qdisc.stats();
-                pkts += i64::from(stats.qlen);
-                bytes += stats.backlog as i64;
                 let depth = queue.depth.as_mut();
                 depth.map(|depth| depth.take_extremes(now))
             }
         };
         let [bytes, least, most] = watched.map_or([bytes; 3], |watched| watched.map(|n| n as i64));
         [pkts, bytes, delivered, least, most]
+    }
+
+    /// The first values of [`LINK_SERIES`](tcplab_plan::outcome::LINK_SERIES) at `now`: frames and bytes in the queue, and
+    /// bytes that came out; `len` gives the bytes of a frame. Nobody sees that it was asked.
+    pub fn holds(&self, now: Instant, len: impl Fn(&F) -> usize) -> [i64; 3] {
+        let [mut pkts, mut bytes, delivered] = self.way.sample(now, len);
+        if let Some(queue) = &self.queue {
+            let stats = queue.qdisc.stats();
+            pkts += i64::from(stats.qlen);
+            bytes += stats.backlog as i64;
+        }
+        [pkts, bytes, delivered]
     }
 
     /// Frames that have left the queue, and not come out.

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{
-    ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int32Array, Int64Array, RecordBatch,
-    RecordBatchIterator, StringArray,
+    ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, RecordBatchIterator,
+    StringArray, StringViewArray,
 };
 use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Field as Column, Schema, SchemaRef};
-use tcplab_tables::{Cells, Field, Kind, Table};
+use tcplab_tables::{Cells, Field, Kind, Table, Words};
 
 /// A table's columns; the metadata of each has `unit` and `about`.
 pub(crate) fn schema(fields: &[Field]) -> SchemaRef {
@@ -20,7 +20,7 @@ pub(crate) fn schema(fields: &[Field]) -> SchemaRef {
             Kind::Int => DataType::Int64,
             Kind::Float => DataType::Float64,
             Kind::Text => DataType::Utf8,
-            Kind::Word => DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8)),
+            Kind::Word => DataType::Utf8View,
             Kind::Flag => DataType::Boolean,
         };
         let mut known = HashMap::from([("about".to_owned(), field.about.clone())]);
@@ -54,18 +54,25 @@ fn array(cells: Cells) -> Result<ArrayRef, ArrowError> {
         Cells::Int(n) => Arc::new(Int64Array::try_new(n.values.into(), there(&n.missing))?),
         Cells::Float(n) => Arc::new(Float64Array::try_new(n.values.into(), there(&n.missing))?),
         Cells::Flag(n) => Arc::new(BooleanArray::new(n.values.into(), there(&n.missing))),
-        Cells::Word(cells) => {
-            let codes =
-                Int32Array::try_new(cells.codes.values.into(), there(&cells.codes.missing))?;
-            let words = StringArray::from(cells.words);
-            Arc::new(DictionaryArray::try_new(codes, Arc::new(words))?)
-        }
+        Cells::Word(cells) => Arc::new(views(&cells)),
         Cells::Text(texts) => {
             let ends = OffsetBuffer::new(ScalarBuffer::from(texts.offsets));
             let bytes = texts.bytes.into();
             Arc::new(StringArray::try_new(ends, bytes, there(&texts.missing))?)
         }
     })
+}
+
+/// Texts that repeat as views: readers see texts like others, and each word is in memory once. (As a dictionary polars takes them
+/// for categories, and joins them with no text.)
+fn views(cells: &Words) -> StringViewArray {
+    let words = StringViewArray::from_iter_values(&cells.words);
+    let (own, bytes, _) = words.into_parts();
+    let codes = cells.codes.values.iter();
+    let view = |code: &i32| own.get(*code as usize).copied().unwrap_or_default();
+    let views: Vec<u128> = codes.map(view).collect();
+    let there = there(&cells.codes.missing);
+    StringViewArray::new(views.into(), bytes, there)
 }
 
 fn there(missing: &[bool]) -> Option<NullBuffer> {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int32Type, Int64Type};
+use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, Schema};
 
@@ -45,11 +45,7 @@ fn cell(column: &dyn Array, row: usize) -> String {
         DataType::Int64 => column.as_primitive::<Int64Type>().value(row).to_string(),
         DataType::Float64 => column.as_primitive::<Float64Type>().value(row).to_string(),
         DataType::Boolean => column.as_boolean().value(row).to_string(),
-        DataType::Dictionary(..) => {
-            let words = column.as_dictionary::<Int32Type>();
-            let code = words.keys().value(row) as usize;
-            words.values().as_string::<i32>().value(code).to_owned()
-        }
+        DataType::Utf8View => column.as_string_view().value(row).to_owned(),
         _ => column.as_string::<i32>().value(row).to_owned(),
     }
 }

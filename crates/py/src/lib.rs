@@ -1,4 +1,4 @@
-//! The Python module `tcplab._native`: tables of captures and results for Arrow. Level 9 of the map.
+//! The Python module `tcplab._native`: tables of captures and results for Arrow, the simulator in steps. Level 9 of the map.
 //!
 //! Thin: what a user sees is `python/tcplab`, which says what each function is for. Experiments, scripts and kernels are run
 //! by the command, whose documents come here as JSON.
@@ -8,6 +8,7 @@ mod arrow;
 mod html;
 mod source;
 mod table;
+mod world;
 
 use pyo3::prelude::*;
 
@@ -18,6 +19,8 @@ mod _native {
     use crate::analysis::{analyze, report};
     #[pymodule_export]
     use crate::table::{Table, run_tables};
+    #[pymodule_export]
+    use crate::world::{Ack, Change, View, World};
 
     use pyo3::prelude::*;
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int32Type, Int64Type};
-use arrow_array::{Array, RecordBatch, StringArray};
+use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, SchemaRef, ffi::FFI_ArrowSchema};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
@@ -70,14 +70,8 @@ fn append(out: &Bound<'_, PyList>, cells: &dyn Array) -> PyResult<()> {
             all.try_for_each(|n| out.append(n))
         }
         DataType::Boolean => cells.as_boolean().iter().try_for_each(|is| out.append(is)),
-        DataType::Dictionary(..) => {
-            let words = cells.as_dictionary::<Int32Type>();
-            let Some(mut all) = words
-                .downcast_dict::<StringArray>()
-                .map(IntoIterator::into_iter)
-            else {
-                return Ok(());
-            };
+        DataType::Utf8View => {
+            let mut all = cells.as_string_view().iter();
             all.try_for_each(|text| out.append(text))
         }
         _ => {

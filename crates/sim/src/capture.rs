@@ -21,7 +21,7 @@ use crate::packet::{Body, Packet};
 /// The captures of a run: one output for each interface, in the order of
 /// [`interfaces`](tcplab_plan::network::interfaces).
 pub struct Captures {
-    files: Vec<PcapngWriter<Box<dyn Write>>>,
+    files: Vec<PcapngWriter<Box<dyn Write + Send>>>,
     /// Bytes kept of a frame.
     snap: usize,
     /// The date of the run's start: simulated time begins at 0.
@@ -55,7 +55,7 @@ impl Captures {
     pub fn new(
         point: &Point,
         epoch_ns: i64,
-        outputs: Vec<(String, Box<dyn Write>)>,
+        outputs: Vec<(String, Box<dyn Write + Send>)>,
     ) -> io::Result<Self> {
         let mut files = Vec::new();
         for (name, output) in outputs {

@@ -93,6 +93,7 @@ impl Host {
             addresses: Addresses::default(),
             interfaces: numbers(point, index),
             secret,
+            external: None,
         };
         let units = config.sysctl.caqm_units();
         let knows_tag = config.sysctl.sysctl_caqm_enable;

@@ -23,4 +23,4 @@ mod world;
 pub use capture::Captures;
 pub use responses::Response;
 pub use tcplab_apps::Ended;
-pub use world::{Live, LiveFlow, SimError, Work, World, refusals};
+pub use world::{Held, Live, LiveFlow, SimError, Work, World, refusals};

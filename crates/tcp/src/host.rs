@@ -6,6 +6,7 @@ use tcplab_plan::network::host_address;
 use tcplab_plan::point::{Offload, Route};
 use tcplab_plan::profile::{Profile, WindowShare};
 
+use crate::cc::external::Maker;
 use crate::jiffies::Clock;
 use crate::sysctl::Sysctl;
 
@@ -35,6 +36,8 @@ pub struct HostConfig {
     pub interfaces: Interfaces,
     /// Secret of initial sequence numbers and time stamp offsets.
     pub secret: u64,
+    /// A congestion control of the host's owner, which sockets, the route and the sysctl may name.
+    pub external: Option<Maker>,
 }
 
 impl HostConfig {

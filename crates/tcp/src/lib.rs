@@ -28,7 +28,7 @@ mod sysctl_set;
 mod sysctl_unread;
 mod timers;
 
-pub use cc::congestion_controls;
+pub use cc::{congestion_controls, external};
 pub use cx::Cx;
 pub use endpoint::{Endpoint, OpenError, ReadOutcome, Shutdown, SocketError, State, TimeWaitNeeds};
 pub use fastopen::{FastOpenKey, FastOpenKeys};

@@ -120,6 +120,7 @@ impl Model {
             addresses,
             interfaces: Interfaces::default(),
             secret: seed,
+            external: None,
         };
         Self {
             stack: Stack::new(host),

@@ -116,6 +116,7 @@ impl<'a> Replay<'a> {
             addresses: Addresses::default(),
             interfaces: Interfaces::default(),
             secret: 1,
+            external: None,
         };
         let peer_isn = match script.is_client {
             true => script.syn_ack.seq,

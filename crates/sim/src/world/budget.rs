@@ -30,6 +30,11 @@ pub(super) struct Budget {
 }
 
 impl Budget {
+    /// So many steps were taken.
+    pub(super) fn spend(&mut self, steps: u64) {
+        self.spent += steps;
+    }
+
     /// Steps until the limits are looked at again.
     pub(super) fn next(&self, most: u64) -> u64 {
         STEPS.min(most.saturating_sub(self.spent)).max(1)

@@ -10,8 +10,10 @@ mod host;
 mod live;
 mod memory;
 mod net;
+mod outcome;
 mod refuse;
 mod replay;
+mod step;
 
 use std::sync::Arc;
 
@@ -34,6 +36,7 @@ use crate::socket::Sockets;
 pub use live::{Live, LiveFlow};
 pub use refuse::refusals;
 pub(crate) use refuse::refused_sysctl;
+pub use step::Held;
 
 /// The date of a host's boot, the same as that of guests in virtual time.
 const BOOT_DATE_NS: i64 = 1_790_000_000_000_000_000;
@@ -79,6 +82,8 @@ pub struct World {
     drive: Drive,
     net: Net,
     boot_ns: i64,
+    has_begun: bool,
+    is_over: bool,
     /// What the last turn reported, in its order.
     batch: Vec<Source>,
     spare_batch: Vec<Source>,
@@ -98,6 +103,8 @@ impl World {
             drive: Drive::new(&point, Foreign::None),
             net: Net::new(point),
             boot_ns: 0,
+            has_begun: false,
+            is_over: false,
             batch: Vec::new(),
             spare_batch: Vec::new(),
             left: 0,
@@ -127,6 +134,7 @@ impl World {
         self.boot_ns = point.boot_ns.unwrap_or(default);
         self.batch.clear();
         self.left = 0;
+        (self.has_begun, self.is_over) = (false, false);
         self.budget = Budget::default();
         net.hosts.clear();
         let fallback = Profile::default();
@@ -230,8 +238,11 @@ impl World {
         }
     }
 
-    /// Servers listen, and the first timers are set.
+    /// Servers listen, and the first timers are set, once.
     fn begin(&mut self) {
+        if std::mem::replace(&mut self.has_begun, true) {
+            return;
+        }
         self.drive.listen(&mut self.net);
         self.drive.begin(&mut self.net);
     }
@@ -362,49 +373,5 @@ impl World {
             }
             Source::Listener(_) => self.net.sockets.leaves(source),
         }
-    }
-
-    fn finish(&mut self) -> Outcome {
-        self.drive.take_infos(&mut self.net);
-        let net = &mut self.net;
-        let mut outcome = Outcome {
-            virtual_ns: net.now.as_nanos(),
-            cut_short: self.drive.is_cut_short(),
-            ..Outcome::default()
-        };
-        for (host, sim) in net.point.hosts.iter().zip(&net.hosts) {
-            outcome.counters.insert(host.name.clone(), sim.counters());
-        }
-        outcome.kernel = net.profiles();
-        outcome.links = net.network.counts(net.now);
-        for one in &net.replays {
-            let link = &mut outcome.links[one.way / 2];
-            let (count, qdisc) = (one.line.count(), one.line.qdisc());
-            let queue = one.line.depth(net.now);
-            match one.way % 2 {
-                0 => (link.a_to_b, link.a_to_b_qdisc, link.a_to_b_queue) = (count, qdisc, queue),
-                _ => (link.b_to_a, link.b_to_a_qdisc, link.b_to_a_queue) = (count, qdisc, queue),
-            }
-        }
-        outcome.link_series = std::mem::take(&mut net.network.series);
-        // Its connections go before what they did is told: they do not add up to a peak of memory.
-        net.hosts.clear();
-        outcome.flows = self.drive.flows();
-        outcome.warnings = std::mem::take(&mut net.warnings);
-        outcome
-    }
-}
-
-impl Net {
-    /// The names of the hosts' profiles, each once.
-    fn profiles(&self) -> String {
-        let mut names: Vec<&str> = Vec::new();
-        for host in &self.hosts {
-            let name: &str = host.stack.host.profile.name;
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-        names.join(" ")
     }
 }

@@ -20,10 +20,13 @@ impl Loss {
 
 impl Endpoint {
     /// `tcp_assign_congestion_control()` with the socket's, route's or sysctl's algorithm. It begins with
-    /// [`Endpoint::cc_start`]. A host's owner has refused names that are not in
-    /// [`congestion_controls`](super::congestion_controls).
-    pub(crate) fn cc_init(&mut self, name: &str) {
-        self.cc = Congestion::named(name).unwrap_or_default();
+    /// [`Endpoint::cc_start`]. A host's owner has refused names that are neither in
+    /// [`congestion_controls`](super::congestion_controls) nor its own.
+    pub(crate) fn cc_init(&mut self, cx: &Cx<'_>, name: &str) {
+        self.cc = match &cx.host.external {
+            None => Congestion::named(name).unwrap_or_default(),
+            Some(own) => Congestion::own_or_named(own, name),
+        };
     }
 
     /// `tcp_init_congestion_control()`: the handshake is over, and the algorithm that [`Endpoint::cc_init`] chose
@@ -34,6 +37,9 @@ impl Endpoint {
             // queues; here TCP keeps them itself until the same time of departure (SK_PACING_NEEDED).
             self.tune.pacing_needed = true;
         }
+        if !self.cc.is_packable() {
+            self.cc.begin(self.local, self.remote);
+        }
         let (cc, mut control) = self.control(cx);
         if let Some(other) = cc.init(&mut control) {
             self.cc = other;
@@ -41,7 +47,7 @@ impl Endpoint {
     }
 
     /// The algorithm's name, as getsockopt(TCP_CONGESTION) gives it.
-    pub fn congestion_name(&self) -> &'static str {
+    pub fn congestion_name(&self) -> &str {
         self.cc.name()
     }
 
@@ -68,6 +74,12 @@ impl Endpoint {
         cc.pkts_acked(&mut control, rtt_us);
     }
 
+    /// `ssthresh()`: the threshold after a loss, in packets.
+    pub(crate) fn cc_ssthresh(&mut self, cx: &mut Cx<'_>) -> u32 {
+        let (cc, control) = self.control(cx);
+        cc.ssthresh(&control)
+    }
+
     /// `undo_cwnd()`: the window to go back to.
     pub(crate) fn cc_undo_cwnd(&mut self, cx: &mut Cx<'_>) -> u32 {
         let (cc, mut control) = self.control(cx);
@@ -92,7 +104,7 @@ impl Endpoint {
                 .cwnd_reduction(&mut self.snd, acked, rs.losses, flag);
         } else if self.loss.may_raise_cwnd(cx, flag) {
             let (cc, mut control) = self.control(cx);
-            cc.cong_avoid(&mut control, acked);
+            cc.cong_avoid(&mut control, acked, rs);
             self.snd.snd_cwnd_stamp = cx.jiffies32();
         }
         self.tune.update_rate(cx, &self.loss, &self.rtt, &self.snd);

@@ -5,9 +5,8 @@
 
 use tcplab_base::Seq;
 
-use super::{CaEvent, Congestion, CongestionControl, Control, Echo};
+use super::{CaEvent, Congestion, CongestionControl, Control, Echo, RateSample};
 use crate::cx::Cx;
-use crate::endpoint::Snd;
 use crate::pack::packed;
 use crate::recovery::CaState;
 
@@ -203,6 +202,19 @@ pub(super) fn cubic_root(a: u64) -> u32 {
     ((x as u32).wrapping_mul(341)) >> 10
 }
 
+impl Cubic {
+    /// The threshold after a loss at this window.
+    pub(super) fn threshold(&mut self, cwnd: u32) -> u32 {
+        self.epoch_start = 0;
+        // RFC 9438 4.7, fast convergence: a flow that did not reach its old maximum gives room to others.
+        self.last_max_cwnd = match cwnd < self.last_max_cwnd {
+            true => cwnd.wrapping_mul(BETA_SCALE + BETA) / (2 * BETA_SCALE),
+            false => cwnd,
+        };
+        (cwnd.wrapping_mul(BETA) / BETA_SCALE).max(2)
+    }
+}
+
 impl CongestionControl for Cubic {
     /// `cubictcp_init()`.
     fn init(&mut self, c: &mut Control<'_, '_>) -> Option<Congestion> {
@@ -212,15 +224,8 @@ impl CongestionControl for Cubic {
     }
 
     /// `cubictcp_recalc_ssthresh()`.
-    fn ssthresh(&mut self, snd: &Snd) -> u32 {
-        let cwnd = snd.snd_cwnd;
-        self.epoch_start = 0;
-        // RFC 9438 4.7, fast convergence: a flow that did not reach its old maximum gives room to others.
-        self.last_max_cwnd = match cwnd < self.last_max_cwnd {
-            true => cwnd.wrapping_mul(BETA_SCALE + BETA) / (2 * BETA_SCALE),
-            false => cwnd,
-        };
-        (cwnd.wrapping_mul(BETA) / BETA_SCALE).max(2)
+    fn ssthresh(&mut self, c: &Control<'_, '_>) -> u32 {
+        self.threshold(c.snd.snd_cwnd)
     }
 
     /// `cubictcp_state()`: after a timeout all begins anew.
@@ -259,7 +264,7 @@ impl CongestionControl for Cubic {
     }
 
     /// `cubictcp_cong_avoid()`.
-    fn cong_avoid(&mut self, c: &mut Control<'_, '_>, acked: u32) {
+    fn cong_avoid(&mut self, c: &mut Control<'_, '_>, acked: u32, _: &RateSample) {
         let acked = c.snd.slow_start_first(acked);
         if acked > 0 {
             self.update(c.cx, c.snd.snd_cwnd, acked);

@@ -103,8 +103,8 @@ impl CongestionControl for Dctcp {
     }
 
     /// `dctcp_ssthresh()`.
-    fn ssthresh(&mut self, snd: &Snd) -> u32 {
-        let cwnd = snd.snd_cwnd;
+    fn ssthresh(&mut self, c: &Control<'_, '_>) -> u32 {
+        let cwnd = c.snd.snd_cwnd;
         self.loss_cwnd = cwnd;
         (cwnd - (cwnd.wrapping_mul(self.alpha) >> 11).min(cwnd)).max(2)
     }

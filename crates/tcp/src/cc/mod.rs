@@ -8,6 +8,7 @@ mod calls;
 pub(crate) mod caqm;
 mod cubic;
 mod dctcp;
+pub mod external;
 mod hystart;
 mod ops;
 mod rate;
@@ -30,12 +31,14 @@ macro_rules! congestion_controls {
     (
         by_name { $( $(#[$doc:meta])* $name:literal => $variant:ident($state:ty), )* }
         fallen_back { $( $(#[$back_doc:meta])* $back_name:literal => $back:ident($back_state:ty), )* }
+        from_outside { $(#[$own_doc:meta])* $own:ident($own_state:ty) }
     ) => {
         /// Which algorithm, and its state.
         #[derive(Clone, Debug)]
         pub(crate) enum Congestion {
             $( $(#[$doc])* $variant($state), )*
             $( $(#[$back_doc])* $back($back_state), )*
+            $(#[$own_doc])* $own($own_state),
         }
 
         /// The variants by number, for [`Pack`].
@@ -54,15 +57,17 @@ macro_rules! congestion_controls {
             }
 
             /// As getsockopt(TCP_CONGESTION) gives it.
-            pub(crate) fn name(&self) -> &'static str {
+            pub(crate) fn name(&self) -> &str {
                 match self {
                     $( Self::$variant(_) => $name, )*
                     $( Self::$back(_) => $back_name, )*
+                    Self::$own(own) => own.name(),
                 }
             }
         }
 
-        congestion_controls!(calls $($variant)* $($back)*);
+        congestion_controls!(calls $($variant)* $($back)* $own);
+        congestion_controls!(pack $own: $($variant)* $($back)*);
     };
     (calls $($variant:ident)*) => {
         impl CongestionControl for Congestion {
@@ -84,8 +89,8 @@ macro_rules! congestion_controls {
             fn sndbuf_factor(&self) -> u32 {
                 match self { $(Self::$variant(cc) => cc.sndbuf_factor(),)* }
             }
-            fn ssthresh(&mut self, snd: &Snd) -> u32 {
-                match self { $(Self::$variant(cc) => cc.ssthresh(snd),)* }
+            fn ssthresh(&mut self, c: &Control<'_, '_>) -> u32 {
+                match self { $(Self::$variant(cc) => cc.ssthresh(c),)* }
             }
             fn undo_cwnd(&mut self, c: &mut Control<'_, '_>) -> u32 {
                 match self { $(Self::$variant(cc) => cc.undo_cwnd(c),)* }
@@ -106,8 +111,8 @@ macro_rules! congestion_controls {
                 match self { $(Self::$variant(cc) => cc.pkts_acked(c, rtt_us),)* }
             }
             #[inline]
-            fn cong_avoid(&mut self, c: &mut Control<'_, '_>, acked: u32) {
-                match self { $(Self::$variant(cc) => cc.cong_avoid(c, acked),)* }
+            fn cong_avoid(&mut self, c: &mut Control<'_, '_>, acked: u32, rs: &RateSample) {
+                match self { $(Self::$variant(cc) => cc.cong_avoid(c, acked, rs),)* }
             }
             #[inline]
             fn cong_control(&mut self, c: &mut Control<'_, '_>, rs: &RateSample) {
@@ -117,7 +122,8 @@ macro_rules! congestion_controls {
                 match self { $(Self::$variant(cc) => cc.memory(),)* }
             }
         }
-
+    };
+    (pack $own:ident: $($variant:ident)*) => {
         /// The algorithm by its number, then its state: as the other one's when that runs the same algorithm.
         impl Pack for Congestion {
             fn pack(&self, like: &Self, to: &mut Packer) {
@@ -130,7 +136,9 @@ macro_rules! congestion_controls {
                         to.put(Number::$variant as u64);
                         own.pack(&Default::default(), to);
                     }
-                )* }
+                )*
+                    (Self::$own(own), _) => unreachable!("{} is not packed", own.name()),
+                }
             }
 
             fn unpack(like: &Self, from: &mut Unpacker<'_>) -> Self {
@@ -170,6 +178,18 @@ congestion_controls! {
         "caqm_reno" => CaqmReno(reno::Reno),
         /// Reno, where DCTCP has no ECN.
         "dctcp-reno" => DctcpReno(reno::Reno),
+    }
+    from_outside {
+        /// One that the owner of the host has brought.
+        External(Box<external::External>)
+    }
+}
+
+impl Congestion {
+    /// Its state can be packed: all of it is known here.
+    #[inline]
+    pub(crate) fn is_packable(&self) -> bool {
+        !matches!(self, Self::External(_))
     }
 }
 

@@ -52,7 +52,7 @@ pub(crate) trait CongestionControl {
     }
 
     /// `ssthresh()`: the threshold after a loss, in packets.
-    fn ssthresh(&mut self, snd: &Snd) -> u32;
+    fn ssthresh(&mut self, c: &Control<'_, '_>) -> u32;
 
     /// `undo_cwnd()`: the window to go back to, in packets.
     fn undo_cwnd(&mut self, c: &mut Control<'_, '_>) -> u32 {
@@ -74,7 +74,7 @@ pub(crate) trait CongestionControl {
     fn pkts_acked(&mut self, _: &mut Control<'_, '_>, _rtt_us: i32) {}
 
     /// `cong_avoid()`: how the window grows when `acked` packets were delivered.
-    fn cong_avoid(&mut self, c: &mut Control<'_, '_>, acked: u32) {
+    fn cong_avoid(&mut self, c: &mut Control<'_, '_>, acked: u32, _: &RateSample) {
         reno::cong_avoid(c.snd, acked);
     }
 
@@ -89,13 +89,18 @@ pub(crate) trait CongestionControl {
 
 /// `enum tcp_ca_event`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[allow(missing_docs)]
-pub(crate) enum CaEvent {
+pub enum CaEvent {
+    /// `CA_EVENT_TX_START`: data leaves, and nothing was in flight.
     TxStart,
+    /// `CA_EVENT_CWND_RESTART`: the window is cut down after an idle time.
     CwndRestart,
+    /// `CA_EVENT_COMPLETE_CWR`: a reduction of the window is over.
     CompleteCwr,
+    /// `CA_EVENT_LOSS`: the retransmission timer has fired.
     Loss,
+    /// `CA_EVENT_ECN_NO_CE`: a data packet came without a mark.
     EcnNoCe,
+    /// `CA_EVENT_ECN_IS_CE`: a data packet came marked (RFC 3168: CE).
     EcnIsCe,
 }
 

@@ -1,6 +1,6 @@
 //! Reno (RFC 5681 3.1, RFC 6582; Linux `tcp_reno_cong_avoid()` and its kin of tcp_cong.c).
 
-use super::CongestionControl;
+use super::{CongestionControl, Control};
 use crate::endpoint::Snd;
 use crate::pack::packed;
 
@@ -12,8 +12,8 @@ packed!(Reno);
 
 impl CongestionControl for Reno {
     /// `tcp_reno_ssthresh()`: half of the window, at least two.
-    fn ssthresh(&mut self, snd: &Snd) -> u32 {
-        (snd.snd_cwnd >> 1).max(2)
+    fn ssthresh(&mut self, c: &Control<'_, '_>) -> u32 {
+        (c.snd.snd_cwnd >> 1).max(2)
     }
 }
 

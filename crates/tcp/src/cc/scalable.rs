@@ -1,8 +1,7 @@
 //! Scalable TCP (Kelly 2003; Linux tcp_scalable.c): the window grows by a hundredth of what was delivered, and falls by
 //! an eighth at a loss, whatever its size.
 
-use super::{CongestionControl, Control};
-use crate::endpoint::Snd;
+use super::{CongestionControl, Control, RateSample};
 use crate::pack::packed;
 
 /// Delivered packets for one more, at most.
@@ -18,12 +17,12 @@ packed!(Scalable);
 
 impl CongestionControl for Scalable {
     /// `tcp_scalable_ssthresh()`.
-    fn ssthresh(&mut self, snd: &Snd) -> u32 {
-        (snd.snd_cwnd - (snd.snd_cwnd >> DECREASE_SHIFT)).max(2)
+    fn ssthresh(&mut self, c: &Control<'_, '_>) -> u32 {
+        (c.snd.snd_cwnd - (c.snd.snd_cwnd >> DECREASE_SHIFT)).max(2)
     }
 
     /// `tcp_scalable_cong_avoid()`.
-    fn cong_avoid(&mut self, c: &mut Control<'_, '_>, acked: u32) {
+    fn cong_avoid(&mut self, c: &mut Control<'_, '_>, acked: u32, _: &RateSample) {
         let acked = c.snd.slow_start_first(acked);
         if acked > 0 {
             c.snd.cong_avoid_ai(c.snd.snd_cwnd.min(AI_COUNT), acked);

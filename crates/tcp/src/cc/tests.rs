@@ -1,8 +1,6 @@
 //! Tables of the window arithmetic.
 
-use super::CongestionControl;
 use super::cubic::{Cubic, cubic_root};
-use crate::endpoint::Snd;
 
 /// Values that the kernel's own function gives.
 #[test]
@@ -48,14 +46,16 @@ fn cube_roots_are_those_of_the_kernel() {
 #[test]
 fn cubic_remembers_the_window_of_a_loss() {
     let mut cubic = Cubic::default();
-    let mut snd = Snd::default();
-    let mut threshold = |cubic: &mut Cubic, cwnd: u32| {
-        snd.set_cwnd(cwnd);
-        cubic.ssthresh(&snd)
-    };
-    assert_eq!(threshold(&mut cubic, 100), 70);
+    assert_eq!(cubic.threshold(100), 70);
     assert_eq!(cubic.last_max_cwnd, 100);
-    assert_eq!(threshold(&mut cubic, 80), 56);
+    assert_eq!(cubic.threshold(80), 56);
     assert_eq!(cubic.last_max_cwnd, 68);
-    assert_eq!(threshold(&mut cubic, 2), 2);
+    assert_eq!(cubic.threshold(2), 2);
+}
+
+/// One from outside is a pointer: it makes nobody's connection larger.
+#[test]
+fn an_algorithm_is_small() {
+    use super::Congestion;
+    assert!(size_of::<Congestion>() <= 64, "{}", size_of::<Congestion>());
 }

@@ -110,7 +110,7 @@ impl Endpoint {
         self.neg.tsoffset = tsoffset;
         self.set_state(cx, State::SynSent);
         let name = Self::wanted_cc(cx, open).to_owned();
-        self.cc_init(&name);
+        self.cc_init(cx, &name);
         let fast = self.fast_open_connect();
         if self.is_deferred() || self.may_defer(cx) {
             self.defer(mtu);

@@ -147,12 +147,19 @@ impl Endpoint {
         self.rcv.rcv_ssthresh = self.rcv.rcv_ssthresh.max(self.rcv.rcv_wnd.min(bytes));
     }
 
-    /// TCP_CONGESTION. False: no algorithm of mainline Linux has this name (CAQM's is openEuler's).
+    /// TCP_CONGESTION. False: no algorithm of mainline Linux has this name (CAQM's is openEuler's), nor one of the
+    /// host's owner.
     pub fn set_congestion(&mut self, cx: &mut Cx<'_>, name: &str) -> bool {
-        if name == "caqm" || !congestion_controls().any(|known| known == name) {
+        let is_own = cx
+            .host
+            .external
+            .as_ref()
+            .is_some_and(|own| *own.name == *name);
+        let is_linux = name != "caqm" && congestion_controls().any(|known| known == name);
+        if !is_own && !is_linux {
             return false;
         }
-        self.cc_init(name);
+        self.cc_init(cx, name);
         if !matches!(self.state, State::Close | State::SynSent) {
             self.cc_start(cx);
         }

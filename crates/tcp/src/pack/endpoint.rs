@@ -21,7 +21,7 @@ packed_enum!(State {
 });
 
 impl Endpoint {
-    /// Nothing is queued or in flight, and only the keepalive timer may run.
+    /// Nothing is queued or in flight, only the keepalive timer may run, and all of its state can be packed.
     pub(crate) fn is_idle(&self) -> bool {
         let stands = matches!(
             self.state,
@@ -36,6 +36,7 @@ impl Endpoint {
             && self.request.is_none()
             && self.latency.is_none()
             && self.time_wait.is_none()
+            && self.cc.is_packable()
             && self.timers.are_off()
     }
 

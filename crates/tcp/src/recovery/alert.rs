@@ -252,7 +252,7 @@ impl Endpoint {
             if !ece {
                 self.loss.prior_ssthresh = self.snd.current_ssthresh(&self.loss);
             }
-            self.init_cwnd_reduction();
+            self.init_cwnd_reduction(cx);
         }
         self.cc_set_state(cx, CaState::Recovery);
     }

@@ -1,7 +1,7 @@
 //! Marking segments lost (Linux `tcp_mark_skb_lost()`, `tcp_enter_loss()`, `tcp_mark_head_lost()`).
 
 use super::CaState;
-use crate::cc::{CaEvent, CongestionControl};
+use crate::cc::CaEvent;
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
 use crate::mib::Counter;
@@ -168,7 +168,7 @@ impl Endpoint {
         {
             self.loss.prior_ssthresh = self.snd.current_ssthresh(&self.loss);
             self.snd.prior_cwnd = self.snd.snd_cwnd;
-            let ssthresh = self.cc.ssthresh(&self.snd);
+            let ssthresh = self.cc_ssthresh(cx);
             self.snd.set_ssthresh(ssthresh);
             self.cc_event(cx, CaEvent::Loss);
             self.loss.init_undo(&self.snd);

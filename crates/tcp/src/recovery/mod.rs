@@ -36,12 +36,17 @@ pub(crate) use latency::RecoveryLatency;
 
 /// `enum tcp_ca_state`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, PartialOrd, Ord)]
-pub(crate) enum CaState {
+pub enum CaState {
+    /// `TCP_CA_Open`: nothing is amiss.
     #[default]
     Open,
+    /// `TCP_CA_Disorder`: SACKs or duplicate ACKs have come.
     Disorder,
+    /// `TCP_CA_CWR`: the window is reduced for ECN or what the device dropped.
     Cwr,
+    /// `TCP_CA_Recovery`: fast recovery (RFC 6675).
     Recovery,
+    /// `TCP_CA_Loss`: the retransmission timer has fired.
     Loss,
 }
 

@@ -56,14 +56,14 @@ impl Loss {
 
 impl Endpoint {
     /// `tcp_init_cwnd_reduction()`.
-    pub(super) fn init_cwnd_reduction(&mut self) {
+    pub(super) fn init_cwnd_reduction(&mut self, cx: &mut Cx<'_>) {
         self.loss.high_seq = self.snd.snd_nxt;
         self.loss.tlp_high_seq = None;
         self.snd.snd_cwnd_cnt = 0;
         self.snd.prior_cwnd = self.snd.snd_cwnd;
         self.loss.prr_delivered = 0;
         self.loss.prr_out = 0;
-        let ssthresh = self.cc.ssthresh(&self.snd);
+        let ssthresh = self.cc_ssthresh(cx);
         self.snd.set_ssthresh(ssthresh);
         self.neg.ecn_queue_cwr();
     }
@@ -87,7 +87,7 @@ impl Endpoint {
         self.loss.prior_ssthresh = 0;
         if self.loss.ca_state < CaState::Cwr {
             self.loss.undo_marker = None;
-            self.init_cwnd_reduction();
+            self.init_cwnd_reduction(cx);
             self.cc_set_state(cx, CaState::Cwr);
         }
     }

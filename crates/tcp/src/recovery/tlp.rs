@@ -141,7 +141,7 @@ impl Endpoint {
             self.loss.tlp_high_seq = None;
         } else if ack.after(high) {
             // The probe repaired a loss: that was congestion (RFC 8985 7.4.2).
-            self.init_cwnd_reduction();
+            self.init_cwnd_reduction(cx);
             self.cc_set_state(cx, CaState::Cwr);
             self.end_cwnd_reduction(cx);
             self.try_keep_open(cx);

@@ -40,7 +40,7 @@ pub(crate) fn make(cx: &mut Cx<'_>, req: &Request, listener: &Listener, seg: &Se
     }
     ep.options.tos = req.tos & !3;
     let name = Endpoint::wanted_cc(cx, open).to_owned();
-    ep.cc_init(&name);
+    ep.cc_init(cx, &name);
     let path = Path::of(cx, listener.mtu);
     ep.sync_mss(cx, path.mtu);
     ep.rcv.advmss = ep.clamp_advmss(path.advmss);

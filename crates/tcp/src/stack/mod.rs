@@ -486,6 +486,7 @@ pub(crate) mod tests {
             addresses: Addresses::default(),
             interfaces: Interfaces::default(),
             secret: 1,
+            external: None,
         })
     }
 

@@ -39,7 +39,7 @@ impl Stack {
         // DST_FEATURE_ECN_CA: a route's algorithm asks for ECN as the socket's does.
         let name = Endpoint::wanted_cc(&cx, options).to_owned();
         let mut probe = Endpoint::new(&mut cx, (addr, addr), options);
-        probe.cc_init(&name);
+        probe.cc_init(&cx, &name);
         self.listeners.push(Some(Listener {
             local: addr,
             options: options.clone(),
@@ -71,7 +71,7 @@ impl Stack {
         let mut cx = cx!(self, now);
         let mut ep = Endpoint::new(&mut cx, (nowhere, nowhere), options);
         let name = Endpoint::wanted_cc(&cx, options).to_owned();
-        ep.cc_init(&name);
+        ep.cc_init(&cx, &name);
         ep
     }
 

@@ -105,6 +105,7 @@ pub fn host(secret: u64) -> HostConfig {
         addresses: Addresses::default(),
         interfaces: Interfaces::default(),
         secret,
+        external: None,
     }
 }
 

@@ -27,6 +27,7 @@ pub fn host() -> HostConfig {
         addresses: Addresses::default(),
         interfaces: Interfaces::default(),
         secret: 7,
+        external: None,
     }
 }
 

@@ -12,7 +12,7 @@ mod window;
 
 use super::window::INIT_CWND;
 use super::{CaEvent, Congestion, CongestionControl, Control, Echo, INFINITE_SSTHRESH, RateSample};
-use crate::endpoint::{Snd, Tune};
+use crate::endpoint::Tune;
 use crate::pack::{packed, packed_enum};
 use crate::recovery::CaState;
 use crate::sysctl::Sysctl;
@@ -245,9 +245,9 @@ impl CongestionControl for Bbr {
     }
 
     /// `bbr_ssthresh()`: remembers the window; the threshold stays.
-    fn ssthresh(&mut self, snd: &Snd) -> u32 {
-        self.save_cwnd(snd.snd_cwnd);
-        snd.snd_ssthresh
+    fn ssthresh(&mut self, c: &Control<'_, '_>) -> u32 {
+        self.save_cwnd(c.snd.snd_cwnd);
+        c.snd.snd_ssthresh
     }
 
     /// `bbr_undo_cwnd()`: the slow-down was for nothing; looks for a full pipe again.

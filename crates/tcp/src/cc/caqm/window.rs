@@ -1,10 +1,10 @@
 //! The sender's window: grants and refusals, loss, idle times.
 
 use super::super::reno::{self, Reno};
-use super::super::{Congestion, CongestionControl, Control};
+use super::super::{Congestion, CongestionControl, Control, RateSample};
 use super::Caqm;
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, Snd, State};
+use crate::endpoint::{Endpoint, State};
 use crate::recovery::CaState;
 
 /// Round trips without sending after which a connection starts again.
@@ -81,9 +81,9 @@ impl CongestionControl for Caqm {
     }
 
     /// The window stays, and is remembered.
-    fn ssthresh(&mut self, snd: &Snd) -> u32 {
-        self.loss_cwnd = snd.snd_cwnd;
-        snd.snd_cwnd
+    fn ssthresh(&mut self, c: &Control<'_, '_>) -> u32 {
+        self.loss_cwnd = c.snd.snd_cwnd;
+        c.snd.snd_cwnd
     }
 
     fn undo_cwnd(&mut self, c: &mut Control<'_, '_>) -> u32 {
@@ -108,7 +108,7 @@ impl CongestionControl for Caqm {
     }
 
     /// Reno's until a tag has come; then the switches say how the window grows.
-    fn cong_avoid(&mut self, c: &mut Control<'_, '_>, acked: u32) {
+    fn cong_avoid(&mut self, c: &mut Control<'_, '_>, acked: u32, _: &RateSample) {
         if !self.heard {
             reno::cong_avoid(c.snd, acked);
         }

@@ -1,0 +1,240 @@
+//! What a congestion control in Python sees and gives back.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use tcplab_tcp::external::{self, CaEvent, CaState, MAX_CWND};
+
+/// A connection as its congestion control sees it. Windows and counts are in packets, by Linux's names.
+#[pyclass(frozen, get_all, subclass, module = "tcplab")]
+pub(crate) struct View {
+    /// The time of the run in nanoseconds.
+    now_ns: i64,
+    /// The congestion window.
+    snd_cwnd: u32,
+    /// The slow start threshold; 2^31 - 1: no loss was seen yet.
+    snd_ssthresh: u32,
+    /// The window never exceeds this.
+    snd_cwnd_clamp: u32,
+    /// The window before the last reduction.
+    prior_cwnd: u32,
+    /// The window was full, or half of it in slow start: it may grow (``tcp_is_cwnd_limited()``).
+    is_cwnd_limited: bool,
+    /// Payload of a full segment in bytes.
+    mss: u32,
+    /// The smoothed RTT in microseconds; None: no sample yet.
+    srtt_us: Option<u32>,
+    /// The smallest RTT of late in microseconds (``tcp_min_rtt()``); None: no sample yet.
+    min_rtt_us: Option<u32>,
+    /// Sent and not ACKed.
+    packets_out: u32,
+    /// SACKed, of ``packets_out``.
+    sacked_out: u32,
+    /// Marked lost, of ``packets_out``.
+    lost_out: u32,
+    /// Retransmissions in flight.
+    retrans_out: u32,
+    /// ``tcp_packets_in_flight()``.
+    in_flight: u32,
+    /// Ever delivered, modulo 2^32.
+    delivered: u32,
+    /// Ever delivered with a mark, modulo 2^32.
+    delivered_ce: u32,
+    /// Ever marked lost, modulo 2^32.
+    lost: u32,
+    /// The state of recovery: ``Open``, ``Disorder``, ``CWR``, ``Recovery``, ``Loss``.
+    ca_state: &'static str,
+    /// The application sends less than the window allows.
+    is_app_limited: bool,
+    /// Both ends speak ECN (RFC 3168).
+    has_ecn: bool,
+    /// The pacing rate in bytes a second; None: there is none yet.
+    pacing_rate_bytes: Option<u64>,
+}
+
+/// The connection at an ACK, and the ACK's rate sample (``struct rate_sample``).
+#[pyclass(frozen, get_all, extends = View, module = "tcplab")]
+pub(crate) struct Ack {
+    /// Packets that it delivered, SACKed ones too.
+    acked: u32,
+    /// Packets that were marked lost at it.
+    losses: u32,
+    /// Its RTT in microseconds; None: no sample.
+    rtt_us: Option<u32>,
+    /// Packets delivered over ``rate_interval_us``; None: no sample.
+    rate_delivered: Option<u32>,
+    /// Packets of ``rate_delivered`` with a mark.
+    rate_delivered_ce: u32,
+    /// The longer of the times in which ``rate_delivered`` packets were sent and ACKed, in microseconds; None: no sample.
+    rate_interval_us: Option<u32>,
+    /// ``delivered`` when the last packet of the rate sample left.
+    prior_delivered: u32,
+    /// Packets in flight before it.
+    prior_in_flight: u32,
+    /// The sample is of a time in which the application sent less than the window allowed.
+    is_rate_app_limited: bool,
+    /// The sample is of a retransmission.
+    is_retrans: bool,
+}
+
+/// What a congestion control changes; None: it stays.
+///
+/// Parameters
+/// ----------
+/// snd_cwnd
+///     The window in packets, 1 to 2^30.
+/// snd_ssthresh
+///     The slow start threshold in packets.
+/// pacing_rate_bytes
+///     The pacing rate in bytes a second; only with ``controls_cwnd``.
+#[pyclass(frozen, get_all, module = "tcplab")]
+pub(crate) struct Change {
+    /// The window in packets.
+    snd_cwnd: Option<i64>,
+    /// The slow start threshold in packets.
+    snd_ssthresh: Option<i64>,
+    /// The pacing rate in bytes a second.
+    pacing_rate_bytes: Option<i64>,
+}
+
+#[pymethods]
+impl Change {
+    #[new]
+    #[pyo3(signature = (snd_cwnd=None, *, snd_ssthresh=None, pacing_rate_bytes=None))]
+    fn new(
+        snd_cwnd: Option<i64>,
+        snd_ssthresh: Option<i64>,
+        pacing_rate_bytes: Option<i64>,
+    ) -> Self {
+        Self {
+            snd_cwnd,
+            snd_ssthresh,
+            pacing_rate_bytes,
+        }
+    }
+}
+
+impl From<&external::View> for View {
+    fn from(view: &external::View) -> Self {
+        Self {
+            now_ns: view.now.as_nanos(),
+            snd_cwnd: view.snd_cwnd,
+            snd_ssthresh: view.snd_ssthresh,
+            snd_cwnd_clamp: view.snd_cwnd_clamp,
+            prior_cwnd: view.prior_cwnd,
+            is_cwnd_limited: view.is_cwnd_limited,
+            mss: view.mss,
+            srtt_us: Some(view.srtt_us).filter(|&us| us > 0),
+            min_rtt_us: Some(view.min_rtt_us).filter(|&us| us < u32::MAX),
+            packets_out: view.packets_out,
+            sacked_out: view.sacked_out,
+            lost_out: view.lost_out,
+            retrans_out: view.retrans_out,
+            in_flight: view.in_flight,
+            delivered: view.delivered,
+            delivered_ce: view.delivered_ce,
+            lost: view.lost,
+            ca_state: state_name(view.ca_state),
+            is_app_limited: view.is_app_limited,
+            has_ecn: view.has_ecn,
+            pacing_rate_bytes: Some(view.pacing_rate).filter(|&rate| rate < u64::MAX),
+        }
+    }
+}
+
+/// An ACK as an object.
+pub(crate) fn ack(py: Python<'_>, view: &external::View, ack: &external::Ack) -> PyResult<Py<Ack>> {
+    let own = Ack {
+        acked: ack.acked,
+        losses: ack.losses,
+        rtt_us: ack.rtt_us,
+        rate_delivered: ack.delivered,
+        rate_delivered_ce: ack.delivered_ce,
+        rate_interval_us: ack.interval_us,
+        prior_delivered: ack.prior_delivered,
+        prior_in_flight: ack.prior_in_flight,
+        is_rate_app_limited: ack.is_app_limited,
+        is_retrans: ack.is_retrans,
+    };
+    let all = PyClassInitializer::from(View::from(view)).add_subclass(own);
+    Py::new(py, all)
+}
+
+/// A state by the kernel's name, without `TCP_CA_`.
+pub(crate) fn state_name(state: CaState) -> &'static str {
+    match state {
+        CaState::Open => "Open",
+        CaState::Disorder => "Disorder",
+        CaState::Cwr => "CWR",
+        CaState::Recovery => "Recovery",
+        CaState::Loss => "Loss",
+    }
+}
+
+/// An event by the kernel's name, without `CA_EVENT_`.
+pub(crate) fn event_name(event: CaEvent) -> &'static str {
+    match event {
+        CaEvent::TxStart => "TX_START",
+        CaEvent::CwndRestart => "CWND_RESTART",
+        CaEvent::CompleteCwr => "COMPLETE_CWR",
+        CaEvent::Loss => "LOSS",
+        CaEvent::EcnNoCe => "ECN_NO_CE",
+        CaEvent::EcnIsCe => "ECN_IS_CE",
+    }
+}
+
+/// A number of packets that a method returned.
+pub(crate) fn packets(method: &str, value: &Bound<'_, PyAny>) -> PyResult<u32> {
+    let number: i64 = value.extract().map_err(|_| {
+        PyTypeError::new_err(format!(
+            "{method} returned {value}: it must return a whole number of packets"
+        ))
+    })?;
+    whole(method, number)
+}
+
+fn whole(method: &str, number: i64) -> PyResult<u32> {
+    let fits = u32::try_from(number).ok();
+    let fits = fits.filter(|n| (1..=MAX_CWND).contains(n));
+    fits.ok_or_else(|| {
+        PyValueError::new_err(format!(
+            "{method} returned {number} packets: a window has 1 to {MAX_CWND}"
+        ))
+    })
+}
+
+/// What a method returned: nothing, a window, or a [`Change`]. `paces`: it may set the pacing rate.
+pub(crate) fn change(
+    method: &str,
+    value: &Bound<'_, PyAny>,
+    paces: bool,
+) -> PyResult<external::Change> {
+    if value.is_none() {
+        return Ok(external::Change::default());
+    }
+    let Ok(change) = value.cast::<Change>() else {
+        let snd_cwnd = Some(packets(method, value)?);
+        return Ok(external::Change {
+            snd_cwnd,
+            ..external::Change::default()
+        });
+    };
+    let change = change.get();
+    let of = |number: Option<i64>| number.map(|n| whole(method, n)).transpose();
+    let rate = change.pacing_rate_bytes.map(u64::try_from).transpose();
+    let rate = rate.ok().filter(|rate| rate.is_none_or(|n| n > 0));
+    let pacing_rate = rate.ok_or_else(|| {
+        PyValueError::new_err(format!(
+            "{method} returned a pacing rate below 1 byte a second"
+        ))
+    })?;
+    if pacing_rate.is_some() && !paces {
+        return Err(PyValueError::new_err(format!(
+            "{method} returned a pacing rate: TCP sets it from the window at each ACK; set `controls_cwnd = True` in the class to set both"
+        )));
+    }
+    Ok(external::Change {
+        snd_cwnd: of(change.snd_cwnd)?,
+        snd_ssthresh: of(change.snd_ssthresh)?,
+        pacing_rate,
+    })
+}

@@ -1,0 +1,53 @@
+//! What a run came to.
+
+use tcplab_plan::Outcome;
+
+use super::World;
+use super::net::Net;
+
+impl World {
+    /// All that came out. Nothing is left of the run.
+    pub(super) fn finish(&mut self) -> Outcome {
+        self.drive.take_infos(&mut self.net);
+        let net = &mut self.net;
+        let mut outcome = Outcome {
+            virtual_ns: net.now.as_nanos(),
+            cut_short: self.drive.is_cut_short(),
+            ..Outcome::default()
+        };
+        for (host, sim) in net.point.hosts.iter().zip(&net.hosts) {
+            outcome.counters.insert(host.name.clone(), sim.counters());
+        }
+        outcome.kernel = net.profiles();
+        outcome.links = net.network.counts(net.now);
+        for one in &net.replays {
+            let link = &mut outcome.links[one.way / 2];
+            let (count, qdisc) = (one.line.count(), one.line.qdisc());
+            let queue = one.line.depth(net.now);
+            match one.way % 2 {
+                0 => (link.a_to_b, link.a_to_b_qdisc, link.a_to_b_queue) = (count, qdisc, queue),
+                _ => (link.b_to_a, link.b_to_a_qdisc, link.b_to_a_queue) = (count, qdisc, queue),
+            }
+        }
+        outcome.link_series = std::mem::take(&mut net.network.series);
+        // Its connections go before what they did is told: they do not add up to a peak of memory.
+        net.hosts.clear();
+        outcome.flows = self.drive.flows();
+        outcome.warnings = std::mem::take(&mut net.warnings);
+        outcome
+    }
+}
+
+impl Net {
+    /// The names of the hosts' profiles, each once.
+    fn profiles(&self) -> String {
+        let mut names: Vec<&str> = Vec::new();
+        for host in &self.hosts {
+            let name: &str = host.stack.host.profile.name;
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names.join(" ")
+    }
+}

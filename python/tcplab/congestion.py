@@ -1,0 +1,206 @@
+"""Congestion controls in Python: the calls of Linux's ``struct tcp_congestion_ops``."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Union
+
+from tcplab._native import Ack, Change, View
+
+__all__ = ["CongestionControl", "Reno", "methods_of"]
+
+#: What a method gives back: nothing changes; the window in packets; several things.
+Answer = Union[None, int, Change]
+
+#: States of recovery (``enum tcp_ca_state``).
+State = Literal["Open", "Disorder", "CWR", "Recovery", "Loss"]
+
+#: Events (``enum tcp_ca_event``).
+Event = Literal["TX_START", "CWND_RESTART", "COMPLETE_CWR", "LOSS", "ECN_NO_CE", "ECN_IS_CE"]
+
+
+class CongestionControl:
+    """A congestion control of one connection.
+
+    A class derived from it has :meth:`on_ack` and whatever else it needs; a method that it does not have is not called, and
+    costs nothing. Windows are whole packets of at most :attr:`View.mss` bytes, from 1 to 2^30.
+
+    While the window is reduced, TCP sets it by proportional rate reduction (RFC 6937) down to what :meth:`ssthresh` said,
+    and does not ask :meth:`on_ack`. After a timeout the window is one packet, after an idle time the first one
+    (``net.ipv4.tcp_slow_start_after_idle``). All that ends with ``controls_cwnd``.
+
+    Attributes
+    ----------
+    name : str
+        As getsockopt(TCP_CONGESTION) gives it; empty: the name of the class.
+    needs_ecn : bool
+        ECN is asked for, and data leaves as ECT(0) (``TCP_CONG_NEEDS_ECN``).
+    controls_cwnd : bool
+        :meth:`on_ack` is called at each ACK and sets the window and the pacing rate alone (Linux: ``cong_control()``).
+    """
+
+    name: str = ""
+    needs_ecn: bool = False
+    controls_cwnd: bool = False
+
+    def init(self, view: View) -> Answer:
+        """The handshake is over.
+
+        Parameters
+        ----------
+        view
+            The connection.
+
+        Returns
+        -------
+        int, Change or None
+            The window in packets, or more; None: it stays.
+        """
+
+    def on_ack(self, ack: Ack) -> Answer:
+        """Data was delivered (Linux: ``cong_avoid()``, or ``cong_control()``).
+
+        Parameters
+        ----------
+        ack
+            The connection, and what this ACK says.
+
+        Returns
+        -------
+        int, Change or None
+            The window in packets, or more; None: it stays.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no on_ack()")
+
+    def ssthresh(self, view: View) -> int:
+        """The window is to be reduced: a loss, a timeout or a mark.
+
+        Parameters
+        ----------
+        view
+            The connection.
+
+        Returns
+        -------
+        int
+            The slow start threshold in packets, to which the window falls. Without the method: half of the window, at
+            least 2.
+        """
+        return max(view.snd_cwnd // 2, 2)
+
+    def undo_cwnd(self, view: View) -> int:
+        """The reduction was not needed: what was taken for lost was late.
+
+        Parameters
+        ----------
+        view
+            The connection.
+
+        Returns
+        -------
+        int
+            The window to go back to, in packets. Without the method: the one before the reduction.
+        """
+        return max(view.snd_cwnd, view.prior_cwnd)
+
+    def set_state(self, view: View, state: State) -> Answer:
+        """The state of recovery changes.
+
+        Parameters
+        ----------
+        view
+            The connection; ``view.ca_state`` is the state before.
+        state
+            The new one: ``Open``, ``Disorder``, ``CWR``, ``Recovery``, ``Loss``.
+
+        Returns
+        -------
+        int, Change or None
+            The window in packets, or more; None: it stays.
+        """
+
+    def cwnd_event(self, view: View, event: Event) -> Answer:
+        """Something happened.
+
+        Parameters
+        ----------
+        view
+            The connection.
+        event
+            ``TX_START``: data leaves, and nothing was in flight. ``CWND_RESTART``: the window is cut after an idle time.
+            ``COMPLETE_CWR``: a reduction is over. ``LOSS``: the retransmission timer has fired. ``ECN_NO_CE`` and
+            ``ECN_IS_CE``: a data packet came without or with a mark.
+
+        Returns
+        -------
+        int, Change or None
+            The window in packets, or more; None: it stays.
+        """
+
+    def pkts_acked(self, view: View, rtt_us: int | None) -> None:
+        """An ACK was worked through, also while the window is reduced.
+
+        Parameters
+        ----------
+        view
+            The connection.
+        rtt_us
+            Its RTT in microseconds; None: it has no sample.
+        """
+
+
+class Reno(CongestionControl):
+    """Reno (RFC 5681 3.1) in Python: it gives the packets of the built-in ``reno``. To begin from.
+
+    Attributes
+    ----------
+    count : int
+        Packets delivered since the window grew last (``snd_cwnd_cnt``).
+    """
+
+    name = "py-reno"
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def on_ack(self, ack: Ack) -> Answer:
+        """Slow start, then one packet a window."""
+        if not ack.is_cwnd_limited:
+            return None
+        cwnd, acked = ack.snd_cwnd, ack.acked
+        if cwnd < ack.snd_ssthresh:
+            grown = min(cwnd + acked, ack.snd_ssthresh)
+            acked -= grown - cwnd
+            cwnd = grown
+        if acked == 0:
+            return cwnd
+        window = cwnd
+        if self.count >= window:
+            self.count = 0
+            cwnd += 1
+        more, self.count = divmod(self.count + acked, window)
+        return cwnd + more
+
+    def ssthresh(self, view: View) -> int:
+        """Half of the window."""
+        self.count = 0
+        return max(view.snd_cwnd // 2, 2)
+
+    def set_state(self, view: View, state: State) -> Answer:
+        """A timeout begins anew."""
+        if state == "Loss":
+            self.count = 0
+
+
+#: The methods in the order in which the part in Rust takes them.
+METHODS = ("init", "on_ack", "ssthresh", "undo_cwnd", "set_state", "cwnd_event", "pkts_acked")
+
+
+def methods_of(algorithm: CongestionControl) -> tuple[Any, ...]:
+    """The methods of an algorithm; None: it has none of its own, and nobody calls it."""
+
+    def own(name: str) -> Any:
+        base: Any = getattr(CongestionControl, name)
+        is_own = getattr(type(algorithm), name) is not base or name in vars(algorithm)
+        return getattr(algorithm, name) if is_own or name == "on_ack" else None
+
+    return tuple(own(name) for name in METHODS)

@@ -1,0 +1,298 @@
+"""The simulator step by step: a connection between two steps, a congestion control written in Python.
+
+>>> world = tl.World(links=[tl.Link(rate="10mbit", delay="20ms")], apps=[tl.App("bulk", bytes="1 MB")])   # doctest: +SKIP
+>>> world.run_until("100ms")                                                                              # doctest: +SKIP
+>>> world.connections[0].info()["tcpi_snd_cwnd"]                                                          # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Union, cast
+
+from tcplab import _native, errors
+from tcplab._command import setting
+from tcplab._native import Ack, Change, View
+from tcplab.congestion import CongestionControl, Reno, methods_of
+from tcplab.connection import Connection, End, LinkState, Made
+from tcplab.experiment import App, Experiment, Host, Link, experiment
+from tcplab.running import Wanted, source_of
+
+__all__ = [
+    "Ack",
+    "Change",
+    "CongestionControl",
+    "Connection",
+    "End",
+    "LinkState",
+    "Reno",
+    "View",
+    "World",
+]
+
+#: A class of congestion controls, or whatever makes one.
+Maker = Callable[[], CongestionControl]
+
+#: A time: seconds, or a text with a unit (``"250ms"``).
+Time = Union[float, str]
+
+
+class World:
+    """An experiment in the simulator, step by step.
+
+    The same experiment gives the same packets in any steps, and those of ``tcplab run`` on the same stack.
+
+    Parameters
+    ----------
+    experiment
+        A path, a text, a dict or :func:`tcplab.experiment`, with one point: see ``variant`` and ``set``. Without it the
+        experiment is made of ``hosts``, ``links``, ``apps`` and ``run``.
+    hosts, links, apps
+        As in :func:`tcplab.experiment`.
+    congestion
+        A congestion control in Python for each host by its name: a class derived from :class:`CongestionControl`, or
+        something that makes one when it is called. All connections of the host have one, but those whose socket or
+        route names another algorithm.
+    stack
+        ``model``, or ``model:PROFILE`` (``model:linux-6.1``).
+    seed
+        Seed of all random streams.
+    set
+        Changes by paths of keys: ``{"link.client-server.rate": "5mbit"}``.
+    variant
+        The variant to run.
+    captures
+        Keep the packets at each interface in memory, for :meth:`captures`.
+    run
+        Other keys of ``[run]``: ``max="10s"``, ``snap="0"``.
+
+    Raises
+    ------
+    InputError
+        The experiment cannot be read.
+    CannotRun
+        It has what the simulator does not honour.
+    UsageError
+        It has more than one point, or an argument is wrong.
+
+    Examples
+    --------
+    >>> class Half(tl.Reno):                                     # doctest: +SKIP
+    ...     def ssthresh(self, view):
+    ...         return max(view.snd_cwnd * 3 // 4, 2)
+    >>> world = tl.World(apps=[tl.App("bulk", bytes="1 MB")], congestion={"client": Half})      # doctest: +SKIP
+    >>> while world.run_until(world.now + 0.01):                 # doctest: +SKIP
+    ...     info = world.connections[0].info()       # None: its socket is not open
+    ...     print(world.now, info and info["tcpi_snd_cwnd"])
+    """
+
+    def __init__(
+        self,
+        experiment: Wanted | None = None,
+        *,
+        hosts: Iterable[Host | str] = (),
+        links: Iterable[Link] = (),
+        apps: Iterable[App] = (),
+        congestion: Mapping[str, Maker] | None = None,
+        stack: str = "model",
+        seed: int | None = None,
+        set: Mapping[str, Any] | None = None,  # noqa: A002
+        variant: str | None = None,
+        captures: bool = False,
+        **run: Any,
+    ) -> None:
+        if experiment is None:
+            experiment = _built(hosts, links, apps)
+        elif hosts or links or apps:
+            raise errors.UsageError("a world is made of an experiment or of hosts, links and apps, not of both")
+        changes: dict[str, Any] = {f"run.{key}": value for key, value in run.items()}
+        changes["run.captures"] = captures
+        if seed is not None:
+            changes["run.seed"] = seed
+        changes.update(set or {})
+        words = [f"{key}={setting(value)}" for key, value in changes.items()]
+        name, text = _text(experiment)
+        self._native = _native.World(name, text, stack, set=words, variant=variant)
+        self._made: Made = {}
+        for host, maker in (congestion or {}).items():
+            self._give(host, maker)
+        #: The connections, in the order of the applications.
+        self.connections = [self._connection(n, *flow) for n, flow in enumerate(self._native.flows)]
+
+    def _connection(self, flow: int, app: str, client: str, server: str) -> Connection:
+        first = End(self._native, self._made, (flow, True), client)
+        return Connection(app, first, End(self._native, self._made, (flow, False), server))
+
+    def _give(self, host: str, maker: Maker) -> None:
+        hosts = self._native.hosts
+        if host not in hosts:
+            raise errors.UsageError(f"congestion: there is no host `{host}`; the hosts are {', '.join(hosts)}")
+        # What a class says of all, or what the first one says of itself.
+        one = cast("CongestionControl", maker if isinstance(maker, type) else maker())
+        made = self._made
+
+        def make(local_host: int, local_port: int, remote_host: int, remote_port: int) -> tuple[Any, ...]:
+            algorithm = maker()
+            made[local_host, local_port, remote_host, remote_port] = algorithm
+            return methods_of(algorithm)
+
+        self._native.set_congestion(
+            hosts.index(host),
+            make,
+            name=one.name or getattr(one, "__name__", type(one).__name__),
+            needs_ecn=one.needs_ecn,
+            controls_cwnd=one.controls_cwnd,
+        )
+
+    @property
+    def now(self) -> float:
+        """The time of the run in seconds."""
+        return self._native.now_ns / 1e9
+
+    @property
+    def now_ns(self) -> int:
+        """The time of the run in nanoseconds."""
+        return self._native.now_ns
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the run is over: its applications have ended, or its ``max`` is past."""
+        return self._native.is_over
+
+    @property
+    def hosts(self) -> list[str]:
+        """Names of its hosts."""
+        return self._native.hosts
+
+    @property
+    def links(self) -> list[tuple[str, str]]:
+        """Hosts of its links."""
+        return self._native.links
+
+    def run_until(self, time: Time) -> bool:
+        """Runs until a time, all that happens at it included.
+
+        Parameters
+        ----------
+        time
+            Time after the run's start: seconds, or a text with a unit (``"250ms"``).
+
+        Returns
+        -------
+        bool
+            False: the run is over.
+
+        Raises
+        ------
+        Exception
+            What a congestion control raised, as it is; the run cannot go on then.
+        Inconclusive
+            The run came to a limit: time stood still, or it held too much.
+        """
+        return self._native.run_until(_nanoseconds(time))
+
+    def step(self) -> bool:
+        """Runs to the next time at which something happens.
+
+        Returns
+        -------
+        bool
+            False: the run is over.
+        """
+        next_ns = self._native.next_ns
+        return next_ns is not None and self._native.run_until(next_ns)
+
+    def run(self) -> World:
+        """Runs to the end.
+
+        Returns
+        -------
+        World
+            The same.
+        """
+        self._native.run_until(2**63 - 1)
+        return self
+
+    def counters(self, host: str) -> dict[str, int]:
+        """Counters of a host now.
+
+        Parameters
+        ----------
+        host
+            Its name.
+
+        Returns
+        -------
+        dict
+            Values by nstat's names (``TcpRetransSegs``).
+        """
+        return self._native.counters(_index(self._native.hosts, host, "host"))
+
+    def link(self, a: str | None = None, b: str | None = None) -> LinkState:
+        """What a link holds now, on its way from one host to the other.
+
+        Parameters
+        ----------
+        a, b
+            The hosts; without them the first link's.
+        """
+        links = self._native.links
+        way = links[0] if a is None or b is None else (a, b)
+        if way in links:
+            return LinkState(*self._native.queue(links.index(way), 0))
+        back = (way[1], way[0])
+        number = _index(links, back, "link")
+        return LinkState(*self._native.queue(number, 1))
+
+    def captures(self) -> dict[str, bytes]:
+        """The captures at the hosts' interfaces so far.
+
+        Returns
+        -------
+        dict
+            The bytes of a pcapng file by ``HOST-INTERFACE``, which :func:`tcplab.analyze` reads; none with
+            ``captures=False``.
+        """
+        return {f"{host}-{interface}": data for host, interface, data in self._native.captures()}
+
+    def outcome(self) -> dict[str, Any]:
+        """All that came out until now; nothing is left of the world then but its captures.
+
+        Returns
+        -------
+        dict
+            Counters, flows, links and samples as ``outcome.json`` of a result folder has them.
+        """
+        return json.loads(self._native.outcome())
+
+    def __repr__(self) -> str:
+        return f"<World of {', '.join(self._native.hosts)}, {len(self.connections)} connections>"
+
+
+def _built(hosts: Iterable[Host | str], links: Iterable[Link], apps: Iterable[App]) -> Experiment:
+    return experiment("world", hosts=hosts, links=links, apps=apps)
+
+
+def _text(wanted: Wanted) -> tuple[str, str]:
+    """The name of an experiment's file and its text."""
+    source, text = source_of(wanted)
+    if text is not None:
+        return "experiment", text.decode()
+    return str(source), Path(source).read_text(encoding="utf-8")
+
+
+def _nanoseconds(time: Time) -> int:
+    if isinstance(time, str):
+        return _native.World.nanoseconds(time)
+    # Later than anything that happens.
+    return round(min(time * 1e9, 9.2e18))
+
+
+def _index(known: list[Any], wanted: Any, what: str) -> int:
+    if wanted in known:
+        return known.index(wanted)
+    names = ", ".join(one if isinstance(one, str) else "-".join(one) for one in known)
+    wanted = wanted if isinstance(wanted, str) else "-".join(wanted)
+    raise errors.UsageError(f"there is no {what} `{wanted}`; there is {names}")
