@@ -93,6 +93,7 @@ fn host(bytes: &mut Bytes<'_>) -> HostConfig {
         queue: Default::default(),
         rx_truesize: RxTruesize::Kmalloc,
         ip_header: 20,
+        external: None,
         addresses: Addresses::default(),
         interfaces: Interfaces::default(),
         secret: u64::from(more >> 4),

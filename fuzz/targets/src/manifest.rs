@@ -327,6 +327,7 @@ impl Finished {
             jobs: 1,
             out: Some(&self.folder),
             view: None,
+            only: None,
         };
         campaign::run(&lab, &campaign, |_| ())
     }
