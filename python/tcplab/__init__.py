@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 
-from tcplab import errors
+from tcplab import errors, plot
 from tcplab._native import Table, __version__
 from tcplab.analysis import Analysis, analyze
 from tcplab.congestion import CongestionControl, Reno
@@ -77,6 +77,7 @@ __all__ = [
     "experiment",
     "explain",
     "kernel_build",
+    "plot",
     "population",
     "profiles",
     "run",

@@ -215,7 +215,7 @@ def analyze(
     OSError
         A file cannot be opened.
     InputError
-        A file is no capture. One that is damaged further on is read up to there: see :attr:`Analysis.totals`.
+        A file is no capture, or has no such stream. One that is damaged further on is read up to there: see :attr:`Analysis.totals`.
 
     Examples
     --------
@@ -232,4 +232,8 @@ def analyze(
         error = said.get("error")
         if error is not None and said["packets"] == 0:
             raise errors.InputError(f"{said['file']}: offset {error['offset']}: {error['message']}")
+    most = max(said["tcp_streams"] for said in analysis.totals)
+    if lacking := [number for number in streams if number >= most]:
+        numbers = ", ".join(map(str, lacking))
+        raise errors.InputError(f"no stream {numbers}: {analysis.totals[0]['file']} has {most} TCP streams, from number 0")
     return analysis

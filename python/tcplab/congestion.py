@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import Any, Literal, Union
 
+from tcplab import errors
 from tcplab._native import Ack, Change, View
 
 __all__ = ["CongestionControl", "Reno", "methods_of"]
@@ -195,8 +197,24 @@ class Reno(CongestionControl):
 METHODS = ("init", "on_ack", "ssthresh", "undo_cwnd", "set_state", "cwnd_event", "pkts_acked")
 
 
+def name_of(one: Any) -> str:
+    """The name of a class of congestion controls, or of the class of one: what it says itself, not what it inherits."""
+    kind = one if isinstance(one, type) else type(one)
+    return vars(one).get("name") or vars(kind).get("name") or kind.__name__
+
+
+def check(algorithm: CongestionControl) -> None:
+    """Refuses methods whose names are nearly those of a call: nobody would call them."""
+    for name in dir(type(algorithm)):
+        near = difflib.get_close_matches(name, METHODS, 1, 0.8)
+        if near and name not in METHODS and callable(getattr(algorithm, name)):
+            raise errors.UsageError(f"{type(algorithm).__name__}.{name}: no call of this name; did you mean `{near[0]}`?")
+
+
 def methods_of(algorithm: CongestionControl) -> tuple[Any, ...]:
     """The methods of an algorithm; None: it has none of its own, and nobody calls it."""
+
+    check(algorithm)
 
     def own(name: str) -> Any:
         base: Any = getattr(CongestionControl, name)

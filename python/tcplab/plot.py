@@ -6,7 +6,7 @@ import importlib
 import os
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from tcplab import errors
 
@@ -29,13 +29,16 @@ def _library(wanted: str | None) -> tuple[str, Any]:
     )
 
 
-def _records(table: Table, columns: Sequence[str]) -> list[dict[str, Any]]:
+def _records(table: Any, columns: Sequence[str]) -> list[dict[str, Any]]:
+    if isinstance(table, list):
+        rows = cast("list[dict[str, Any]]", table)
+        return [{name: row[name] for name in columns} for row in rows]
     values = [table[name] for name in columns]
     return [dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)]
 
 
-def _titled(table: Table, column: str) -> str:
-    unit = table.units.get(column, "")
+def _titled(table: Any, column: str) -> str:
+    unit = getattr(table, "units", {}).get(column, "")
     return f"{column} [{unit}]" if unit and not column.endswith(f"_{unit}") else column
 
 
@@ -52,14 +55,14 @@ def _number(value: Any) -> Any:
 
 
 def lines(
-    table: Table, x: str, y: str, color: str | None = None, *, points: bool = False, library: str | None = None
+    table: Any, x: str, y: str, color: str | None = None, *, points: bool = False, library: str | None = None
 ) -> Any:
     """A line for each value of ``color``.
 
     Parameters
     ----------
     table
-        The rows.
+        A :class:`tcplab.Table`, a data frame, or a list of dicts.
     x, y
         Columns of the axes; the unit stands in their titles.
     color
@@ -101,7 +104,7 @@ def lines(
 
 
 def points(run: Run, *, x: str | None = None, y: str | None = None, color: str | None = None, library: str | None = None) -> Any:
-    """A measure of a run's points over one of its axes.
+    """A measure of a run's points over one of its axes; of repetitions the means (:attr:`tcplab.Run.summary` has intervals).
 
     Parameters
     ----------
@@ -131,7 +134,24 @@ def points(run: Run, *, x: str | None = None, y: str | None = None, color: str |
     axes.sort(key=lambda name: not all(isinstance(_number(value), float) for value in table[name]))
     x = x or (axes[0] if axes else "stack")
     color = color or next((name for name in axes if name != x), None)
-    return lines(_numbered(table, [x, y, *([color] if color else [])]), x, y, color, points=True, library=library)
+    shown = _means(_numbered(table, [x, y, *([color] if color else [])]), x, y, color)
+    return lines(shown, x, y, color, points=True, library=library)
+
+
+def _means(table: Table, x: str, y: str, color: str | None) -> Table:
+    """The means of the rows that have the same place."""
+    names = [x, *([color] if color else [])]
+    found: dict[tuple[Any, ...], list[float]] = {}
+    for row in _records(table, [*names, y]):
+        place = found.setdefault(tuple(row[name] for name in names), [])
+        if row[y] is not None:
+            place.append(row[y])
+    from tcplab._native import Table as Made
+
+    kinds = ["float" if isinstance(next(iter(found), (None,))[at], float) else "text" for at in range(len(names))]
+    columns = [(name, kind, table.units.get(name, ""), table.descriptions.get(name, "")) for name, kind in zip(names, kinds, strict=True)]
+    means = [[*place, sum(values) / len(values) if values else None] for place, values in found.items()]
+    return Made.of(table.name, [*columns, (y, "float", table.units.get(y, ""), table.descriptions.get(y, ""))], means)
 
 
 def _numbered(table: Table, columns: Sequence[str]) -> Table:

@@ -81,6 +81,11 @@ class Run(_Result):
         return self._tables["points"]
 
     @property
+    def summary(self) -> Table:
+        """A row for each measure at each stack and values of the axes: the mean of the repetitions and its 95 % interval."""
+        return self._tables["summary"]
+
+    @property
     def connections(self) -> Table:
         """A row for each end of each connection."""
         return self._tables["connections"]
@@ -114,6 +119,11 @@ class Run(_Result):
     def counters(self) -> Table:
         """The kernel's counters of each host, by nstat's names."""
         return self._tables["counters"]
+
+    @property
+    def folder(self) -> Path | None:
+        """The result folder (``out``), which :func:`tcplab.compare` takes; None: none was asked for."""
+        return None if self._out is None else Path(self._out)
 
     @property
     def digests(self) -> list[str]:
@@ -219,7 +229,9 @@ def run(
     Raises
     ------
     InputError
-        The file says what tcplab does not know; the message names file, line and the way out.
+        The file is not there, or says what tcplab does not know; the message names file, line and the way out.
+    UsageError
+        A stack or an option that does not exist.
     CannotRun
         A stack does not honour a setting, or is not here; nothing was run.
     Inconclusive

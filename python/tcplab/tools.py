@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Union, cast
 
 from tcplab import _command, _native, _progress, _records, errors
 from tcplab._native import Table
 from tcplab._page import Page
+from tcplab.running import Run
 
 __all__ = ["Comparison", "Drill", "Explanation", "compare", "drill", "examples", "explain", "kernel_build", "profiles", "stacks"]
 
@@ -117,8 +118,8 @@ class Comparison(_Document, Page):
 
 
 def compare(
-    before: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
-    after: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
+    before: Run | str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    after: Run | str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
     *,
     arms: tuple[str, str] | None = None,
     band_percent: float | None = None,
@@ -131,7 +132,7 @@ def compare(
     ----------
     before, after
         Results of tcplab, iperf3, netperf, flent, wrk and others (docs/compare.md), each a file or folder or a list of
-        files, one for each run. Without ``after`` one file or folder has both arms.
+        files, one for each run, or a :class:`Run` with a folder. Without ``after`` one file or folder has both arms.
     arms
         Names of the two arms, where the files have more.
     band_percent
@@ -146,15 +147,29 @@ def compare(
     -------
     Comparison
     """
+    first, second = _folder(before), _folder(after)
     args: list[str | os.PathLike[str]] = ["compare"]
-    if isinstance(before, (str, os.PathLike)) and (after is None or isinstance(after, (str, os.PathLike))):
-        args += [before] if after is None else [before, after]
-    elif after is None:
+    if isinstance(first, (str, os.PathLike)) and (second is None or isinstance(second, (str, os.PathLike))):
+        args += [first] if second is None else [first, second]
+    elif second is None:
         raise errors.UsageError("a list of files before a change needs those after it")
     else:
-        args += _command.words(before=_several(before), after=_several(after))
+        args += _command.words(before=_several(cast("Side", first)), after=_several(second))
     args += _command.words(arms=",".join(arms) if arms else None, band=band_percent, find=find_percent, sampled=sampled)
     return Comparison(_command.document(args), args)
+
+
+#: Results of one side.
+Side = Union[str, "os.PathLike[str]", Sequence[Union[str, "os.PathLike[str]"]]]
+
+
+def _folder(side: Run | Side | None) -> Side | None:
+    """A run's result folder; anything else as it is."""
+    if not isinstance(side, Run):
+        return side
+    if side.folder is None:
+        raise errors.UsageError("a run is compared by its result folder: call tl.run with out=FOLDER")
+    return side.folder
 
 
 def _several(files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[str | os.PathLike[str]]:

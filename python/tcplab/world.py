@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Union, cast
@@ -15,7 +16,7 @@ from typing import Any, Union, cast
 from tcplab import _native, errors
 from tcplab._command import setting
 from tcplab._native import Ack, Change, View
-from tcplab.congestion import CongestionControl, Reno, methods_of
+from tcplab.congestion import CongestionControl, Reno, methods_of, name_of
 from tcplab.connection import Connection, End, LinkState, Made
 from tcplab.experiment import App, Experiment, Host, Link, experiment
 from tcplab.running import Wanted, source_of
@@ -116,6 +117,7 @@ class World:
         name, text = _text(experiment)
         self._native = _native.World(name, text, stack, set=words, variant=variant)
         self._made: Made = {}
+        self._unused = list(congestion or {})
         for host, maker in (congestion or {}).items():
             self._give(host, maker)
         #: The connections, in the order of the applications.
@@ -129,6 +131,11 @@ class World:
         hosts = self._native.hosts
         if host not in hosts:
             raise errors.UsageError(f"congestion: there is no host `{host}`; the hosts are {', '.join(hosts)}")
+        if not callable(maker) or isinstance(maker, CongestionControl):
+            raise errors.UsageError(
+                f"congestion of `{host}`: a class derived from tl.CongestionControl, or what makes one, not {maker!r}; "
+                'the host\'s sysctl net.ipv4.tcp_congestion_control names a built-in one'
+            )
         # What a class says of all, or what the first one says of itself.
         one = cast("CongestionControl", maker if isinstance(maker, type) else maker())
         made = self._made
@@ -141,7 +148,7 @@ class World:
         self._native.set_congestion(
             hosts.index(host),
             make,
-            name=one.name or getattr(one, "__name__", type(one).__name__),
+            name=name_of(one),
             needs_ecn=one.needs_ecn,
             controls_cwnd=one.controls_cwnd,
         )
@@ -191,7 +198,7 @@ class World:
         Inconclusive
             The run came to a limit: time stood still, or it held too much.
         """
-        return self._native.run_until(_nanoseconds(time))
+        return self._told(self._native.run_until(_nanoseconds(time)))
 
     def step(self) -> bool:
         """Runs to the next time at which something happens.
@@ -202,7 +209,7 @@ class World:
             False: the run is over.
         """
         next_ns = self._native.next_ns
-        return next_ns is not None and self._native.run_until(next_ns)
+        return self._told(next_ns is not None and self._native.run_until(next_ns))
 
     def run(self) -> World:
         """Runs to the end.
@@ -212,8 +219,23 @@ class World:
         World
             The same.
         """
-        self._native.run_until(2**63 - 1)
+        self._told(self._native.run_until(2**63 - 1))
         return self
+
+    def _told(self, goes_on: bool) -> bool:
+        """At the end: which congestion controls had nothing to do."""
+        if goes_on:
+            return True
+        ends = [end for connection in self.connections for end in (connection.client, connection.server)]
+        sent = {end.host for end in ends if end.bytes_written > 0}
+        if self._unused and not sent.intersection(self._unused):
+            hosts = ", ".join(self._unused)
+            warnings.warn(
+                f"congestion of {hosts}: no application sent anything there, so it had nothing to do: give it to the host that sends",
+                stacklevel=3,
+            )
+        self._unused = []
+        return False
 
     def counters(self, host: str) -> dict[str, int]:
         """Counters of a host now.

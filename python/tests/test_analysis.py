@@ -92,7 +92,9 @@ def test_some_streams_and_some_packets(captures: Path) -> None:
     few = tl.analyze(path, max_packets=10)
     assert len(few.packets) < len(tl.analyze(path).packets)
     assert few.totals[0]["rows_left_out"] > 0 or len(few.packets) >= 10
-    assert len(tl.analyze(path, streams=[7]).streams) == 0
+    assert len(tl.analyze(path, streams=[0]).streams) == 1
+    with pytest.raises(tl.InputError, match="no stream 7"):
+        tl.analyze(path, streams=[7])
 
 
 def test_what_is_no_capture_is_told(tmp_path: Path, captures: Path) -> None:

@@ -153,3 +153,27 @@ def test_the_world_is_not_asked_in_a_callback() -> None:
     world = tl.World(text("loss"), seed=1, congestion={"client": Curious})
     with pytest.raises(RuntimeError, match="between its steps"):
         world.run()
+
+
+def test_what_nobody_would_call_or_use_is_told() -> None:
+    app = [tl.App("bulk", bytes="100 kB", reverse=True)]
+
+    class Misspelt(tl.Reno):
+        def sstresh(self, view: tl.View) -> int:
+            return 2
+
+    with pytest.raises(tl.UsageError, match="did you mean `ssthresh`"):
+        tl.World(apps=app, congestion={"server": Misspelt}).run()
+    with pytest.raises(tl.UsageError, match="names a built-in one"):
+        tl.World(apps=app, congestion={"server": "bbr"})  # type: ignore[dict-item]
+    with pytest.warns(UserWarning, match="give it to the host that sends"):
+        tl.World(apps=app, congestion={"client": tl.Reno}).run()
+
+
+def test_a_derived_class_has_its_own_name() -> None:
+    class Gentle(tl.Reno):
+        pass
+
+    world = tl.World(apps=[tl.App("bulk", bytes="1 MB")], congestion={"client": Gentle})
+    world.run_until(0.01)
+    assert world.connections[0].client.congestion == "Gentle"

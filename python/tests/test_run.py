@@ -190,3 +190,24 @@ def test_on_a_kernel(examples: Path) -> None:
     run = tl.run(examples / "delayed-ack.toml", on="uml:6.1")
     assert run.points["stack"] == ["uml:6.1"] and run.counters["value"]
     assert run.digests == tl.run(examples / "delayed-ack.toml", on="uml:6.1").digests
+
+
+def test_the_mean_of_repetitions_has_the_interval_of_the_terminal() -> None:
+    run = tl.run(tl.examples()["two-hosts"], repeat=4)
+    summary = run.summary
+    assert len(summary) == len(run.to_dict()["measures"]) * 2 and set(summary["runs"]) == {4}
+    rows = pl.DataFrame(summary).filter(pl.col("measure") == "bulk.goodput_bps")
+    means = pl.DataFrame(run.points).group_by("variant", maintain_order=True).agg(pl.col("bulk.goodput_bps").mean())
+    assert rows["mean"].to_list() == pytest.approx(means["bulk.goodput_bps"].to_list())
+    assert (rows["interval_low"] <= rows["mean"]).all() and (rows["mean"] <= rows["interval_high"]).all()
+    assert run.plot() is not None
+
+
+def test_variants_without_effect_are_told() -> None:
+    control = "net.ipv4.tcp_congestion_control"
+    download = tl.experiment(
+        apps=[tl.App("bulk", bytes="200 kB", reverse=True)],
+        variants=[tl.Variant(cc, {"host.client.sysctl": {control: cc}}) for cc in ("cubic", "bbr")],
+    )
+    with pytest.warns(UserWarning, match="the variants `cubic`, `bbr` gave the same packets"):
+        tl.run(download)

@@ -33,6 +33,10 @@ def test_comparisons(tmp_path: Path, examples: Path) -> None:
     for name, stack in (("before", "model:linux-6.1"), ("after", "model:linux-6.1.56")):
         tl.run(examples / "delayed-ack.toml", on=stack, out=tmp_path / name)
     result = tl.compare(tmp_path / "before", tmp_path / "after")
+    again = tl.run(tmp_path / "before" / "manifest.json", out=tmp_path / "again")
+    assert isinstance(again, tl.Run) and tl.compare(again, tmp_path / "after").summary == result.summary
+    with pytest.raises(tl.UsageError, match="with out=FOLDER"):
+        tl.compare(tl.run(tmp_path / "before" / "manifest.json"))  # type: ignore[arg-type]
     assert len(result.rows) > 0 and sum(result.summary.values()) >= len(result.rows)
     assert "</html>" in result.html()
     with pytest.raises(tl.UsageError):
@@ -81,6 +85,8 @@ def test_charts(library: str, captures: Path) -> None:
     analysis = tl.analyze(captures / "bulk-rto.a.pcap")
     assert analysis.plot(library=library) is not None
     assert analysis.packets.plot("time_ns", "in_flight_bytes", "from", library=library) is not None
+    rows = [{"t": 0.0, "cwnd": 10, "who": "a"}, {"t": 1.0, "cwnd": 12, "who": "a"}]
+    assert tl.plot.lines(rows, "t", "cwnd", "who", library=library) is not None
     run = tl.run({"app": [{"kind": "stream", "chunk": {"axis": ["88", "1 kB"]}, "every": "10ms", "count": 5}]})
     chart = run.plot(library=library)
     if library == "altair":

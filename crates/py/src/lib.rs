@@ -24,10 +24,11 @@ mod _native {
 
     use pyo3::prelude::*;
 
-    /// The experiments that ship with tcplab: their text by name.
+    /// The experiments that ship with tcplab, and the starters of `tcplab new`: their text by name.
     #[pyfunction]
     fn examples() -> Vec<(&'static str, &'static str)> {
-        let all = tcplab_examples::EXAMPLES.iter();
+        let starters = tcplab_examples::STARTERS.iter();
+        let all = tcplab_examples::EXAMPLES.iter().chain(starters);
         all.map(|file| (file.name, file.text)).collect()
     }
 

@@ -105,7 +105,8 @@ fn kind(word: &str) -> PyResult<Kind> {
 
 #[pymethods]
 impl Table {
-    /// A table of rows of Python; a column is its name, its kind, its unit, what it says.
+    /// A table of rows (lists). Each column is a tuple of four texts: its name, its kind (``int``, ``float``, ``text`` or
+    /// ``flag``), its unit and what it says: ``Table.of("t", [("at_ns", "int", "ns", "When.")], [[1], [None]])``.
     #[staticmethod]
     fn of(
         name: String,
@@ -160,22 +161,26 @@ impl Table {
         })
     }
 
+    /// Its name.
     #[getter]
     fn name(&self) -> &str {
         &self.name
     }
 
+    /// Names of its columns.
     #[getter]
     fn columns(&self) -> Vec<String> {
         let fields = self.schema.fields().iter();
         fields.map(|field| field.name().clone()).collect()
     }
 
+    /// Unit of each column.
     #[getter]
     fn units(&self, py: Python<'_>) -> PyResult<Py<PyDict>> {
         self.of_field("unit", py)
     }
 
+    /// What each column says.
     #[getter]
     fn descriptions(&self, py: Python<'_>) -> PyResult<Py<PyDict>> {
         self.of_field("about", py)
@@ -196,6 +201,7 @@ impl Table {
         self.column(py, at)
     }
 
+    /// All columns as lists.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let out = PyDict::new(py);
         for (at, field) in self.schema.fields().iter().enumerate() {
@@ -204,6 +210,7 @@ impl Table {
         Ok(out)
     }
 
+    /// A chart of two columns; ``points`` and ``library`` as :func:`tcplab.plot.lines` has them.
     #[pyo3(signature = (x, y, color=None, **options))]
     fn plot<'py>(
         slf: &Bound<'py, Self>,

@@ -4,6 +4,7 @@
 
 mod ends;
 mod links;
+mod summary;
 
 use std::collections::BTreeSet;
 
@@ -16,6 +17,7 @@ use crate::table::Table;
 pub fn all(document: &RunDocument) -> Vec<Table> {
     vec![
         points(document),
+        summary::summary(document),
         ends::connections(document),
         ends::latencies(document),
         ends::pings(document),

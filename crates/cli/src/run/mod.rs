@@ -129,7 +129,11 @@ fn run(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failure> {
             say(&format!("results: {}", out.display()));
         }
     }
-    if let Some(words) = notes::all_failed(&document.points) {
+    let told = [
+        notes::all_failed(&document.points),
+        notes::alike(&document.points),
+    ];
+    for words in told.into_iter().flatten() {
         say(&format!("tcplab: warning: {words}"));
     }
     exit(&document, bad.as_ref())

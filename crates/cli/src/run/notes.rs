@@ -77,6 +77,50 @@ fn errors(points: &[PointResult]) -> Vec<String> {
     found.into_iter().map(say).collect()
 }
 
+/// Variants that came to the same in every run: what they set had no effect.
+pub fn alike(points: &[PointResult]) -> Option<String> {
+    let mut runs: BTreeMap<&str, BTreeMap<String, &PointResult>> = BTreeMap::new();
+    let mut order = Vec::new();
+    for point in points {
+        let variant = point.axes.get("variant").and_then(Value::as_str)?;
+        let mut others = point.axes.clone();
+        others.remove("variant");
+        let key = serde_json::to_string(&(&point.stack, others)).ok()?;
+        if !order.contains(&variant) {
+            order.push(variant);
+        }
+        runs.entry(variant).or_default().insert(key, point);
+    }
+    let same = |a: &PointResult, b: &PointResult| {
+        let is_whole = a.error.is_none() && b.error.is_none();
+        is_whole && a.flows == b.flows && a.counters == b.counters && a.links == b.links
+    };
+    let alike = |a: &&str, b: &&str| {
+        let (a, b) = (&runs[a], &runs[b]);
+        a.len() == b.len()
+            && a.iter()
+                .all(|(key, a)| b.get(key).is_some_and(|b| same(a, b)))
+    };
+    let mut kinds: Vec<Vec<&str>> = Vec::new();
+    for variant in order {
+        match kinds.iter_mut().find(|kind| alike(&kind[0], &variant)) {
+            Some(kind) => kind.push(variant),
+            None => kinds.push(vec![variant]),
+        }
+    }
+    let several = kinds.iter().filter(|kind| kind.len() > 1);
+    let named: Vec<String> = several
+        .map(|kind| format!("`{}`", kind.join("`, `")))
+        .collect();
+    (!named.is_empty()).then(|| {
+        format!(
+            "the variants {} gave the same packets and counters in every run, so what they set had no effect: \
+             is it at the host that sends?",
+            named.join("; ")
+        )
+    })
+}
+
 /// That an error ended every connection of the run: also an answer, where an experiment is about failures, so no exit code
 /// says it.
 pub fn all_failed(points: &[PointResult]) -> Option<String> {
@@ -102,4 +146,50 @@ pub fn all_failed(points: &[PointResult]) -> Option<String> {
     Some(format!(
         "{which} ended with {how}: the measures are of failures"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(variant: &str, repeat: u64, written: u64) -> PointResult {
+        let flow = Flow {
+            client: tcplab_plan::outcome::End {
+                written_bytes: written,
+                ..Default::default()
+            },
+            ..Default::default()
+        };
+        let axes = [("variant", variant.into()), ("repeat", repeat.into())];
+        PointResult {
+            axes: axes.map(|(name, value)| (name.to_owned(), value)).into(),
+            flows: vec![flow],
+            ..Default::default()
+        }
+    }
+
+    #[test]
+    fn variants_without_effect_are_named() {
+        let mut points = vec![
+            point("a", 1, 5),
+            point("b", 1, 5),
+            point("c", 1, 7),
+            point("a", 2, 6),
+            point("b", 2, 6),
+            point("c", 2, 6),
+        ];
+        let told = alike(&points).unwrap();
+        assert!(
+            told.starts_with("the variants `a`, `b` gave the same"),
+            "{told}"
+        );
+        // A run that differs is an effect; so is one that failed.
+        points[4].flows[0].client.written_bytes = 9;
+        assert_eq!(alike(&points), None);
+        points.truncate(2);
+        points[1].error = Some("x".to_owned());
+        assert_eq!(alike(&points), None);
+        points[0].axes.clear();
+        assert_eq!(alike(&points), None);
+    }
 }
