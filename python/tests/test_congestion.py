@@ -174,6 +174,6 @@ def test_a_derived_class_has_its_own_name() -> None:
     class Gentle(tl.Reno):
         pass
 
-    world = tl.World(apps=[tl.App("bulk", bytes="1 MB")], congestion={"client": Gentle})
-    world.run_until(0.01)
+    world = tl.World(links=[tl.Link(rate="10mbit")], apps=[tl.App("bulk", bytes="1 MB")], congestion={"client": Gentle})
+    world.run_until(0.1)
     assert world.connections[0].client.congestion == "Gentle"

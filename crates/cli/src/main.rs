@@ -85,7 +85,7 @@ pub(crate) enum Command {
     /// Merge the shards of a run into one result
     #[command(display_order = groups::RUN)]
     Merge(population::args::MergeArgs),
-    /// Print a cluster's script that runs the shards of an experiment and merges them
+    /// Print a cluster's script that runs an experiment in shards
     #[command(display_order = groups::RUN)]
     Submit(submit::SubmitArgs),
     /// Measure published claims about TCP again
