@@ -25,6 +25,16 @@ impl<T: Default + Copy> Nullable<T> {
     }
 }
 
+impl<T: Default + Copy> Nullable<T> {
+    /// A value for each of several rows.
+    fn extend(&mut self, values: impl Iterator<Item = T>) {
+        self.values.extend(values);
+        if !self.missing.is_empty() {
+            self.missing.resize(self.values.len(), false);
+        }
+    }
+}
+
 /// Texts one after the other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Texts {
@@ -179,6 +189,33 @@ impl Cells {
     pub(crate) fn flag(&mut self, is: Option<bool>) {
         match self {
             Self::Flag(cells) => cells.push(is),
+            _ => unlike(),
+        }
+    }
+
+    /// Room for so many rows, so that a long column is not moved while it grows.
+    pub(crate) fn reserve(&mut self, rows: usize) {
+        match self {
+            Self::Int(cells) => cells.values.reserve_exact(rows),
+            Self::Float(cells) => cells.values.reserve_exact(rows),
+            Self::Text(cells) => cells.offsets.reserve_exact(rows),
+            Self::Word(cells) => cells.codes.values.reserve_exact(rows),
+            Self::Flag(cells) => cells.values.reserve_exact(rows),
+        }
+    }
+
+    /// Whole numbers of several rows.
+    pub(crate) fn ints(&mut self, values: impl Iterator<Item = i64>) {
+        match self {
+            Self::Int(cells) => cells.extend(values),
+            _ => unlike(),
+        }
+    }
+
+    /// Yes or no of several rows.
+    pub(crate) fn flags(&mut self, values: impl Iterator<Item = bool>) {
+        match self {
+            Self::Flag(cells) => cells.extend(values),
             _ => unlike(),
         }
     }

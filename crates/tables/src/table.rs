@@ -44,17 +44,38 @@ impl Table {
         self.batches.iter().map(|batch| batch.rows).sum()
     }
 
-    /// Begins a row.
+    /// The batch that has room.
     #[inline]
-    pub fn row(&mut self) -> Row<'_> {
+    fn open(&mut self) -> &mut Batch {
         if self.batches.last().is_none_or(|last| last.rows == ROWS) {
             let columns = self.fields.iter().map(|field| Cells::of(field.kind));
-            let columns = columns.collect();
+            let mut columns: Vec<Cells> = columns.collect();
+            if !self.batches.is_empty() {
+                columns.iter_mut().for_each(|cells| cells.reserve(ROWS));
+            }
             self.batches.push(Batch { columns, rows: 0 });
         }
         // There is one: it was pushed above if there was none.
         let last = self.batches.len() - 1;
-        let batch = &mut self.batches[last];
+        &mut self.batches[last]
+    }
+
+    /// Adds a row for each of `items`, column by column: many times as fast as row by row. `fill` gets the columns and some of
+    /// the items, and adds a cell for each to every column.
+    pub(crate) fn extend<T>(&mut self, mut items: &[T], mut fill: impl FnMut(&mut [Cells], &[T])) {
+        while !items.is_empty() {
+            let batch = self.open();
+            let (now, later) = items.split_at(items.len().min(ROWS - batch.rows));
+            fill(&mut batch.columns, now);
+            batch.rows += now.len();
+            items = later;
+        }
+    }
+
+    /// Begins a row.
+    #[inline]
+    pub fn row(&mut self) -> Row<'_> {
+        let batch = self.open();
         batch.rows += 1;
         Row {
             cells: batch.columns.iter_mut(),

@@ -112,26 +112,85 @@ pub(super) fn table() -> Table {
 }
 
 pub(super) fn rows(table: &mut Table, flags: &Flags, file: &str, trace: &StreamTrace) {
-    for packet in &trace.rows {
-        let acked = packet.acked.as_ref();
-        let mut row = table.row();
-        row.text(file);
-        row.int(trace.stream);
-        row.int(packet.number);
-        row.int(packet.time.as_nanos());
-        row.text(side(packet.from_client));
-        row.text(flags.of(packet.flags));
-        row.int(packet.seq);
-        row.int(packet.len);
-        row.maybe(packet.ack.map(|n| n as i64));
-        row.int(packet.window);
-        row.int(packet.sack.len());
-        row.text(kind_name(packet.kind));
-        row.flag(packet.spurious);
-        row.int(packet.in_flight);
-        row.maybe(packet.rtt_us.map(i64::from));
-        row.maybe(acked.map(|ack| ack.bytes.into()));
-        row.maybe_text(acked.map(|ack| class_name(ack.class)));
-        row.maybe(acked.map(|ack| ack.wait_us.into()));
+    table.extend(&trace.rows, |columns, rows| {
+        // In the order of the fields above.
+        let [names, columns @ ..] = columns else {
+            return;
+        };
+        let [stream, packet, time, from, letters, columns @ ..] = columns else {
+            return;
+        };
+        let [seq, payload, ack, window, sack, kind, columns @ ..] = columns else {
+            return;
+        };
+        let [spurious, in_flight, rtt, acked, class, wait] = columns else {
+            return;
+        };
+        let rows = rows.iter();
+        rows.clone().for_each(|_| names.text(Some(file)));
+        stream.ints(rows.clone().map(|_| trace.stream.into()));
+        packet.ints(rows.clone().map(|p| p.number as i64));
+        time.ints(rows.clone().map(|p| p.time.as_nanos()));
+        rows.clone()
+            .for_each(|p| from.text(Some(side(p.from_client))));
+        rows.clone()
+            .for_each(|p| letters.text(Some(flags.of(p.flags))));
+        seq.ints(rows.clone().map(|p| p.seq as i64));
+        payload.ints(rows.clone().map(|p| p.len.into()));
+        rows.clone().for_each(|p| ack.int(p.ack.map(|n| n as i64)));
+        window.ints(rows.clone().map(|p| p.window.into()));
+        sack.ints(rows.clone().map(|p| p.sack.len() as i64));
+        rows.clone()
+            .for_each(|p| kind.text(Some(kind_name(p.kind))));
+        spurious.flags(rows.clone().map(|p| p.spurious));
+        in_flight.ints(rows.clone().map(|p| p.in_flight.into()));
+        rows.clone().for_each(|p| rtt.int(p.rtt_us.map(i64::from)));
+        for p in rows {
+            let ack = p.acked.as_ref();
+            acked.int(ack.map(|ack| ack.bytes.into()));
+            class.text(ack.map(|ack| class_name(ack.class)));
+            wait.int(ack.map(|ack| ack.wait_us.into()));
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use tcplab_analyze::trace::Row;
+    use tcplab_base::Instant;
+
+    use super::*;
+
+    #[test]
+    fn every_column_has_its_cell() {
+        let packet = |number: u64| Row {
+            number,
+            time: Instant::from_nanos(number as i64 * 10),
+            from_client: number == 1,
+            seq: number * 100,
+            len: 7,
+            flags: 0x18,
+            ack: (number == 2).then_some(5),
+            window: 9,
+            sack: vec![(1, 2)],
+            kind: SegmentKind::Tlp,
+            spurious: number == 2,
+            acked: None,
+            rtt_us: (number == 2).then_some(3),
+            in_flight: 11,
+            caqm: None,
+            verdicts: Default::default(),
+        };
+        let trace = StreamTrace::of(4, vec![packet(1), packet(2)]);
+        let mut table = table();
+        rows(&mut table, &Flags::new(), "f", &trace);
+        let all: Vec<String> = table.plain().map(|row| row.join(" ")).collect();
+        assert_eq!(
+            all,
+            [
+                "f 4 1 10 client P. 100 7  9 1 tail_loss_probe false 11    ",
+                "f 4 2 20 server P. 200 7 5 9 1 tail_loss_probe true 11 3   ",
+            ]
+        );
     }
 }
