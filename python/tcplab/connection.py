@@ -65,7 +65,7 @@ class End:
 
     @property
     def algorithm(self) -> CongestionControl | None:
-        """The congestion control in Python that it has; None: it has none, or no socket now."""
+        """Its congestion control in Python; None: it runs a built-in one, or has no socket now."""
         ends = self._native.ends(*self._at)
         return None if ends is None else self._made.get(ends)
 

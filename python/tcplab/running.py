@@ -122,7 +122,7 @@ class Run(_Result):
 
     @property
     def folder(self) -> Path | None:
-        """The result folder (``out``), which :func:`tcplab.compare` takes; None: none was asked for."""
+        """The result folder (``out``), which :func:`tcplab.compare` takes; None: the run kept no folder."""
         return None if self._out is None else Path(self._out)
 
     @property

@@ -23,9 +23,7 @@ impl<T: Default + Copy> Nullable<T> {
         let is_missing = self.missing.get(row).copied().unwrap_or(false);
         self.values.get(row).copied().filter(|_| !is_missing)
     }
-}
 
-impl<T: Default + Copy> Nullable<T> {
     /// A value for each of several rows.
     fn extend(&mut self, values: impl Iterator<Item = T>) {
         self.values.extend(values);

@@ -36,14 +36,18 @@ pub fn points(document: &RunDocument) -> Table {
         ("point", Kind::Int, "Number of the run, from 0."),
         ("stack", Kind::Word, "Stack that it ran on."),
     ]);
-    for axis in &axes {
-        let about = format!("Value on the axis `{axis}`, as the experiment writes it.");
-        let mut field = Field::new(axis.as_str(), Kind::Text, about);
-        field.unit.clear();
-        fields.push(field);
-    }
+    fields.extend(axes.iter().map(|name| axis(name)));
+    let seed = match document
+        .points
+        .iter()
+        .all(|p| i64::try_from(p.seed).is_ok())
+    {
+        true => Kind::Int,
+        // Some need 64 bits: as text, since a table's whole numbers have a sign.
+        false => Kind::Text,
+    };
     fields.extend(Field::all(&[
-        ("seed", Kind::Int, "Seed of the random streams."),
+        ("seed", seed, "Seed of the random streams."),
         ("cut_short", Kind::Flag, "The run reached its `max` first."),
         ("error", Kind::Text, "Why the point has no result."),
     ]));
@@ -62,8 +66,10 @@ pub fn points(document: &RunDocument) -> Table {
             let value = point.axes.get(*axis).map(axis_text);
             row.maybe_text(value.as_deref());
         }
-        // As two's complement where it needs 64 bits.
-        row.maybe(Some(point.seed as i64));
+        match seed {
+            Kind::Int => row.int(point.seed),
+            _ => row.text(&point.seed.to_string()),
+        }
         row.flag(point.cut_short);
         row.maybe_text(point.error.as_deref());
         for one in &document.measures {
@@ -71,6 +77,12 @@ pub fn points(document: &RunDocument) -> Table {
         }
     }
     table
+}
+
+/// The column of an axis.
+fn axis(name: &str) -> Field {
+    let about = format!("Value on the axis `{name}`, as the experiment writes it.");
+    Field::new(name, Kind::Text, about)
 }
 
 /// The kernel's counters of each host, by nstat's names.
@@ -96,4 +108,31 @@ fn counters(document: &RunDocument) -> Table {
         }
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_of_64_bits_stays_what_it_is() {
+        let of = |seeds: [u64; 2]| {
+            let point = |seed| tcplab_plan::result::PointResult {
+                seed,
+                ..Default::default()
+            };
+            points(&RunDocument {
+                points: seeds.map(point).into(),
+                ..RunDocument::default()
+            })
+        };
+        let seeds = |table: Table| table.plain().map(|row| row[2].clone()).collect::<Vec<_>>();
+        let (few, many) = (of([7, 1]), of([7, u64::MAX]));
+        assert_eq!(
+            (few.fields[2].kind, many.fields[2].kind),
+            (Kind::Int, Kind::Text)
+        );
+        assert_eq!(seeds(few), ["7", "1"]);
+        assert_eq!(seeds(many), ["7", "18446744073709551615"]);
+    }
 }

@@ -115,12 +115,6 @@ impl Table {
         }
     }
 
-    /// Appends the rows of a table with the same columns.
-    pub fn append(&mut self, other: Self) {
-        debug_assert_eq!(self.fields, other.fields);
-        self.batches.extend(other.batches);
-    }
-
     /// Each row as CSV writes it.
     pub fn plain(&self) -> impl Iterator<Item = Vec<String>> {
         self.batches.iter().flat_map(|batch| {

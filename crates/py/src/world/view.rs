@@ -47,7 +47,7 @@ pub(crate) struct View {
     is_app_limited: bool,
     /// Both ends speak ECN (RFC 3168).
     has_ecn: bool,
-    /// The pacing rate in bytes a second; None: there is none yet.
+    /// The pacing rate in bytes a second; None: not set yet.
     pacing_rate_bytes: Option<u64>,
 }
 

@@ -46,12 +46,7 @@ pub(super) fn summary(document: &RunDocument) -> Table {
 
 fn fields(axes: &BTreeSet<&str>) -> Vec<Field> {
     let mut fields = Field::all(&[("stack", Kind::Word, "Stack that they ran on.")]);
-    for axis in axes {
-        let about = format!("Value on the axis `{axis}`, as the experiment writes it.");
-        let mut field = Field::new(*axis, Kind::Text, about);
-        field.unit.clear();
-        fields.push(field);
-    }
+    fields.extend(axes.iter().map(|name| super::axis(name)));
     fields.extend(Field::all(&[
         ("measure", Kind::Word, "The measure (docs/experiment.md)."),
         ("unit", Kind::Word, "Unit of its values."),
