@@ -29,7 +29,7 @@ pub(crate) fn sent_by_hosts(
         let name = &point.hosts[host].name;
         let ip = match addresses.get(name) {
             Some(ip) => ip.clone(),
-            None => host_address(host).to_string(),
+            None => host_address(point.ip, host).to_string(),
         };
         let directions = sent.entry(name.clone()).or_default();
         for stream in streams(&folder.join(file), &config(point, host))? {
@@ -43,7 +43,8 @@ pub(crate) fn sent_by_hosts(
 fn own(ip: &str, stream: &Stream) -> Vec<Sent> {
     let is_own = |end: &str| {
         let address = end.rsplit_once(':').map_or(end, |(address, _)| address);
-        address == ip || address == "127.0.0.1"
+        let address = address.trim_start_matches('[').trim_end_matches(']');
+        address == ip || ["127.0.0.1", "::1"].contains(&address)
     };
     let directions = [
         (&stream.client, &stream.client_to_server),

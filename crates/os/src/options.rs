@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-use socket2::{SockRef, TcpKeepalive};
+use socket2::{Domain, SockRef, TcpKeepalive};
 use tcplab_plan::point::SocketOptions;
 
 use crate::sys::{self, SockOpt};
@@ -33,7 +33,11 @@ pub fn set(fd: &impl AsFd, is_tcp: bool, wanted: &SocketOptions) -> Result<(), R
     int(SockOpt::RCVBUF, "SO_RCVBUF", wanted.rcvbuf)?;
     int(SockOpt::SNDBUF, "SO_SNDBUF", wanted.sndbuf)?;
     int(SockOpt::RCVLOWAT, "SO_RCVLOWAT", wanted.rcvlowat)?;
-    int(SockOpt::TOS, "IP_TOS", wanted.tos.map(u32::from))?;
+    let (tos, name) = match SockRef::from(fd).domain() {
+        Ok(Domain::IPV6) => (SockOpt::TCLASS, "IPV6_TCLASS"),
+        _ => (SockOpt::TOS, "IP_TOS"),
+    };
+    int(tos, name, wanted.tos.map(u32::from))?;
     if !is_tcp {
         return Ok(());
     }

@@ -44,6 +44,11 @@ impl SockOpt {
         level: libc::IPPROTO_IP,
         name: libc::IP_TOS,
     };
+    /// `IPV6_TCLASS`: the same of IPv6, RFC 3542 6.5.
+    pub const TCLASS: Self = Self {
+        level: libc::IPPROTO_IPV6,
+        name: libc::IPV6_TCLASS,
+    };
 
     /// `PACKET_VNET_HDR`: a `struct virtio_net_hdr` before each frame (linux/if_packet.h).
     pub const PACKET_VNET_HDR: Self = Self::packet(libc::PACKET_VNET_HDR);

@@ -1,9 +1,9 @@
 //! Names and numbers of a point's hosts and interfaces, and the ways between hosts: the same on every stack.
 
 use std::collections::VecDeque;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use crate::point::{Host, Link, Point};
+use crate::point::{Host, Ip, Link, Point};
 
 /// What hosts of all stacks have for sysctls unless the experiment says otherwise, as those of a machine with plenty
 /// of memory: the kernel's own buffers follow the memory of the machine or guest, and with them the placement of ACKs.
@@ -14,11 +14,22 @@ pub const HOST_SYSCTLS: [(&str, &str); 3] = [
     ("net.ipv4.tcp_no_metrics_save", "1"),
 ];
 
-/// The address of a host; it has one, whichever of its links is used.
-pub fn host_address(index: usize) -> Ipv4Addr {
+/// The address of a host; it has one, whichever of its links is used: 10.77.0.1 and so on, or fd77::1 (RFC 4193).
+pub fn host_address(ip: Ip, index: usize) -> IpAddr {
     let n = u16::try_from(index + 1).unwrap_or(u16::MAX);
     let [high, low] = n.to_be_bytes();
-    Ipv4Addr::new(10, 77, high, low)
+    match ip {
+        Ip::V4 => Ipv4Addr::new(10, 77, high, low).into(),
+        Ip::V6 => Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, n).into(),
+    }
+}
+
+/// The address at which a host reaches itself.
+pub fn loopback_address(ip: Ip) -> IpAddr {
+    match ip {
+        Ip::V4 => Ipv4Addr::LOCALHOST.into(),
+        Ip::V6 => Ipv6Addr::LOCALHOST.into(),
+    }
 }
 
 /// The Ethernet address of one end (0 or 1) of a link.

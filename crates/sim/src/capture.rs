@@ -5,17 +5,18 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 
 use tcplab_base::{Instant, Random};
 use tcplab_capture::{Interface, PcapngWriter};
 use tcplab_plan::Point;
-use tcplab_plan::network::{ethernet_address, host_address};
+use tcplab_plan::network::{ethernet_address, host_address, loopback_address};
+use tcplab_plan::point::Ip;
 use tcplab_tcp::{Addr, ip_offset};
 use tcplab_wire::emit::EmitError;
 use tcplab_wire::{Config, LinkType, TcpFlags};
 
-use crate::datagram;
+use crate::headers::{self, Outer};
 use crate::packet::{Body, Packet};
 
 /// The captures of a run: one output for each interface, in the order of
@@ -97,7 +98,8 @@ impl Captures {
             return;
         }
         self.frame.clear();
-        let whole = match frame(packet, hop, &mut self.frame) {
+        let flow_label = self.ids.flow_label(&packet.body);
+        let whole = match frame(packet, hop, flow_label, &mut self.frame) {
             Ok(whole) => whole,
             Err(e) => {
                 self.failed = Some(io::Error::other(e.to_string()));
@@ -145,11 +147,12 @@ impl Captures {
 }
 
 /// IP identifications as Linux gives them: a connected socket counts from a number of chance, what
-/// has no socket (SYN-ACK, resets to nobody) has 0.
+/// has no socket (SYN-ACK, resets to nobody) has 0. And flow labels: each socket has one of chance.
 #[derive(Debug)]
 struct Ids {
     next: BTreeMap<(Addr, Addr), u16>,
     first: Random,
+    seed: u64,
 }
 
 impl Ids {
@@ -157,7 +160,19 @@ impl Ids {
         Self {
             next: BTreeMap::new(),
             first: Random::stream(seed, "capture/ip_id"),
+            seed,
         }
+    }
+
+    /// The flow label of an IPv6 packet (RFC 6437): one for each way of each connection.
+    fn flow_label(&self, body: &Body) -> u32 {
+        let (src, dst) = match body {
+            Body::Tcp(s) => (s.src, s.dst),
+            Body::Udp(d) => (d.src, d.dst),
+        };
+        let ends = [src, dst].map(|end| (u64::from(end.host) << 16) | u64::from(end.port));
+        let stream = self.seed ^ (ends[0] << 32 | ends[1]);
+        Random::stream(stream, "capture/flow_label").below(1 << 20) as u32
     }
 
     fn of(&mut self, body: &Body) -> u16 {
@@ -178,11 +193,12 @@ impl Ids {
 }
 
 /// The bytes of a frame without its payload; gives its length on the wire.
-fn frame(packet: &Packet, hop: Hop, out: &mut Vec<u8>) -> Result<u32, EmitError> {
+fn frame(packet: &Packet, hop: Hop, flow_label: u32, out: &mut Vec<u8>) -> Result<u32, EmitError> {
     let whole = match &packet.body {
         Body::Tcp(segment) => {
-            let ends = addresses(segment.src, segment.dst).map(IpAddr::V4);
-            let tcp = segment.packet(ends, packet.ttl, Some(packet.id));
+            let ends = addresses(packet.ip, segment.src, segment.dst);
+            let id = (packet.ip == Ip::V4).then_some(packet.id);
+            let tcp = segment.packet(ends, packet.ttl, id);
             let link = LinkType::Ethernet;
             let config = Config {
                 caqm_ethertype: packet.tag_type,
@@ -190,15 +206,30 @@ fn frame(packet: &Packet, hop: Hop, out: &mut Vec<u8>) -> Result<u32, EmitError>
             };
             let whole = segment.emit(link, &tcp, &config, out)?;
             let ip = ip_offset(link, &tcp);
+            if packet.ip == Ip::V6
+                && let Some(label) = out.get_mut(ip + 1..ip + 4)
+            {
+                let [_, high, middle, low] = flow_label.to_be_bytes();
+                label[0] |= high;
+                label[1..].copy_from_slice(&[middle, low]);
+            }
             // The checksum of a damaged segment does not fit.
-            if let (true, Some(byte)) = (packet.corrupt, out.get_mut(ip + 20 + 16)) {
+            let checksum = ip + packet.ip.header_bytes() as usize + 16;
+            if let (true, Some(byte)) = (packet.corrupt, out.get_mut(checksum)) {
                 *byte ^= 0x55;
             }
             whole
         }
         Body::Udp(datagram) => {
-            let ends = addresses(datagram.src, datagram.dst);
-            datagram::frame(datagram, ends, (packet.id, packet.ttl), out)
+            let [src, dst] = addresses(packet.ip, datagram.src, datagram.dst);
+            let outer = Outer {
+                src,
+                dst,
+                id: packet.id,
+                ttl: packet.ttl,
+                flow_label,
+            };
+            headers::frame(datagram, outer, out)
         }
     };
     let (to, from) = match hop {
@@ -213,10 +244,10 @@ fn frame(packet: &Packet, hop: Hop, out: &mut Vec<u8>) -> Result<u32, EmitError>
     Ok(whole)
 }
 
-/// A host that talks to itself does so from 127.0.0.1.
-fn addresses(src: Addr, dst: Addr) -> [Ipv4Addr; 2] {
+/// A host that talks to itself does so from the loopback address.
+fn addresses(ip: Ip, src: Addr, dst: Addr) -> [IpAddr; 2] {
     match src.host == dst.host {
-        true => [Ipv4Addr::LOCALHOST; 2],
-        false => [src, dst].map(|end| host_address(usize::from(end.host))),
+        true => [loopback_address(ip); 2],
+        false => [src, dst].map(|end| host_address(ip, usize::from(end.host))),
     }
 }

@@ -15,7 +15,7 @@
 use std::collections::VecDeque;
 
 use tcplab_base::{Duration, Instant, Random};
-use tcplab_plan::point::Card as Settings;
+use tcplab_plan::point::{Card as Settings, Ip};
 use tcplab_qdisc::Packet as _;
 use tcplab_wire::CaqmUnits;
 
@@ -259,6 +259,8 @@ impl Cpu {
         while let Some(segment) = self.gro.as_mut().and_then(Gro::next) {
             self.done.push(Packet {
                 body: Body::Tcp(segment),
+                // It is on its way up, where only TCP counts.
+                ip: Ip::V4,
                 id: 0,
                 ttl: TTL,
                 // The host has let its frames in.
@@ -298,6 +300,7 @@ mod tests {
         };
         Packet {
             body: Body::Tcp(segment),
+            ip: Ip::V4,
             id: 0,
             ttl: TTL,
             tag_type: 0,

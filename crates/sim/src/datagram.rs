@@ -1,15 +1,15 @@
 //! UDP as the applications need it: bound ports, a queue of datagrams for each, the error of a port that nobody has; and
 //! ICMP's echoes, which use the same sockets.
 //!
-//! RFC 768, RFC 792.
+//! RFC 768, RFC 792, RFC 4443.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
-use std::net::Ipv4Addr;
 
 use tcplab_base::Errno;
+use tcplab_plan::point::Ip;
 
-use crate::packet::{BELOW_TCP, Datagram, IP_HEADER, Protocol, UDP_HEADER};
+use crate::packet::{Datagram, Protocol};
 
 /// Bytes of datagrams that a socket holds, as Linux's `net.core.rmem_default` counts them.
 const RCVBUF: u32 = 212_992;
@@ -26,6 +26,8 @@ pub(crate) type Datagrams = Vec<Datagram>;
 /// A host's UDP.
 #[derive(Debug, Default)]
 pub(crate) struct Udp {
+    /// What its datagrams travel in: counters have other names.
+    ip: Ip,
     sockets: BTreeMap<u16, Socket>,
     /// Ports and identifiers that clients have got.
     taken: u64,
@@ -48,15 +50,60 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    pub(crate) fn named(&self) -> [(&'static str, u64); 6] {
+    pub(crate) fn named(&self, ip: Ip) -> [(&'static str, u64); 6] {
+        let names = match ip {
+            Ip::V4 => [
+                "UdpInDatagrams",
+                "UdpNoPorts",
+                "UdpInErrors",
+                "UdpOutDatagrams",
+                "UdpRcvbufErrors",
+                "UdpInCsumErrors",
+            ],
+            Ip::V6 => [
+                "Udp6InDatagrams",
+                "Udp6NoPorts",
+                "Udp6InErrors",
+                "Udp6OutDatagrams",
+                "Udp6RcvbufErrors",
+                "Udp6InCsumErrors",
+            ],
+        };
+        let [received, no_port, errors, sent, full, damaged] = names;
         [
-            ("UdpInDatagrams", self.received),
-            ("UdpNoPorts", self.no_port),
-            ("UdpInErrors", self.full + self.damaged),
-            ("UdpOutDatagrams", self.sent),
-            ("UdpRcvbufErrors", self.full),
-            ("UdpInCsumErrors", self.damaged),
+            (received, self.received),
+            (no_port, self.no_port),
+            (errors, self.full + self.damaged),
+            (sent, self.sent),
+            (full, self.full),
+            (damaged, self.damaged),
         ]
+    }
+
+    /// ICMPv6's (`/proc/net/snmp6`), of which only those that moved are shown.
+    pub(crate) fn icmp6(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let [out_echos, in_echos, out_replies, in_replies] = self.echo;
+        let bad = self.damaged_icmp;
+        let [out_errors, in_errors, to_nobody] = self.unreachable;
+        let all = [
+            ("Icmp6InMsgs", in_echos + in_replies + in_errors + bad),
+            ("Icmp6InErrors", to_nobody + bad),
+            ("Icmp6InCsumErrors", bad),
+            ("Icmp6InDestUnreachs", in_errors),
+            ("Icmp6InEchos", in_echos),
+            ("Icmp6InEchoReplies", in_replies),
+            ("Icmp6OutMsgs", out_echos + out_replies + out_errors),
+            ("Icmp6OutDestUnreachs", out_errors),
+            ("Icmp6OutEchos", out_echos),
+            ("Icmp6OutEchoReplies", out_replies),
+            ("Icmp6InType1", in_errors),
+            ("Icmp6InType128", in_echos),
+            ("Icmp6InType129", in_replies),
+            ("Icmp6OutType1", out_errors),
+            ("Icmp6OutType128", out_echos),
+            ("Icmp6OutType129", out_replies),
+        ];
+        all.into_iter().filter(|(_, n)| *n > 0)
     }
 
     /// ICMP's, of which only those that moved are shown.
@@ -101,6 +148,23 @@ struct Socket {
 }
 
 impl Udp {
+    /// Without sockets.
+    pub(crate) fn new(ip: Ip) -> Self {
+        Self {
+            ip,
+            ..Self::default()
+        }
+    }
+
+    /// Its counters by nstat's names.
+    pub(crate) fn counters(&self) -> Vec<(&'static str, u64)> {
+        let udp = self.count.named(self.ip);
+        match self.ip {
+            Ip::V4 => udp.into_iter().chain(self.count.icmp()).collect(),
+            Ip::V6 => udp.into_iter().chain(self.count.icmp6()).collect(),
+        }
+    }
+
     /// Binds a server's port.
     pub(crate) fn bind(&mut self, port: u16, end: u32) {
         let socket = Socket {
@@ -222,109 +286,6 @@ impl Udp {
     }
 }
 
-/// The frame of a datagram up to its number, without Ethernet addresses; the rest of its payload is zeros. Gives its
-/// length on the wire.
-pub(crate) fn frame(
-    datagram: &Datagram,
-    [src, dst]: [Ipv4Addr; 2],
-    (id, ttl): (u16, u8),
-    out: &mut Vec<u8>,
-) -> u32 {
-    out.extend([0; 12]);
-    out.extend([0x08, 0x00]);
-    out.extend(ip(datagram, [src, dst], (id, ttl)));
-    match datagram.protocol {
-        Protocol::Udp => out.extend(udp(datagram, [src, dst])),
-        Protocol::EchoRequest | Protocol::EchoReply => out.extend(echo(datagram)),
-        Protocol::Unreachable(quote) => {
-            let (refused, ends) = (quote.datagram(datagram), [dst, src]);
-            let mut quoted = ip(&refused, ends, (quote.id, quote.ttl)).to_vec();
-            quoted.extend(udp(&refused, ends));
-            // Type 3, code 3.
-            let mut icmp = [3, 3, 0, 0, 0, 0, 0, 0];
-            let check = sum(&[&icmp, &quoted]);
-            icmp[2..4].copy_from_slice(&check.to_be_bytes());
-            out.extend(icmp);
-            out.extend(quoted);
-        }
-    }
-    BELOW_TCP + UDP_HEADER + datagram.len
-}
-
-fn ip(datagram: &Datagram, [src, dst]: [Ipv4Addr; 2], (id, ttl): (u16, u8)) -> [u8; 20] {
-    let length = (IP_HEADER + UDP_HEADER + datagram.len) as u16;
-    let mut ip = [0_u8; IP_HEADER as usize];
-    ip[0] = 0x45;
-    ip[1] = datagram.tos;
-    ip[2..4].copy_from_slice(&length.to_be_bytes());
-    ip[4..6].copy_from_slice(&id.to_be_bytes());
-    // Linux's ICMP socket, which sends replies and errors, does no path MTU discovery: no DF (icmp_sk_init()).
-    (ip[6], ip[9]) = match datagram.protocol {
-        Protocol::Udp => (0x40, 17),
-        Protocol::EchoRequest => (0x40, 1),
-        Protocol::EchoReply | Protocol::Unreachable(_) => (0, 1),
-    };
-    ip[8] = ttl;
-    ip[12..16].copy_from_slice(&src.octets());
-    ip[16..20].copy_from_slice(&dst.octets());
-    let check = sum(&[&ip]);
-    ip[10..12].copy_from_slice(&check.to_be_bytes());
-    ip
-}
-
-/// The bytes of the payload that are not zeros.
-fn numbered(datagram: &Datagram) -> Vec<u8> {
-    let mut number = datagram.number.to_be_bytes().to_vec();
-    number.truncate(datagram.len as usize);
-    number
-}
-
-/// A header of UDP, and the payload up to its zeros.
-fn udp(datagram: &Datagram, [src, dst]: [Ipv4Addr; 2]) -> Vec<u8> {
-    let (length, payload) = ((UDP_HEADER + datagram.len) as u16, numbered(datagram));
-    let mut udp = [0_u8; 8];
-    udp[..2].copy_from_slice(&datagram.src.port.to_be_bytes());
-    udp[2..4].copy_from_slice(&datagram.dst.port.to_be_bytes());
-    udp[4..6].copy_from_slice(&length.to_be_bytes());
-    let pseudo = [0, 17, (length >> 8) as u8, length as u8];
-    let check = match sum(&[&src.octets(), &dst.octets(), &pseudo, &udp, &payload]) {
-        0 => 0xffff,
-        sum => sum,
-    };
-    udp[6..8].copy_from_slice(&check.to_be_bytes());
-    [&udp[..], &payload].concat()
-}
-
-/// The same of an echo (RFC 792): its identifier is the client's port, its sequence number the low half of the number.
-fn echo(datagram: &Datagram) -> Vec<u8> {
-    let payload = numbered(datagram);
-    let mut icmp = [0_u8; 8];
-    let client = match datagram.protocol {
-        Protocol::EchoReply => datagram.dst,
-        _ => {
-            icmp[0] = 8;
-            datagram.src
-        }
-    };
-    icmp[4..6].copy_from_slice(&client.port.to_be_bytes());
-    icmp[6..8].copy_from_slice(&(datagram.number as u16).to_be_bytes());
-    let check = sum(&[&icmp, &payload]);
-    icmp[2..4].copy_from_slice(&check.to_be_bytes());
-    [&icmp[..], &payload].concat()
-}
-
-/// The Internet checksum (RFC 1071) of parts of even length; the last one may be odd.
-pub(crate) fn sum(parts: &[&[u8]]) -> u16 {
-    let words = parts.iter().flat_map(|part| part.chunks(2));
-    let mut sum: u32 = words
-        .map(|word| u32::from(word[0]) << 8 | word.get(1).map_or(0, |b| u32::from(*b)))
-        .sum();
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    !(sum as u16)
-}
-
 #[cfg(test)]
 mod tests {
     use tcplab_tcp::Addr;
@@ -354,38 +315,6 @@ mod tests {
         assert_eq!((udp.count.received, udp.count.full), (3, 1));
         assert_eq!(udp.receive(7), Some(datagram));
         assert_eq!(udp.on_datagram(&datagram), Some(3));
-    }
-
-    /// Each header and the payload sum up to nothing, whatever the size.
-    #[test]
-    fn checksums_are_right() {
-        let ends = [Ipv4Addr::new(10, 77, 0, 1), Ipv4Addr::new(10, 77, 0, 2)];
-        for protocol in [Protocol::Udp, Protocol::EchoRequest, Protocol::EchoReply] {
-            for len in [1, 3, 4, 60] {
-                let datagram = Datagram {
-                    src: addr(0, 40_000),
-                    dst: addr(1, 53),
-                    len,
-                    tos: 0xb8,
-                    number: 0x0102_0304,
-                    protocol,
-                };
-                let mut out = Vec::new();
-                let whole = frame(&datagram, ends, (1, 64), &mut out);
-                assert_eq!(whole, 42 + len);
-                assert_eq!(out[15], 0xb8);
-                assert_eq!(sum(&[&out[14..34]]), 0);
-                assert_eq!(out.len(), 42 + len.min(4) as usize);
-                let checked = match protocol {
-                    Protocol::Udp => {
-                        let pseudo = [0, 17, 0, 8 + len as u8];
-                        sum(&[&out[26..34], &pseudo, &out[34..]])
-                    }
-                    _ => sum(&[&out[34..]]),
-                };
-                assert_eq!(checked, 0, "{protocol:?} {len}");
-            }
-        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tcplab_base::{Instant, Random};
 use tcplab_plan::Point;
 use tcplab_plan::network::{HOST_SYSCTLS, first_hops};
-use tcplab_plan::point::Offload;
+use tcplab_plan::point::{Ip, Offload};
 use tcplab_plan::profile::Profile;
 use tcplab_tcp::{
     Addresses, Clock, ConnId, Counter, HostConfig, Interfaces, RxTruesize, Stack, Sysctl,
@@ -14,7 +14,7 @@ use tcplab_tcp::{
 use crate::card::{Card, Polled};
 use crate::datagram::{Datagrams, Udp};
 use crate::gro::Gro;
-use crate::packet::{Body, Datagram, Packet, Protocol};
+use crate::packet::{Body, Datagram, Packet, Protocol, TTL};
 use crate::unreachable::{self, Limit};
 use crate::world::{SimError, refused_sysctl};
 
@@ -89,8 +89,8 @@ impl Host {
                 0 => RxTruesize::Kmalloc,
                 bytes => RxTruesize::Fixed(bytes),
             },
-            ip_header: 20,
-            addresses: Addresses::default(),
+            ip_header: point.ip.header_bytes(),
+            addresses: Addresses::new(point.ip),
             interfaces: numbers(point, index),
             secret,
             external: None,
@@ -98,10 +98,13 @@ impl Host {
         let units = config.sysctl.caqm_units();
         let knows_tag = config.sysctl.sysctl_caqm_enable;
         let tag_type = config.sysctl.sysctl_caqm_tpid;
-        let ttl = config.sysctl.ip_default_ttl;
+        let ttl = match point.ip {
+            Ip::V4 => config.sysctl.ip_default_ttl,
+            Ip::V6 => TTL,
+        };
         Ok(Self {
             stack: Stack::new(config),
-            udp: Udp::default(),
+            udp: Udp::new(point.ip),
             icmp_errors: Limit::default(),
             datagrams: Datagrams::default(),
             forward: Vec::new(),
@@ -322,9 +325,7 @@ impl Host {
 
     /// Its counters by nstat's names.
     pub(crate) fn counters(&self) -> BTreeMap<String, i64> {
-        let udp = self.udp.count.named();
-        let icmp = self.udp.count.icmp();
-        let all = self.stack.mib.iter().chain(udp).chain(icmp);
+        let all = self.stack.mib.iter().chain(self.udp.counters());
         let card = self.card.iter().flat_map(|card| card.counters());
         let copied = ("tx_tso_copied_caqm", self.copied_tags);
         let copied = Some(copied).filter(|(_, n)| *n > 0 || self.card.is_some());

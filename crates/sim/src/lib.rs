@@ -10,6 +10,7 @@ mod card;
 mod datagram;
 mod events;
 mod gro;
+mod headers;
 mod host;
 mod network;
 mod packet;

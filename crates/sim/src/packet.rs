@@ -1,15 +1,13 @@
 //! What travels on a link: a segment or a datagram, with what its IP and Ethernet headers need.
 
 use tcplab_link::Kind;
+use tcplab_plan::point::Ip;
 use tcplab_tcp::{Addr, Caqm, Segment};
 
 use crate::unreachable::Quote;
 
-/// Bytes of an IPv4 header.
-pub(crate) const IP_HEADER: u32 = 20;
-
-/// Bytes of the Ethernet and the IPv4 header.
-pub(crate) const BELOW_TCP: u32 = 14 + IP_HEADER;
+/// Bytes of an Ethernet header.
+pub(crate) const ETHERNET: u32 = 14;
 
 /// Bytes of a UDP header, and of an ICMP header.
 pub(crate) const UDP_HEADER: u32 = 8;
@@ -53,7 +51,8 @@ pub(crate) enum Body {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Packet {
     pub(crate) body: Body,
-    /// The IP identification; only captures show it.
+    pub(crate) ip: Ip,
+    /// The identification of an IPv4 packet; only captures show it.
     pub(crate) id: u16,
     pub(crate) ttl: u8,
     /// The EtherType of its sender's CAQM tags (`sysctl_caqm_tpid`); counts with a tag only.
@@ -75,9 +74,10 @@ impl Packet {
     /// Bytes of its Ethernet frame.
     #[inline]
     pub(crate) fn frame_len(&self) -> u32 {
+        let below = ETHERNET + self.ip.header_bytes();
         match &self.body {
-            Body::Tcp(segment) => BELOW_TCP + tag_len(segment) + segment.header_len() + segment.len,
-            Body::Udp(datagram) => BELOW_TCP + UDP_HEADER + datagram.len,
+            Body::Tcp(segment) => below + tag_len(segment) + segment.header_len() + segment.len,
+            Body::Udp(datagram) => below + UDP_HEADER + datagram.len,
         }
     }
 

@@ -1,14 +1,22 @@
-//! ICMP's "port unreachable" (RFC 792, RFC 1122 4.1.3.1): what a host answers to a datagram whose port nobody has.
+//! ICMP's "port unreachable" (RFC 792, RFC 1122 4.1.3.1, RFC 4443 3.1): what a host answers to a datagram whose port
+//! nobody has.
 //!
-//! Linux icmp_send(), inet_peer_xrlim_allow(). DEVIATION: `icmp_msgs_per_sec`, the limit over all peers, is left out: with
+//! Linux icmp_send(), icmp6_send(), inet_peer_xrlim_allow(). DEVIATION: `icmp_msgs_per_sec`, the limit over all peers, is left out: with
 //! fewer than nine peers that of each peer is the tighter one.
 
 use std::collections::BTreeMap;
 
-use crate::packet::{Datagram, IP_HEADER, Packet, Protocol, UDP_HEADER};
+use tcplab_plan::point::Ip;
 
-/// Bytes of such a packet at most, from its IP header on (RFC 1812 4.3.2.3).
-const MOST: u32 = 576;
+use crate::packet::{Datagram, Packet, Protocol, UDP_HEADER};
+
+/// Bytes of such a packet at most, from its IP header on (RFC 1812 4.3.2.3, RFC 4443 2.4).
+const fn most(ip: Ip) -> u32 {
+    match ip {
+        Ip::V4 => 576,
+        Ip::V6 => 1_280,
+    }
+}
 
 /// The DS field of ICMP errors: internetwork control (`IPTOS_PREC_INTERNETCONTROL`), and the old TOS bits of the
 /// datagram (`IPTOS_TOS_MASK`).
@@ -29,12 +37,16 @@ pub(crate) struct Quote {
 
 /// The error for a packet with this datagram. Its `len` counts what is quoted: ICMP's header is as long as UDP's.
 pub(crate) fn answer(packet: &Packet, refused: &Datagram) -> Datagram {
-    let quoted = IP_HEADER + UDP_HEADER + refused.len;
+    let header = packet.ip.header_bytes();
+    let quoted = header + UDP_HEADER + refused.len;
     Datagram {
         src: refused.dst,
         dst: refused.src,
-        len: quoted.min(MOST - IP_HEADER - UDP_HEADER),
-        tos: refused.tos & TOS | CONTROL,
+        len: quoted.min(most(packet.ip) - header - UDP_HEADER),
+        tos: match packet.ip {
+            Ip::V4 => refused.tos & TOS | CONTROL,
+            Ip::V6 => 0,
+        },
         number: refused.number,
         protocol: Protocol::Unreachable(Quote {
             id: packet.id,

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use tcplab_plan::network::host_address;
-use tcplab_plan::point::{Offload, Route};
+use tcplab_plan::point::{Ip, Offload, Route};
 use tcplab_plan::profile::{Profile, WindowShare};
 
 use crate::cc::external::Maker;
@@ -123,18 +123,32 @@ pub enum RxTruesize {
 
 /// The IP addresses that numbers of hosts stand for; only Fast Open's cookies depend on them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Addresses(Vec<(u16, IpAddr)>);
+pub struct Addresses {
+    ip: Ip,
+    others: Vec<(u16, IpAddr)>,
+}
 
 impl Addresses {
+    /// Those that the simulator gives its hosts.
+    pub fn new(ip: Ip) -> Self {
+        Self {
+            ip,
+            others: Vec::new(),
+        }
+    }
+
     /// Gives a host this address; the others have the simulator's.
     pub fn set(&mut self, host: u16, address: IpAddr) {
-        self.0.retain(|&(known, _)| known != host);
-        self.0.push((host, address));
+        self.others.retain(|&(known, _)| known != host);
+        self.others.push((host, address));
     }
 
     /// The address of a host.
     pub fn of(&self, host: u16) -> IpAddr {
-        let known = self.0.iter().find(|&&(known, _)| known == host);
-        known.map_or_else(|| host_address(host.into()).into(), |&(_, address)| address)
+        let known = self.others.iter().find(|&&(known, _)| known == host);
+        known.map_or_else(
+            || host_address(self.ip, host.into()),
+            |&(_, address)| address,
+        )
     }
 }

@@ -13,6 +13,7 @@ use anyhow::{Context, Result};
 use tcplab_capture::{Body, Reader};
 use tcplab_plan::Point;
 use tcplab_plan::network::{capture_files, host_address};
+use tcplab_plan::point::Ip;
 use tcplab_wire::{Config, Endpoint, Parsed, TcpFlags, TcpPacket, parse_frame};
 
 /// A packet as its sender's capture has it.
@@ -78,18 +79,22 @@ type Ends = (Endpoint, Endpoint);
 pub fn sent(point: &Point, folder: &Path) -> Result<Vec<Packet>> {
     let mut raw: Vec<(i64, usize, TcpPacket)> = Vec::new();
     for (host, _, file) in capture_files(point) {
-        read(&folder.join(file), host, &mut raw)?;
+        read(&folder.join(file), (point.ip, host), &mut raw)?;
     }
     // Stable: what one host sent at one time keeps its order.
     raw.sort_by_key(|(time, ..)| *time);
     Ok(relative(&raw))
 }
 
-fn read(path: &Path, host: usize, out: &mut Vec<(i64, usize, TcpPacket)>) -> Result<()> {
+fn read(
+    path: &Path,
+    (ip, host): (Ip, usize),
+    out: &mut Vec<(i64, usize, TcpPacket)>,
+) -> Result<()> {
     let name = || path.display().to_string();
     let file = File::open(path).with_context(name)?;
     let mut reader = Reader::new(file).with_context(name)?;
-    let own = host_address(host);
+    let own = host_address(ip, host);
     while let Some(record) = reader.next().with_context(name)? {
         let (
             Body::Frame {

@@ -498,6 +498,16 @@ pub(super) fn silence(tx: &Dir, tsval: Option<u32>, now: Instant) -> (Duration, 
     (if after_probe { idle } else { idle.max(own) }, wait)
 }
 
+/// A timeout ended a moment ago, as far as the capture showed: a hole behind its first retransmission says that more was
+/// lost with it. Gives whether there was one.
+fn timeout_goes_on(tx: &mut Dir, now: Instant) -> bool {
+    let near = near(tx).unwrap_or_else(|| rtt(tx));
+    let (una, nxt) = (tx.una, tx.nxt);
+    tx.loss()
+        .episodes
+        .resume(una, nxt, now - (near + near + near + near))
+}
+
 /// A retransmission: count it, find its reason.
 fn sent_again(tx: &mut Dir, rx: &Dir, p: &TcpPacket, at: At) -> SegmentKind {
     let (seq, end) = (p.seq, p.seq_end());
@@ -513,6 +523,8 @@ fn sent_again(tx: &mut Dir, rx: &Dir, p: &TcpPacket, at: At) -> SegmentKind {
     // A timeout was there, but its first retransmission filled no hole that the capture shows.
     let recovering = tx.loss.as_deref().is_some_and(Loss::recovering);
     let hidden = hole.and_then(|h| h.timed_out).filter(|_| !recovering);
+    // Or that first one was seen to be one: one timeout, whose recovery goes on.
+    let hidden = hidden.filter(|_| !timeout_goes_on(tx, at.now));
     let idle = hidden.map_or(idle, |silence| silence.max(idle));
     let load = tx.load();
     // What stands in a queue before the capture comes later by as much.

@@ -197,6 +197,39 @@ impl Episodes {
         }
     }
 
+    /// What is repaired now was lost with the data of the timeout that ended last, not before `since`: that episode goes on
+    /// to `recover`. `una` is the first unACKed byte. Gives whether it does.
+    pub(crate) fn resume(&mut self, una: Seq, recover: Seq, since: Instant) -> bool {
+        let is_it = |r: &Record| {
+            r.kind == Some(EpisodeKind::Rto) && r.lost && r.end.is_some_and(|end| end >= since)
+        };
+        if self.open.is_some() || self.not_listed > 0 || !self.ended.last().is_some_and(is_it) {
+            return false;
+        }
+        let Some(record) = self.ended.pop() else {
+            return false;
+        };
+        self.open = Some(Box::new(Open {
+            kind: EpisodeKind::Rto,
+            start: record.start,
+            recover,
+            seq: una,
+            at: since,
+            number: record.packet,
+            tsval: None,
+            latest: una,
+            judged: true,
+            maybe_rto: None,
+            record: Record {
+                duration: None,
+                end: None,
+                ended_at: None,
+                ..record
+            },
+        }));
+        true
+    }
+
     /// New data is sent.
     /// `near_us` is the way from the capture to the sender and back.
     pub(crate) fn new_data(&mut self, now: Instant, near_us: u32) {

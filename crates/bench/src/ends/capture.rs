@@ -1,7 +1,7 @@
 //! A capture beside an end of a run between two hosts, of that run's packets only.
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -42,10 +42,7 @@ impl Capture {
         shift: Span,
         path: &Path,
     ) -> Result<Self, EndError> {
-        let IpAddr::V4(address) = server.ip() else {
-            let other = io::Error::from(io::ErrorKind::Unsupported);
-            return Err(other).tried("captures of a bench are of IPv4");
-        };
+        let address = server.ip();
         let interface = match is_client {
             true => interface_to(address),
             false => interface_of(address),
@@ -90,10 +87,12 @@ impl Capture {
 }
 
 /// The interface that has this address.
-fn interface_of(address: Ipv4Addr) -> io::Result<String> {
+fn interface_of(address: IpAddr) -> io::Result<String> {
     let has = |found: &nix::ifaddrs::InterfaceAddress| {
-        let own = found.address.as_ref().and_then(|a| a.as_sockaddr_in());
-        own.is_some_and(|own| own.ip() == address)
+        let own = found.address.as_ref();
+        let v4 = own.and_then(|a| Some(IpAddr::V4(a.as_sockaddr_in()?.ip())));
+        let v6 = own.and_then(|a| Some(IpAddr::V6(a.as_sockaddr_in6()?.ip())));
+        v4.or(v6) == Some(address)
     };
     match getifaddrs()?.find(has) {
         Some(found) => Ok(found.interface_name),

@@ -81,8 +81,8 @@ fn set_up(side: usize) -> Result<(), OsError> {
             if family == Family::V4 {
                 added?;
             }
-            if let IpAddr::V4(ip) = of[1 - side] {
-                ask.neighbour(name, ip, other)?;
+            if family == Family::V4 {
+                ask.neighbour(name, of[1 - side], other)?;
             }
         }
         Ok(())

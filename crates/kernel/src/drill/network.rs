@@ -79,13 +79,18 @@ impl Net {
         let (local, prefix) = (network.local, network.prefix);
         ask.add_address(NAME, local, prefix)
             .context(|| format!("cannot give {NAME} the address {local}/{prefix}"))?;
-        ask.add_route(NAME, network.remote, Some(network.gateway), Vec::new())
-            .context(|| {
-                format!(
-                    "no route to {} by way of {}",
-                    network.remote, network.gateway
-                )
-            })
+        ask.route(
+            NAME,
+            (None, network.remote),
+            Some(network.gateway),
+            Vec::new(),
+        )
+        .context(|| {
+            format!(
+                "no route to {} by way of {}",
+                network.remote, network.gateway
+            )
+        })
     }
 
     /// Sets a sysctl, or in a guest a module's parameter, and remembers what was there. One that this

@@ -77,7 +77,7 @@ fn route(net: &Net, words: &[String], remote: IpAddr) -> Result<(), String> {
         ));
     }
     net.netlink
-        .add_route(NAME, remote, said.via, said.metrics)
+        .route(NAME, (None, remote), said.via, said.metrics)
         .map_err(|e| format!("ip route: {e}"))
 }
 

@@ -10,7 +10,7 @@ use tcplab_os::counters::{self, Counters};
 use tcplab_os::sysctl;
 use tcplab_os::{Context, OsError};
 use tcplab_plan::network::HOST_SYSCTLS;
-use tcplab_plan::point::Host;
+use tcplab_plan::point::{Host, Ip};
 use tcplab_plan::{Point, Refusal};
 
 use super::refusal::leave_out;
@@ -25,7 +25,10 @@ const WAYS: [(&str, &str); 2] = [
 ];
 
 /// A router's.
-const FORWARD: (&str, &str) = ("net.ipv4.ip_forward", "1");
+const FORWARD: [(&str, &str); 2] = [
+    ("net.ipv4.ip_forward", "1"),
+    ("net.ipv6.conf.all.forwarding", "1"),
+];
 
 /// What new connections use.
 const CONGESTION: &str = "net.ipv4.tcp_congestion_control";
@@ -35,6 +38,14 @@ const PING_GROUPS: &str = "net.ipv4.ping_group_range";
 
 /// No router solicitations, no duplicate address detection: nothing but the experiment is on the link.
 const NO_IPV6: &str = "net.ipv6.conf.default.disable_ipv6";
+
+/// The same where the experiment is over IPv6: no link-local address either.
+const QUIET_IPV6: [(&str, &str); 4] = [
+    ("net.ipv6.conf.default.addr_gen_mode", "1"),
+    ("net.ipv6.conf.default.router_solicitations", "0"),
+    ("net.ipv6.conf.default.accept_ra", "0"),
+    ("net.ipv6.conf.default.accept_dad", "0"),
+];
 
 /// A namespace of this process.
 #[derive(Debug)]
@@ -46,15 +57,28 @@ pub(crate) struct HostNet {
 
 impl HostNet {
     /// Makes the namespace and enters it.
-    pub(crate) fn new(host: &Host, sysctls: &mut Sysctls<'_>) -> Result<Self, OsError> {
+    pub(crate) fn new(host: &Host, ip: Ip, sysctls: &mut Sysctls<'_>) -> Result<Self, OsError> {
         let name = &host.name;
         unshare(CloneFlags::CLONE_NEWNET)
             .context(|| format!("cannot make a network namespace for the host {name}"))?;
         let namespace = File::open(OWN_NAMESPACE).context(|| OWN_NAMESPACE.into())?;
-        if sysctl::path(NO_IPV6).exists() {
-            sysctls.set(name, NO_IPV6, "1")?;
+        let has_ipv6 = sysctl::path(NO_IPV6).exists();
+        match ip {
+            Ip::V4 if has_ipv6 => sysctls.set(name, NO_IPV6, "1")?,
+            Ip::V4 => {}
+            Ip::V6 if !has_ipv6 => {
+                return Err(OsError::Cannot(
+                    "run.ip = \"ipv6\": this kernel has no IPv6".into(),
+                ));
+            }
+            Ip::V6 => {
+                for (key, value) in QUIET_IPV6 {
+                    sysctls.set(name, key, value)?;
+                }
+            }
         }
-        let router = host.forward.then_some(FORWARD);
+        let router = FORWARD[usize::from(ip == Ip::V6)];
+        let router = host.forward.then_some(router);
         for (key, value) in HOST_SYSCTLS.into_iter().chain(WAYS).chain(router) {
             sysctls.set(name, key, value)?;
         }

@@ -3,7 +3,7 @@
 //! No namespace, no link of ours and no address is made: the network is the machines' own. The half knows when its
 //! clients are done; whoever runs both halves says when it ends.
 
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time;
@@ -35,7 +35,7 @@ pub(crate) struct Site<'a> {
     /// Which host of the point this machine is: 0 or 1.
     pub(crate) host: usize,
     /// The other one's address.
-    pub(crate) peer: Ipv4Addr,
+    pub(crate) peer: IpAddr,
     /// Added to the times of captured frames.
     pub(crate) shift: Duration,
     /// The half ends.
@@ -120,25 +120,26 @@ impl Net<'_> {
 }
 
 /// Whether a frame belongs to the experiment: to or from the other machine, at a port of a server.
-pub fn is_ours(frame: &[u8], is_ethernet: bool, peer: Ipv4Addr, ports: &[u16]) -> bool {
+pub fn is_ours(frame: &[u8], is_ethernet: bool, peer: IpAddr, ports: &[u16]) -> bool {
     let Some(packet) = ip_packet(frame, is_ethernet) else {
         return false;
     };
-    let (Some(addresses), Some(first)) = (packet.get(12..20), packet.first()) else {
+    let Some((protocol, addresses, payload)) = parts(packet) else {
         return false;
     };
-    if addresses[..4] != peer.octets() && addresses[4..] != peer.octets() {
+    let is_peer = match peer {
+        IpAddr::V4(peer) => addresses.chunks(4).any(|address| address == peer.octets()),
+        IpAddr::V6(peer) => addresses.chunks(16).any(|address| address == peer.octets()),
+    };
+    if !is_peer || addresses.len() != if peer.is_ipv6() { 32 } else { 8 } {
         return false;
     }
-    let payload = packet
-        .get(usize::from(first & 0xf) * 4..)
-        .unwrap_or_default();
     let at_port = |at: usize| match payload.get(at..at + 2) {
         Some(port) => ports.contains(&u16::from_be_bytes([port[0], port[1]])),
         None => false,
     };
-    match packet[9] {
-        ICMP => true,
+    match protocol {
+        ICMP | ICMPV6 => true,
         TCP | UDP => at_port(0) || at_port(2),
         _ => false,
     }
@@ -148,18 +149,37 @@ pub fn is_ours(frame: &[u8], is_ethernet: bool, peer: Ipv4Addr, ports: &[u16]) -
 const ICMP: u8 = 1;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
+const ICMPV6: u8 = 58;
 
-/// The IPv4 packet of a frame, behind one VLAN tag at most.
+/// Protocol, both addresses and payload of an IP packet. Extension headers are not looked through: no experiment has them.
+fn parts(packet: &[u8]) -> Option<(u8, &[u8], &[u8])> {
+    let first = *packet.first()?;
+    match first >> 4 {
+        4 => Some((
+            *packet.get(9)?,
+            packet.get(12..20)?,
+            packet
+                .get(usize::from(first & 0xf) * 4..)
+                .unwrap_or_default(),
+        )),
+        6 => Some((*packet.get(6)?, packet.get(8..40)?, packet.get(40..)?)),
+        _ => None,
+    }
+}
+
+/// The IP packet of a frame, behind one VLAN tag at most.
 fn ip_packet(frame: &[u8], is_ethernet: bool) -> Option<&[u8]> {
-    let packet = match (is_ethernet, frame.get(12..14)) {
-        (false, _) => frame,
-        (true, Some([0x08, 0x00])) => frame.get(14..)?,
-        (true, Some([0x81, 0x00])) if frame.get(16..18) == Some(&[0x08, 0x00]) => {
-            frame.get(18..)?
-        }
-        _ => return None,
-    };
-    (packet.first()? >> 4 == 4).then_some(packet)
+    const IPV4: &[u8] = &[0x08, 0x00];
+    const IPV6: &[u8] = &[0x86, 0xdd];
+    const VLAN: &[u8] = &[0x81, 0x00];
+    if !is_ethernet {
+        return Some(frame);
+    }
+    let behind = if frame.get(12..14)? == VLAN { 16 } else { 12 };
+    let kind = frame.get(behind..behind + 2)?;
+    (kind == IPV4 || kind == IPV6)
+        .then(|| frame.get(behind + 2..))
+        .flatten()
 }
 
 #[cfg(test)]
@@ -178,7 +198,7 @@ mod tests {
     fn only_packets_of_the_experiment_are_kept() {
         let (peer, other) = ([10, 0, 0, 2], [10, 0, 0, 3]);
         let own = [10, 0, 0, 1];
-        let address = Ipv4Addr::from(peer);
+        let address = IpAddr::from(peer);
         for (protocol, from, to, ports, want) in [
             (TCP, own, peer, [40_000, 5001], true),
             (TCP, peer, own, [5001, 40_000], true),
@@ -194,6 +214,17 @@ mod tests {
                 let frame = [&[0; 12], tag, &[8, 0], &raw].concat();
                 assert_eq!(is_ours(&frame, true, address, &[5001]), want);
             }
+        }
+        let v6: IpAddr = "fd77::2".parse().unwrap();
+        let mut raw = vec![0x60, 0, 0, 0, 0, 20, TCP, 64];
+        raw.extend("fd77::1".parse::<std::net::Ipv6Addr>().unwrap().octets());
+        raw.extend("fd77::2".parse::<std::net::Ipv6Addr>().unwrap().octets());
+        raw.extend([0x9c, 0x40, 0x13, 0x89]);
+        let frame = [&[0; 12], &[0x86, 0xdd][..], &raw].concat();
+        assert!(is_ours(&frame, true, v6, &[5001]) && is_ours(&raw, false, v6, &[5001]));
+        assert!(!is_ours(&frame, true, v6, &[80]) && !is_ours(&frame, true, address, &[5001]));
+        for end in 0..frame.len() {
+            is_ours(&frame[..end], true, v6, &[5001]);
         }
         let whole = packet(TCP, own, peer, [40_000, 5001]);
         for end in 0..whole.len() {

@@ -14,7 +14,7 @@ use tcplab_base::Errno;
 use tcplab_os::proc_tcp::ProcTcp;
 use tcplab_os::sys::{self, SockOpt};
 use tcplab_plan::Point;
-use tcplab_plan::point::SocketOptions;
+use tcplab_plan::point::{Ip, SocketOptions};
 
 use super::socket::Kind;
 
@@ -50,6 +50,7 @@ pub(crate) struct Sock {
 /// The sockets of all ends: 2n and 2n + 1 are the client and the server of flow n.
 pub(crate) fn all(point: &Point) -> Vec<Sock> {
     let mut all = Vec::new();
+    let echo = ECHO_REQUESTS[usize::from(point.ip == Ip::V6)];
     for (number, app) in point.apps.iter().enumerate() {
         let kind = match (app.does.is_udp(), app.does.is_icmp()) {
             (_, true) => Kind::Echo,
@@ -68,7 +69,7 @@ pub(crate) fn all(point: &Point) -> Vec<Sock> {
                 fd: None,
                 watched: None,
                 datagrams: Datagrams {
-                    echo: app.does.is_icmp().then_some(ECHO_REQUESTS[0]),
+                    echo: app.does.is_icmp().then_some(echo),
                     answers: !is_client,
                     peer: None,
                 },

@@ -1,14 +1,14 @@
 //! Sockets of the applications: made, given their options, connected.
 
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::sys::socket::{
-    AddressFamily, Backlog, SockFlag, SockProtocol, SockType, SockaddrIn, accept4, bind, connect,
-    getpeername, getsockname, listen, setsockopt, socket, sockopt,
+    AddressFamily, Backlog, SockFlag, SockProtocol, SockType, SockaddrStorage, accept4, bind,
+    connect, getpeername, getsockname, listen, setsockopt, socket, sockopt,
 };
-use tcplab_plan::point::SocketOptions;
+use tcplab_plan::point::{Ip, SocketOptions};
 
 use tcplab_os::options;
 use tcplab_os::sys::{self, SockOpt};
@@ -24,16 +24,25 @@ pub(crate) enum Kind {
 }
 
 /// A socket in the current network namespace.
-pub(crate) fn make(kind: Kind, options: &SocketOptions) -> Result<OwnedFd, OsError> {
+pub(crate) fn make(kind: Kind, ip: Ip, options: &SocketOptions) -> Result<OwnedFd, OsError> {
     let (udp, protocol) = (kind != Kind::Tcp, None::<SockProtocol>);
     let (kind, protocol) = match kind {
         Kind::Tcp => (SockType::Stream, protocol),
         Kind::Udp => (SockType::Datagram, protocol),
-        Kind::Echo => (SockType::Datagram, Some(SockProtocol::Icmp)),
+        Kind::Echo => (
+            SockType::Datagram,
+            Some(match ip {
+                Ip::V4 => SockProtocol::Icmp,
+                Ip::V6 => SockProtocol::IcmpV6,
+            }),
+        ),
+    };
+    let family = match ip {
+        Ip::V4 => AddressFamily::Inet,
+        Ip::V6 => AddressFamily::Inet6,
     };
     let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
-    let fd = socket(AddressFamily::Inet, kind, flags, protocol)
-        .context(|| "cannot make a socket".into())?;
+    let fd = socket(family, kind, flags, protocol).context(|| "cannot make a socket".into())?;
     if !udp {
         // With it two clients that send datagrams may get one port (`udp_lib_get_port()`).
         setsockopt(&fd, sockopt::ReuseAddr, &true).context(|| "SO_REUSEADDR".into())?;
@@ -57,7 +66,7 @@ pub(crate) fn quickack(fd: &OwnedFd, value: i32) -> Result<(), OsError> {
 
 /// A socket that waits for connections (none: for datagrams) on a port of all addresses.
 pub(crate) fn listener(
-    port: u16,
+    (ip, port): (Ip, u16),
     backlog: Option<u16>,
     options: &SocketOptions,
 ) -> Result<OwnedFd, OsError> {
@@ -65,8 +74,12 @@ pub(crate) fn listener(
         None => Kind::Udp,
         Some(_) => Kind::Tcp,
     };
-    let fd = make(kind, options)?;
-    let at = SockaddrIn::from(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, port));
+    let fd = make(kind, ip, options)?;
+    let any = match ip {
+        Ip::V4 => Ipv4Addr::UNSPECIFIED.into(),
+        Ip::V6 => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    let at = SockaddrStorage::from(SocketAddr::new(any, port));
     bind(fd.as_raw_fd(), &at).context(|| format!("cannot bind to port {port}"))?;
     if let Some(backlog) = backlog {
         let backlog = Backlog::new(backlog).unwrap_or(Backlog::MAXCONN);
@@ -76,12 +89,19 @@ pub(crate) fn listener(
 }
 
 /// Begins to connect; gives the own port.
-pub(crate) fn begin(fd: &OwnedFd, to: SocketAddrV4) -> nix::Result<u16> {
-    match connect(fd.as_raw_fd(), &SockaddrIn::from(to)) {
+pub(crate) fn begin(fd: &OwnedFd, to: SocketAddr) -> nix::Result<u16> {
+    match connect(fd.as_raw_fd(), &SockaddrStorage::from(to)) {
         Ok(()) | Err(Errno::EINPROGRESS) => {}
         Err(e) => return Err(e),
     }
-    getsockname::<SockaddrIn>(fd.as_raw_fd()).map(|own| own.port())
+    getsockname(fd.as_raw_fd()).map(|own| port(&own))
+}
+
+/// The port of an address.
+fn port(address: &SockaddrStorage) -> u16 {
+    let v4 = address.as_sockaddr_in().map(|end| end.port());
+    let v6 = || address.as_sockaddr_in6().map(|end| end.port());
+    v4.or_else(v6).unwrap_or(0)
 }
 
 /// Takes one connection; gives the client's port.
@@ -90,8 +110,8 @@ pub(crate) fn accept(listener: &OwnedFd) -> nix::Result<Option<(OwnedFd, u16)>> 
     match accept4(listener.as_raw_fd(), flags) {
         Ok(fd) => {
             let fd = sys::owned(fd);
-            let port = getpeername::<SockaddrIn>(fd.as_raw_fd()).map(|peer| peer.port())?;
-            Ok(Some((fd, port)))
+            let peer = getpeername(fd.as_raw_fd())?;
+            Ok(Some((fd, port(&peer))))
         }
         Err(Errno::EAGAIN | Errno::ECONNABORTED | Errno::EINTR) => Ok(None),
         Err(e) => Err(e),

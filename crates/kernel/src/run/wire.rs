@@ -2,15 +2,15 @@
 
 use std::os::fd::AsRawFd;
 
-use tcplab_os::netlink::Netlink;
+use tcplab_os::netlink::{Netlink, metrics};
 use tcplab_os::tap::Tap;
 use tcplab_os::{Context, OsError};
 use tcplab_plan::Point;
 use tcplab_plan::network::{
-    ethernet_address as ethernet, first_hops, host_address as address_of, interface_on,
+    ethernet_address as ethernet, first_hops, host_address, interface_on, loopback_address,
 };
 use tcplab_plan::outcome::LinkCount;
-use tcplab_plan::point::{By, Link, Offload};
+use tcplab_plan::point::{By, Ip, Link, Offload};
 
 use super::host::{HostNet, Sysctls};
 use super::qdisc;
@@ -35,7 +35,7 @@ pub(crate) struct Network {
 pub(crate) fn build(point: &Point, sysctls: &mut Sysctls<'_>) -> Result<Network, OsError> {
     let mut hosts = Vec::new();
     for host in &point.hosts {
-        hosts.push(HostNet::new(host, sysctls)?);
+        hosts.push(HostNet::new(host, point.ip, sysctls)?);
         let netlink = Netlink::open().context(|| "cannot open a netlink socket".into())?;
         netlink.up("lo").context(|| "cannot bring lo up".into())?;
     }
@@ -78,6 +78,11 @@ fn make(point: &Point, number: usize, link: &Link, hosts: &[HostNet]) -> Result<
         let netlink = open()?;
         let one_segment = point.hosts[ends[side]].offload == Offload::None;
         let name = &names[side];
+        if point.ip == Ip::V6 {
+            netlink
+                .quiet(name)
+                .context(|| format!("cannot set the flags of {name}"))?;
+        }
         netlink
             .prepare(name, ethernet(number, side), link.mtu, one_segment)
             .context(|| format!("cannot set up {name} of link {number}"))?;
@@ -87,12 +92,12 @@ fn make(point: &Point, number: usize, link: &Link, hosts: &[HostNet]) -> Result<
                 .long_queue(name)
                 .context(|| format!("cannot set the queue of {name}"))?;
         }
-        let peer = address_of(ends[1 - side]);
+        let [own, peer] = [ends[side], ends[1 - side]].map(|host| host_address(point.ip, host));
         netlink
             .neighbour(name, peer, ethernet(number, 1 - side))
             .context(|| format!("cannot set a neighbour on {name}"))?;
         netlink
-            .address(name, address_of(ends[side]))
+            .add_address(name, own, if own.is_ipv6() { 128 } else { 32 })
             .context(|| format!("cannot set the address of {name}"))?;
         if let Wire::Kernel = wire {
             qdisc::set(&netlink, name, [&link.a_to_b, &link.b_to_a][side])?;
@@ -128,9 +133,9 @@ fn routes(point: &Point, from: usize, hosts: &[HostNet]) -> Result<(), OsError> 
     hosts[from].enter()?;
     let netlink = open()?;
     let words = &point.hosts[from].route;
-    let own = address_of(from);
+    let own = host_address(point.ip, from);
     netlink
-        .local_route(std::net::Ipv4Addr::LOCALHOST, words)
+        .local_route(loopback_address(point.ip), metrics(words))
         .context(|| {
             format!(
                 "host.{}.route: this kernel rejects these metrics",
@@ -142,9 +147,10 @@ fn routes(point: &Point, from: usize, hosts: &[HostNet]) -> Result<(), OsError> 
         let link = &point.links[number];
         let next = if link.a == from { link.b } else { link.a };
         let name = interface_on(point, from, number);
-        let via = (next != to).then(|| address_of(next));
+        let via = (next != to).then(|| host_address(point.ip, next));
+        let ends = (Some(own), host_address(point.ip, to));
         netlink
-            .route(&name, own, address_of(to), via, words)
+            .route(&name, ends, via, metrics(words))
             .context(|| {
                 let [own, to] = [from, to].map(|host| &point.hosts[host].name);
                 format!("host.{own}.route: this kernel rejects the route of {name} to host {to}")

@@ -1,7 +1,7 @@
 //! The far side's part of a run: one host of a point on this machine.
 
 use std::fs;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 use std::thread;
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub struct Half {
     /// Which of its two hosts runs here.
     pub host: usize,
     /// The other machine, as this one reaches it.
-    pub peer: Ipv4Addr,
+    pub peer: IpAddr,
     /// Nanoseconds that are added to times of captured frames.
     pub shift_ns: i64,
     /// The experiment's sysctls are set, and put back at the end.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::thread;
@@ -13,6 +13,7 @@ use tcplab_guest::stack::Host;
 use tcplab_os::Stop;
 use tcplab_plan::network::capture_files;
 use tcplab_plan::outcome::{End, Flow};
+use tcplab_plan::point::Ip;
 use tcplab_plan::{Outcome, Point};
 
 use super::clock::{Offset, real_time};
@@ -26,7 +27,7 @@ use super::{Reply, Request, SshError, SshOptions, way};
 #[derive(Debug)]
 pub struct Pair {
     sessions: [Session; 2],
-    addresses: [Ipv4Addr; 2],
+    addresses: [IpAddr; 2],
     sets_sysctls: bool,
     /// Runs come one after the other.
     turn: Mutex<()>,
@@ -39,7 +40,7 @@ impl Pair {
     /// Opens both sessions. What is worth knowing before a run is said.
     ///
     /// # Errors
-    /// Those of sessions; other than two hosts; an address that is not known or not IPv4.
+    /// Those of sessions; other than two hosts; an address that is not known; addresses of different protocols.
     pub fn open(
         hosts: &[Host],
         options: &SshOptions,
@@ -53,6 +54,15 @@ impl Pair {
         })?;
         let [a, b] = &sessions;
         let addresses = [address(a)?, address(b)?];
+        if addresses[0].is_ipv4() != addresses[1].is_ipv4() {
+            return Err(far(
+                b,
+                format!(
+                    "{} and {} are of different protocols: write {}=ADDRESS, so that both are IPv4 or both IPv6",
+                    addresses[0], addresses[1], b.host.word
+                ),
+            ));
+        }
         if addresses[0] == addresses[1] {
             return Err(far(
                 b,
@@ -84,6 +94,7 @@ impl Pair {
             words,
         };
         refuse(point).map_err(words)?;
+        self.speaks(point.ip).map_err(words)?;
         let begun = real_time();
         let [a, b] = &self.sessions;
         let clocks = [a.clock(stop)?, b.clock(stop)?];
@@ -178,6 +189,22 @@ impl Pair {
         )
     }
 
+    /// Whether the machines' addresses are of the point's protocol.
+    fn speaks(&self, ip: Ip) -> Result<(), String> {
+        let [a, b] = [0, 1].map(|n| self.sessions[n].host.word.as_str());
+        match (self.addresses[0].is_ipv4(), ip) {
+            (true, Ip::V4) | (false, Ip::V6) => Ok(()),
+            (false, Ip::V4) => Err(format!(
+                "{a} and {b} have IPv6 addresses, and run.ip is \"ipv4\": set run.ip = \"ipv6\", or write \
+                 ssh:{a}=ADDRESS,{b}=ADDRESS with IPv4 addresses"
+            )),
+            (true, Ip::V6) => Err(format!(
+                "{a} and {b} have IPv4 addresses, and run.ip is \"ipv6\": write ssh:{a}=ADDRESS,{b}=ADDRESS with \
+                 IPv6 addresses"
+            )),
+        }
+    }
+
     /// An error when no client reached its server at all.
     fn reached(&self, point: &Point, outcome: &Outcome) -> Result<(), SshError> {
         let flows = outcome.flows.iter();
@@ -212,17 +239,14 @@ fn far(session: &Session, words: String) -> SshError {
     }
 }
 
-fn address(session: &Session) -> Result<Ipv4Addr, SshError> {
+fn address(session: &Session) -> Result<IpAddr, SshError> {
     let word = &session.host.word;
-    let write = format!("write {word}=ADDRESS, the address by which the other host reaches it");
-    match session.address() {
-        Some(IpAddr::V4(address)) => Ok(address),
-        Some(address) => Err(far(
-            session,
-            format!("{address} is IPv6, runs use IPv4; {write}"),
-        )),
-        None => Err(far(session, format!("its address is unknown; {write}"))),
-    }
+    session.address().ok_or_else(|| {
+        let words = format!(
+            "its address is unknown; write {word}=ADDRESS, the address by which the other host reaches it"
+        );
+        far(session, words)
+    })
 }
 
 /// One outcome of two halves: of each end that of its own host, all times after the first host's start.

@@ -1,4 +1,4 @@
-//! Requests as ip(8) and tc(8) write them, of IPv4 and IPv6: what scripts, live links and injected frames need beyond runs.
+//! Addresses, neighbours and routes of IPv4 and IPv6, as ip(8) asks for them.
 
 use std::io;
 use std::net::IpAddr;
@@ -6,9 +6,12 @@ use std::net::IpAddr;
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_REPLACE};
 use netlink_packet_route::address::{AddressAttribute, AddressFlags, AddressMessage, AddressScope};
 use netlink_packet_route::link::LinkAttribute;
+use netlink_packet_route::neighbour::{
+    NeighbourAddress, NeighbourAttribute, NeighbourMessage, NeighbourState,
+};
 use netlink_packet_route::route::{
-    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol,
-    RouteScope, RouteType,
+    RouteAddress, RouteAttribute, RouteFlags, RouteHeader, RouteMessage, RouteMetric,
+    RouteProtocol, RouteScope, RouteType,
 };
 use netlink_packet_route::tc::{TcHandle, TcMessage};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
@@ -41,22 +44,39 @@ impl Netlink {
         )
     }
 
-    /// `ip route replace TO via VIA dev NAME METRICS`, to one address.
-    pub fn add_route(
+    /// `ip neighbour replace ADDRESS lladdr ETHERNET nud permanent dev NAME`: nobody is asked for it.
+    pub fn neighbour(&self, name: &str, address: IpAddr, ethernet: [u8; 6]) -> io::Result<()> {
+        let mut message = NeighbourMessage::default();
+        message.header.family = family(address);
+        message.header.ifindex = index(name)?;
+        message.header.state = NeighbourState::Permanent;
+        let to = match address {
+            IpAddr::V4(v4) => NeighbourAddress::Inet(v4),
+            IpAddr::V6(v6) => NeighbourAddress::Inet6(v6),
+        };
+        message.attributes = vec![
+            NeighbourAttribute::Destination(to),
+            NeighbourAttribute::LinkLayerAddress(ethernet.to_vec()),
+        ];
+        self.ask(
+            RouteNetlinkMessage::NewNeighbour(message),
+            NLM_F_CREATE | NLM_F_REPLACE,
+        )
+    }
+
+    /// `ip route replace TO via VIA dev NAME onlink src FROM METRICS`, to one address.
+    pub fn route(
         &self,
         name: &str,
-        to: IpAddr,
+        (from, to): (Option<IpAddr>, IpAddr),
         via: Option<IpAddr>,
         metrics: Vec<RouteMetric>,
     ) -> io::Result<()> {
         let mut message = RouteMessage::default();
         message.header.address_family = family(to);
-        message.header.destination_prefix_length = match to {
-            IpAddr::V4(_) => 32,
-            IpAddr::V6(_) => 128,
-        };
+        message.header.destination_prefix_length = whole(to);
         message.header.table = RouteHeader::RT_TABLE_MAIN;
-        message.header.protocol = RouteProtocol::Boot;
+        message.header.protocol = RouteProtocol::Static;
         message.header.kind = RouteType::Unicast;
         message.header.scope = match via {
             None => RouteScope::Link,
@@ -66,12 +86,45 @@ impl Netlink {
             RouteAttribute::Destination(route_address(to)),
             RouteAttribute::Oif(index(name)?),
         ];
-        message
-            .attributes
-            .extend(via.map(|via| RouteAttribute::Gateway(route_address(via))));
-        if !metrics.is_empty() {
-            message.attributes.push(RouteAttribute::Metrics(metrics));
+        let attributes = &mut message.attributes;
+        attributes.extend(from.map(|from| RouteAttribute::PrefSource(route_address(from))));
+        if let Some(via) = via {
+            message.header.flags = RouteFlags::Onlink;
+            attributes.push(RouteAttribute::Gateway(route_address(via)));
         }
+        if !metrics.is_empty() {
+            attributes.push(RouteAttribute::Metrics(metrics));
+        }
+        self.ask(
+            RouteNetlinkMessage::NewRoute(message),
+            NLM_F_CREATE | NLM_F_REPLACE,
+        )
+    }
+
+    /// Metrics of the route by which a host reaches its own loopback address, as `ip route change table local` sets them.
+    pub fn local_route(&self, address: IpAddr, metrics: Vec<RouteMetric>) -> io::Result<()> {
+        if metrics.is_empty() {
+            return Ok(());
+        }
+        let mut message = RouteMessage::default();
+        message.header.address_family = family(address);
+        message.header.destination_prefix_length = whole(address);
+        message.header.table = 255;
+        message.header.protocol = RouteProtocol::Kernel;
+        message.header.kind = RouteType::Local;
+        message.header.scope = RouteScope::Host;
+        message.attributes = vec![
+            RouteAttribute::Destination(route_address(address)),
+            RouteAttribute::Oif(index("lo")?),
+        ];
+        if address.is_ipv6() {
+            // The kernel's own one has a preference that no request can name, so none replaces it.
+            self.ask(RouteNetlinkMessage::DelRoute(message.clone()), 0)?;
+        } else {
+            let own = RouteAttribute::PrefSource(route_address(address));
+            message.attributes.push(own);
+        }
+        message.attributes.push(RouteAttribute::Metrics(metrics));
         self.ask(
             RouteNetlinkMessage::NewRoute(message),
             NLM_F_CREATE | NLM_F_REPLACE,
@@ -87,14 +140,22 @@ impl Netlink {
     }
 }
 
-fn family(address: IpAddr) -> AddressFamily {
+/// The length of a prefix that is the whole address.
+pub(super) fn whole(address: IpAddr) -> u8 {
+    match address {
+        IpAddr::V4(_) => 32,
+        IpAddr::V6(_) => 128,
+    }
+}
+
+pub(super) fn family(address: IpAddr) -> AddressFamily {
     match address {
         IpAddr::V4(_) => AddressFamily::Inet,
         IpAddr::V6(_) => AddressFamily::Inet6,
     }
 }
 
-fn route_address(address: IpAddr) -> RouteAddress {
+pub(super) fn route_address(address: IpAddr) -> RouteAddress {
     match address {
         IpAddr::V4(v4) => RouteAddress::Inet(v4),
         IpAddr::V6(v6) => RouteAddress::Inet6(v6),

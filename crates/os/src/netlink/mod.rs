@@ -4,24 +4,17 @@ mod generic;
 mod ip;
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 
 use netlink_packet_core::{
     NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkBuffer,
     NetlinkMessage, NetlinkPayload,
 };
-use netlink_packet_route::address::{AddressAttribute, AddressMessage, AddressScope};
+use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::link::{
     InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
 };
-use netlink_packet_route::neighbour::{
-    NeighbourAddress, NeighbourAttribute, NeighbourMessage, NeighbourState,
-};
-use netlink_packet_route::route::{
-    RouteAddress, RouteAttribute, RouteFlags, RouteHeader, RouteMessage, RouteMetric,
-    RouteProtocol, RouteScope, RouteType,
-};
-use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+use netlink_packet_route::route::{RouteAttribute, RouteMessage, RouteMetric};
 use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
 use nix::net::if_::{if_nameindex, if_nametoindex};
@@ -112,14 +105,14 @@ impl Netlink {
     }
 
     /// The index of the interface by which an address is reached (RTM_GETROUTE).
-    fn interface_to(&self, address: Ipv4Addr) -> io::Result<u32> {
+    fn interface_to(&self, address: IpAddr) -> io::Result<u32> {
         /// linux/rtnetlink.h: the attribute, and the length of `struct rtmsg`.
         const RTA_OIF: u16 = 4;
         const RTMSG: usize = 12;
         let mut message = RouteMessage::default();
-        message.header.address_family = AddressFamily::Inet;
-        message.header.destination_prefix_length = 32;
-        let to = RouteAttribute::Destination(RouteAddress::Inet(address));
+        message.header.address_family = ip::family(address);
+        message.header.destination_prefix_length = ip::whole(address);
+        let to = RouteAttribute::Destination(ip::route_address(address));
         message.attributes.push(to);
         let answer = self.get(RouteNetlinkMessage::GetRoute(message))?;
         let mut rest = answer.get(RTMSG..).unwrap_or_default();
@@ -164,6 +157,15 @@ impl Netlink {
         self.up(name)
     }
 
+    /// Nothing is sent but what sockets send: no neighbour solicitations, no multicast listener reports (RFC 3810), as its
+    /// neighbours are known.
+    pub fn quiet(&self, name: &str) -> io::Result<()> {
+        let mut message = link(index(name)?);
+        message.header.flags = LinkFlags::Noarp;
+        message.header.change_mask = LinkFlags::Noarp | LinkFlags::Multicast;
+        self.ask(RouteNetlinkMessage::SetLink(message), 0)
+    }
+
     /// Gives a TAP device a queue longer than any under test.
     pub fn long_queue(&self, name: &str) -> io::Result<()> {
         let mut message = link(index(name)?);
@@ -189,105 +191,6 @@ impl Netlink {
         self.ask(RouteNetlinkMessage::NewLink(message), NLM_F_CREATE)
     }
 
-    /// Gives an interface a host's address, without a route of its own.
-    pub fn address(&self, name: &str, address: Ipv4Addr) -> io::Result<()> {
-        let mut message = AddressMessage::default();
-        message.header.family = AddressFamily::Inet;
-        message.header.prefix_len = 32;
-        message.header.scope = AddressScope::Universe;
-        message.header.index = index(name)?;
-        message.attributes = vec![
-            AddressAttribute::Local(IpAddr::V4(address)),
-            AddressAttribute::Address(IpAddr::V4(address)),
-        ];
-        self.ask(
-            RouteNetlinkMessage::NewAddress(message),
-            NLM_F_CREATE | NLM_F_REPLACE,
-        )
-    }
-
-    /// A neighbour that needs no ARP.
-    pub fn neighbour(&self, name: &str, address: Ipv4Addr, ethernet: [u8; 6]) -> io::Result<()> {
-        let mut message = NeighbourMessage::default();
-        message.header.family = AddressFamily::Inet;
-        message.header.ifindex = index(name)?;
-        message.header.state = NeighbourState::Permanent;
-        message.attributes = vec![
-            NeighbourAttribute::Destination(NeighbourAddress::Inet(address)),
-            NeighbourAttribute::LinkLayerAddress(ethernet.to_vec()),
-        ];
-        self.ask(
-            RouteNetlinkMessage::NewNeighbour(message),
-            NLM_F_CREATE | NLM_F_REPLACE,
-        )
-    }
-
-    /// A route to one host, by way of a neighbour when it is not the neighbour itself.
-    pub fn route(
-        &self,
-        name: &str,
-        from: Ipv4Addr,
-        to: Ipv4Addr,
-        via: Option<Ipv4Addr>,
-        words: &Route,
-    ) -> io::Result<()> {
-        let mut message = RouteMessage::default();
-        message.header.address_family = AddressFamily::Inet;
-        message.header.destination_prefix_length = 32;
-        message.header.table = RouteHeader::RT_TABLE_MAIN;
-        message.header.protocol = RouteProtocol::Static;
-        message.header.kind = RouteType::Unicast;
-        message.header.scope = match via {
-            None => RouteScope::Link,
-            Some(_) => RouteScope::Universe,
-        };
-        message.attributes = vec![
-            RouteAttribute::Destination(RouteAddress::Inet(to)),
-            RouteAttribute::PrefSource(RouteAddress::Inet(from)),
-            RouteAttribute::Oif(index(name)?),
-        ];
-        if let Some(via) = via {
-            message.header.flags = RouteFlags::Onlink;
-            message
-                .attributes
-                .push(RouteAttribute::Gateway(RouteAddress::Inet(via)));
-        }
-        let metrics = metrics(words);
-        if !metrics.is_empty() {
-            message.attributes.push(RouteAttribute::Metrics(metrics));
-        }
-        self.ask(
-            RouteNetlinkMessage::NewRoute(message),
-            NLM_F_CREATE | NLM_F_REPLACE,
-        )
-    }
-
-    /// The routing table's answers for an address of this host itself go over `lo`; metrics of
-    /// that route, as `ip route change table local` sets them.
-    pub fn local_route(&self, address: Ipv4Addr, words: &Route) -> io::Result<()> {
-        let metrics = metrics(words);
-        if metrics.is_empty() {
-            return Ok(());
-        }
-        let mut message = RouteMessage::default();
-        message.header.address_family = AddressFamily::Inet;
-        message.header.destination_prefix_length = 32;
-        message.header.table = 255;
-        message.header.protocol = RouteProtocol::Kernel;
-        message.header.kind = RouteType::Local;
-        message.header.scope = RouteScope::Host;
-        message.attributes = vec![
-            RouteAttribute::Destination(RouteAddress::Inet(address)),
-            RouteAttribute::PrefSource(RouteAddress::Inet(address)),
-            RouteAttribute::Oif(index("lo")?),
-            RouteAttribute::Metrics(metrics),
-        ];
-        self.ask(
-            RouteNetlinkMessage::NewRoute(message),
-            NLM_F_CREATE | NLM_F_REPLACE,
-        )
-    }
-
     /// Makes or changes something, such as a qdisc.
     pub fn add(&self, message: RouteNetlinkMessage) -> io::Result<()> {
         self.ask(message, NLM_F_CREATE | NLM_F_REPLACE)
@@ -302,7 +205,7 @@ fn refusal(payload: &[u8]) -> io::Error {
 }
 
 /// The words of `ip route` as metrics. Linux keeps `rto_min` in milliseconds, rounded up here.
-fn metrics(words: &Route) -> Vec<RouteMetric> {
+pub fn metrics(words: &Route) -> Vec<RouteMetric> {
     let mut metrics = Vec::new();
     let rto_min = words.rto_min_ns.map(|ns| ns.max(0).div_ceil_ms());
     if rto_min.is_some() {
@@ -343,7 +246,7 @@ pub fn index(name: &str) -> io::Result<u32> {
 }
 
 /// The interface by which the kernel's routes reach an address.
-pub fn interface_to(peer: Ipv4Addr) -> io::Result<String> {
+pub fn interface_to(peer: IpAddr) -> io::Result<String> {
     let index = Netlink::open()?.interface_to(peer)?;
     let all = if_nameindex()?;
     let found = all.iter().find(|interface| interface.index() == index);
@@ -357,6 +260,6 @@ mod tests {
 
     #[test]
     fn the_way_to_oneself_is_lo() {
-        assert_eq!(interface_to(Ipv4Addr::LOCALHOST).unwrap(), "lo");
+        assert_eq!(interface_to([127, 0, 0, 1].into()).unwrap(), "lo");
     }
 }

@@ -7,17 +7,20 @@ use super::host::within;
 use super::keys::{Key, LINK, WAY, links as keys};
 use super::tc::Shape;
 use super::tree::{Node, Value};
-use crate::point::{By, Direction, Does, Event, Host, Link, Of};
+use crate::point::{By, Direction, Does, Event, Host, Ip, Link, Of};
 use crate::rules::{MAX_EVENT, MAX_EVENTS};
 use tcplab_base::quantity::TIME;
 use tcplab_qdisc::netem::{Chance, Loss};
 use tcplab_qdisc::{Kind, ONLY_KERNEL, Settings};
 
 /// The links. There is one at most between two hosts, so their names are its name.
-pub(crate) fn links(tables: &[Fields<'_>], hosts: &[Host]) -> Result<Vec<Link>, Fault> {
+pub(crate) fn links(tables: &[Fields<'_>], (hosts, ip): (&[Host], Ip)) -> Result<Vec<Link>, Fault> {
     let mut links: Vec<Link> = Vec::new();
     for fields in tables {
         let link = link(fields, hosts)?;
+        if let Some(message) = too_narrow(&link, ip) {
+            return Err(fields.at(&keys::MTU, message));
+        }
         let ends = |l: &Link| (l.a.min(l.b), l.a.max(l.b));
         if links.iter().any(|known| ends(known) == ends(&link)) {
             let host = |i: usize| hosts.get(i).map_or("", |h| h.name.as_str());
@@ -28,6 +31,17 @@ pub(crate) fn links(tables: &[Fields<'_>], hosts: &[Host]) -> Result<Vec<Link>, 
         links.push(link);
     }
     Ok(links)
+}
+
+/// Why a link cannot carry packets of this protocol; none: it can.
+pub(crate) fn too_narrow(link: &Link, ip: Ip) -> Option<String> {
+    let least = ip.least_mtu();
+    (link.mtu < least).then(|| {
+        format!(
+            "{} is too small: IPv6 needs links with an MTU of at least {least} bytes (RFC 8200 5)",
+            link.mtu
+        )
+    })
 }
 
 fn link(fields: &Fields<'_>, hosts: &[Host]) -> Result<Link, Fault> {

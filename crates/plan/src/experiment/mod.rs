@@ -14,7 +14,7 @@ pub(crate) mod fields;
 mod groups;
 pub(crate) mod host;
 pub(crate) mod keys;
-mod link;
+pub(crate) mod link;
 mod messages;
 mod one_way;
 mod planned;
@@ -32,7 +32,7 @@ use serde_json::Value as Json;
 use tcplab_base::quantity::bytes_a_second;
 
 use crate::measure::Measure;
-use crate::point::Point;
+use crate::point::{Ip, Point};
 use crate::rules::{MAX_POINTS, MAX_TIME_NS, MOST_SAMPLES, SECOND_NS};
 use crate::view::View;
 use axes::Axis;
@@ -346,7 +346,10 @@ impl Experiment {
         for host in &mut hosts {
             host.group = expanded.hosts.get(&host.name).cloned();
         }
-        let links = link::links(&fields.tables("link", usize::MAX)?, &hosts)?;
+        let none = Table::default();
+        let run = fields.table("run")?.unwrap_or_else(|| root(&none, choice));
+        let ip = run.word(&run::IP, &Ip::BOTH)?.unwrap_or_default();
+        let links = link::links(&fields.tables("link", usize::MAX)?, (&hosts, ip))?;
         let tables = fields.tables("app", usize::MAX)?;
         if tables.is_empty() {
             return Err(Fault::new(
@@ -368,8 +371,6 @@ impl Experiment {
             app.group = group.or_else(|| written.apps.get(&app.name)).cloned();
         }
         let planned = apps.iter().map(planned::planned_ns).max().unwrap_or(0);
-        let none = Table::default();
-        let run = fields.table("run")?.unwrap_or_else(|| root(&none, choice));
         let run = Run::read(&run, planned)?;
         // The series of sets are made of these samples.
         let step_ns = written.sets.iter().map(|set| set.step_ns).min();
@@ -377,6 +378,7 @@ impl Experiment {
             experiment: self.name.clone(),
             axes: self.axes_of(matrix, choice),
             seed: self.seed.unwrap_or(run.seed),
+            ip,
             hosts,
             links,
             apps,

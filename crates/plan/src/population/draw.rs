@@ -228,6 +228,7 @@ impl Population {
             experiment: self.name.clone(),
             axes: BTreeMap::new(),
             seed: drawn.seed,
+            ip: self.ip,
             hosts: vec![host("server", None), host("client", client)],
             links: vec![Link {
                 a: SERVER,

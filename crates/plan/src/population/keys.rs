@@ -37,6 +37,7 @@ pub(crate) const BASE: Key = fixed("base", Form::Words(&["web"]), word("web"), "
 pub(crate) const CONNECTIONS: Key = fixed("connections", Form::Count((1, Population::MAX_CONNECTIONS)), number(100_000), "connections per arm");
 pub(crate) const SEED: Key = fixed("seed", Form::Count((0, (1 << 53) - 1)), number(1), "connection n is drawn from this and n, and from nothing else");
 pub(crate) const HZ: Key = fixed("hz", Form::Count((24, 1000)), number(1000), "timer ticks per second (HZ) of every host");
+pub(crate) const IP: Key = fixed("ip", Form::Words(&["ipv4", "ipv6"]), word("ipv4"), "internet protocol of all packets");
 pub(crate) const RTT: Key = fixed("rtt", Form::Dist(Kind::Time), says("web's"), "times: round-trip time of the path without queues");
 pub(crate) const RATE: Key = fixed("rate", Form::Dist(Kind::Rate), says("web's"), "rates: of the bottleneck, both ways");
 pub(crate) const BUFFER: Key = fixed("buffer", Form::Dist(Kind::Buffer), says("web's"), "size of the bottleneck's drop-tail queue: bytes (`64 kB`), a time at the bottleneck's rate (`100ms`), or multiples of the bandwidth-delay product (`0.5 bdp`)");
@@ -55,7 +56,7 @@ pub(crate) const THE_OUTAGE: Key = fixed("outage", Form::Table(OUTAGE), says("we
 pub(crate) const THE_CLIENTS: Key = fixed("clients", Form::Tables(CLIENT), says("web's"), "kinds of clients; their shares add to 100%");
 /// `[population]`.
 pub(crate) const POPULATION: &[Key] = &[
-    BASE, CONNECTIONS, SEED, HZ, RTT, RATE, BUFFER, JITTER, REQUESTS, THINK, REQUEST, RESPONSE, CLIENT_TIMEOUT,
+    BASE, CONNECTIONS, SEED, HZ, IP, RTT, RATE, BUFFER, JITTER, REQUESTS, THINK, REQUEST, RESPONSE, CLIENT_TIMEOUT,
     SERVER_TIMEOUT, THE_LOSS, ACK_LOSS, THE_SPIKES, THE_REORDERING, THE_OUTAGE, THE_CLIENTS,
 ];
 

@@ -23,7 +23,7 @@ pub use variants::{Cell, Effect, VARIANTS_SCHEMA, VariantsDocument};
 
 use crate::dist::Dist;
 use crate::experiment::ParseError;
-use crate::point::Host;
+use crate::point::{Host, Ip};
 
 /// What is drawn, the arms and how they are compared.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +40,8 @@ pub struct Population {
     pub seed: u64,
     /// Ticks a second of every host.
     pub hz: u32,
+    /// The internet protocol of all packets.
+    pub ip: Ip,
     /// Round-trip time without queues.
     pub rtt: Dist,
     /// Rate of the bottleneck.

@@ -12,6 +12,7 @@ use crate::experiment::keys::{Form, Key, PROFILE_NAMES, file, host};
 use crate::experiment::tree::{Choice, Table, Value};
 use crate::experiment::variant::{self, Variant};
 use crate::experiment::{root, stem, tree};
+use crate::point::Ip;
 
 /// The base population.
 const WEB: &str = include_str!("web.toml");
@@ -85,6 +86,7 @@ fn decode(tree: &Table, file: &str, variant: Option<String>) -> Result<Populatio
         connections: of.get(&keys::CONNECTIONS)?,
         seed: of.get(&keys::SEED)?,
         hz: of.get(&keys::HZ)?,
+        ip: of.word(&keys::IP, &Ip::BOTH)?.unwrap_or_default(),
         rtt: dist(&keys::RTT)?,
         rate: some(&keys::RATE)?,
         buffer: some(&keys::BUFFER)?,

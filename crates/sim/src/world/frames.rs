@@ -62,6 +62,7 @@ impl Net {
     fn send_body(&mut self, host: usize, body: Body) {
         let mut packet = Packet {
             body,
+            ip: self.point.ip,
             id: 0,
             ttl: self.hosts[host].ttl,
             tag_type: self.hosts[host].tag_type,

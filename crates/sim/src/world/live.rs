@@ -72,6 +72,7 @@ impl Live {
         self.advance(now);
         let packet = Packet {
             body: Body::Tcp(*segment),
+            ip: self.world.net.point.ip,
             id: 0,
             ttl,
             // What it does not know was no segment.
@@ -90,6 +91,7 @@ impl Live {
         self.advance(now);
         let packet = Packet {
             body: Body::Tcp(Segment::default()),
+            ip: self.world.net.point.ip,
             id: 0,
             ttl: TTL,
             tag_type: 0,

@@ -16,8 +16,6 @@ use crate::segment::Segment;
 const SK_BUFF: u32 = 256;
 /// Bytes of a `struct skb_shared_info`.
 pub(super) const SHARED_INFO: u32 = 320;
-/// Ethernet and IPv4 header in front of TCP's.
-const LOWER_HEADERS: u32 = ETHERNET + 20;
 /// Ethernet's header.
 const ETHERNET: u32 = 14;
 /// Room that tun leaves in front of a frame (`TUN_RX_PAD`).
@@ -62,10 +60,10 @@ fn own_buffer(used: u32) -> Buffer {
     }
 }
 
-/// Memory of one wire packet.
+/// Memory of one wire packet with these headers of IP and TCP.
 #[inline]
-fn frame_memory(rule: RxTruesize, header: u32, payload: u32) -> Buffer {
-    let frame = LOWER_HEADERS + header + payload;
+fn frame_memory(rule: RxTruesize, headers: u32, payload: u32) -> Buffer {
+    let frame = ETHERNET + headers + payload;
     match rule {
         RxTruesize::Kmalloc if frame <= MOST_OF_PAGE => {
             let buffer = (frame + HEADROOM).next_multiple_of(CACHE_LINE);
@@ -196,21 +194,21 @@ impl RcvQueue {
 impl Endpoint {
     /// `skb->truesize` of what GRO has joined.
     #[inline(never)]
-    fn truesize_of_joined(rule: RxTruesize, header: u32, seg: &Segment) -> u32 {
+    fn truesize_of_joined(rule: RxTruesize, headers: u32, seg: &Segment) -> u32 {
         let size = u32::from(seg.gso_size);
-        let full = frame_memory(rule, header, size).truesize;
+        let full = frame_memory(rule, headers, size).truesize;
         match seg.len % size {
             0 => seg.len / size * full,
-            rest => seg.len / size * full + frame_memory(rule, header, rest).truesize,
+            rest => seg.len / size * full + frame_memory(rule, headers, rest).truesize,
         }
     }
 
     /// The segment as it stands in a queue.
     #[inline]
     pub(super) fn received(&self, cx: &Cx<'_>, seg: &Segment) -> RcvSkb {
-        let (rule, header) = (cx.host.rx_truesize, seg.header_len());
+        let (rule, headers) = (cx.host.rx_truesize, cx.host.ip_header + seg.header_len());
         let (truesize, tailroom, frags) = if seg.gso_size == 0 {
-            let buffer = frame_memory(rule, header, seg.len);
+            let buffer = frame_memory(rule, headers, seg.len);
             let own = u32::from(buffer.is_own) * u32::from(RcvSkb::OWN_BUFFER);
             (buffer.truesize, buffer.tailroom, own)
         } else {
@@ -218,7 +216,7 @@ impl Endpoint {
                 .wire_packets()
                 .saturating_sub(1)
                 .min(u32::from(MAX_FRAGS));
-            (Self::truesize_of_joined(rule, header, seg), 0, frags)
+            (Self::truesize_of_joined(rule, headers, seg), 0, frags)
         };
         RcvSkb {
             seq: seg.seq,

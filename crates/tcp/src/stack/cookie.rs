@@ -11,8 +11,15 @@ use crate::cx::Cx;
 use crate::mib::Counter;
 use crate::segment::Segment;
 
-/// MSS values that a cookie can say.
-const MSS_TABLE: [u16; 4] = [536, 1300, 1440, 1460];
+/// MSS values that a cookie can say: `msstab` of IPv4, and of IPv6.
+const MSS_TABLES: [[u16; 4]; 2] = [
+    [536, 1300, 1440, 1460],
+    [1280 - 60, 1480 - 60, 1500 - 60, 9000 - 60],
+];
+
+fn mss_table(cx: &Cx<'_>) -> [u16; 4] {
+    MSS_TABLES[usize::from(cx.host.ip_header != 20)]
+}
 /// Minutes for which a cookie is good (`MAX_SYNCOOKIE_AGE`).
 const MAX_AGE: u32 = 2;
 const COOKIE_BITS: u32 = 24;
@@ -36,11 +43,9 @@ fn hash(cx: &Cx<'_>, seg: &Segment, count: u32, which: u64) -> u32 {
 /// Turns a request into a cookie: sets its sequence number and the MSS as the cookie says it, and gives the time stamp
 /// of the SYN-ACK.
 pub(crate) fn make(cx: &Cx<'_>, req: &mut Request, seg: &Segment) -> u32 {
-    let index = MSS_TABLE
-        .iter()
-        .rposition(|&mss| req.mss >= mss)
-        .unwrap_or(0);
-    req.mss = MSS_TABLE[index];
+    let table = mss_table(cx);
+    let index = table.iter().rposition(|&mss| req.mss >= mss).unwrap_or(0);
+    req.mss = table[index];
     let count = minutes(cx);
     let value = hash(cx, seg, 0, 0)
         .wrapping_add(seg.seq.0)
@@ -78,7 +83,7 @@ fn mss_of(cx: &Cx<'_>, seg: &Segment) -> Option<u16> {
         return None;
     }
     let index = rest.wrapping_sub(hash(cx, seg, count.wrapping_sub(age), 1)) & COOKIE_MASK;
-    MSS_TABLE.get(index as usize).copied()
+    mss_table(cx).get(index as usize).copied()
 }
 
 /// The request that an ACK's cookie stands for; none: there is none, the listener goes on with the segment. `ts_off`

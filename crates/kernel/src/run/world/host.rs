@@ -1,6 +1,6 @@
 //! The kernel as a host of applications ([`tcplab_apps::Host`]): system calls, one epoll, one heap of timers.
 
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use nix::sys::epoll::EpollFlags;
@@ -9,7 +9,7 @@ use tcplab_apps::{AckState, End, Host, Interest, Message, Read, Replayed};
 use tcplab_base::{Duration, Errno, Instant};
 use tcplab_os::tcp_info::tcp_info;
 use tcplab_os::{Context, OsError};
-use tcplab_plan::network::host_address;
+use tcplab_plan::network::{host_address, loopback_address};
 use tcplab_plan::outcome::LinkSeries;
 
 use super::Net;
@@ -45,10 +45,10 @@ impl Host for Net<'_> {
         let app = &self.point.apps[self.sockets[end].app];
         let server = match (&self.site, app.client == app.server) {
             (Some(site), _) => site.peer,
-            (None, true) => Ipv4Addr::LOCALHOST,
-            (None, false) => host_address(app.server),
+            (None, true) => loopback_address(self.point.ip),
+            (None, false) => host_address(self.point.ip, app.server),
         };
-        let to = SocketAddrV4::new(server, app.port);
+        let to = SocketAddr::new(server, app.port);
         let port = socket::begin(&fd, to).map_err(errno)?;
         self.sockets[end].fd = Some(fd);
         Ok(port)
@@ -216,8 +216,12 @@ impl Net<'_> {
         }
         self.network.hosts[app.server].enter()?;
         let backlog = (kind == Kind::Tcp).then_some(app.listening.backlog);
-        let fd = socket::listener(app.port, backlog, &self.sockets[server].options)
-            .map_err(|e| OsError::Cannot(format!("application {}: {e}", app.name)))?;
+        let fd = socket::listener(
+            (self.point.ip, app.port),
+            backlog,
+            &self.sockets[server].options,
+        )
+        .map_err(|e| OsError::Cannot(format!("application {}: {e}", app.name)))?;
         if kind == Kind::Udp {
             self.sockets[server].fd = Some(fd);
             return Ok(());
@@ -232,7 +236,7 @@ impl Net<'_> {
     fn socket_to_connect(&self, end: usize) -> Result<OwnedFd, OsError> {
         let sock = &self.sockets[end];
         self.network.hosts[sock.host].enter()?;
-        socket::make(sock.kind, &sock.options)
+        socket::make(sock.kind, self.point.ip, &sock.options)
     }
 
     pub(super) fn unwatch(&mut self, end: usize) {

@@ -1,6 +1,6 @@
 //! Keys of `[run]`.
 
-use super::{Bounds, Form, Key, fixed, flag, key, number, says};
+use super::{Bounds, Form, Key, fixed, flag, key, number, says, word};
 use crate::contract;
 use crate::point::Point;
 use crate::rules::{MAX_POINTS, SECOND_NS};
@@ -11,6 +11,7 @@ pub(crate) const SEED: Key = key("seed", Form::Count((0, i64::MAX as u64)), numb
 pub(crate) const MAX: Key = key("max", Form::Time(Bounds::AtLeast(1)), says("twice the applications' planned time, plus 60 s"), "ends the run after this time in any case");
 pub(crate) const MAX_EVENTS: Key = key("max_events", Form::Count((1, u64::MAX >> 1)), number(Point::MAX_EVENTS), "ends a run on the model after this many events, without an answer (exit code 3)").refused(contract::MAX_EVENTS);
 pub(crate) const BOOT: Key = key("boot", Form::Time(Bounds::AtLeast(SECOND_NS)), says("4s and a phase from the seed"), "time from the hosts' boot to the run's start, which says where in a tick it begins (virtual time only)").refused(contract::BOOT);
+pub(crate) const IP: Key = key("ip", Form::Words(&["ipv4", "ipv6"]), word("ipv4"), "internet protocol of all packets: with `ipv6` hosts have the addresses fd77::1, fd77::2, ... instead of 10.77.0.1, 10.77.0.2, ..., and links need an MTU of at least 1,280 bytes");
 pub(crate) const LINGER: Key = key("linger", Form::Time(Bounds::Any), number(SECOND_NS as u64 / 2), "time between the end of the last application and the end of the run");
 pub(crate) const TCP_INFO_EVERY: Key = key("tcp_info_every", Form::Time(Bounds::AtLeast(100_000)), says("none"), "time between samples of tcp_info; without it one at the end of each connection");
 pub(crate) const LINK_EVERY: Key = key("link_every", Form::Time(Bounds::AtLeast(1_000)), says("none"), "time between samples of each link: queue and bytes that came out (tcplab's own links)").refused(contract::LINK_EVERY);
@@ -22,6 +23,6 @@ pub(crate) const TOLERATE: Key = fixed("tolerate", Form::Texts, says("none"), "s
 
 /// `[run]`.
 pub(crate) const RUN: &[Key] = &[
-    STACKS, REPEAT, SEED, MAX, MAX_EVENTS, BOOT, LINGER, TCP_INFO_EVERY, LINK_EVERY, SNAP, CAPTURES, TCP_INFO, LOG,
+    STACKS, REPEAT, SEED, IP, MAX, MAX_EVENTS, BOOT, LINGER, TCP_INFO_EVERY, LINK_EVERY, SNAP, CAPTURES, TCP_INFO, LOG,
     TOLERATE,
 ];

@@ -4,14 +4,16 @@ use std::collections::BTreeSet;
 
 use super::{Checked, Wrong, at_most, chance, each, number, number_if, of, text, time, time_if};
 use crate::experiment::keys::links as keys;
-use crate::point::{By, Direction, Does, Event, Faults, Host, Link, Outage};
+use crate::experiment::link::too_narrow;
+use crate::point::{By, Direction, Does, Event, Faults, Host, Ip, Link, Outage, Point};
 use crate::rules::{MAX_ALL_LINKS, MAX_EVENT, MAX_EVENTS, MAX_OUTAGES, MAX_SIGMA, MAX_TEXT, MTU};
 use tcplab_base::quantity::RATE;
 use tcplab_qdisc::Settings;
 
-pub(super) fn check(links: &[Link], hosts: &[Host]) -> Checked {
+pub(super) fn check(point: &Point) -> Checked {
+    let (links, hosts) = (point.links.as_slice(), point.hosts.as_slice());
     at_most("links", links.len(), MAX_ALL_LINKS, "links")?;
-    each("links", links, |link| one(link, hosts))?;
+    each("links", links, |link| one(link, (hosts, point.ip)))?;
     let mut there = BTreeSet::new();
     for (index, link) in links.iter().enumerate() {
         if !there.insert((link.a.min(link.b), link.a.max(link.b))) {
@@ -39,13 +41,16 @@ pub(super) fn host(path: &str, index: usize, hosts: &[Host]) -> Checked {
     }
 }
 
-fn one(link: &Link, hosts: &[Host]) -> Checked {
+fn one(link: &Link, (hosts, ip): (&[Host], Ip)) -> Checked {
     host("a", link.a, hosts)?;
     host("b", link.b, hosts)?;
     if link.a == link.b {
         return Err(Wrong::at("b", "a link must join two different hosts"));
     }
     number("mtu", link.mtu, MTU)?;
+    if let Some(message) = too_narrow(link, ip) {
+        return Err(Wrong::at("mtu", message));
+    }
     for (path, way) in [("a_to_b", &link.a_to_b), ("b_to_a", &link.b_to_a)] {
         let checked = match link.by {
             By::Tcplab => own(way),

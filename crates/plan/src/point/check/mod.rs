@@ -67,7 +67,7 @@ impl Point {
     pub fn check(&self) -> Result<(), Wrong> {
         run::check(self)?;
         hosts::check(&self.hosts)?;
-        links::check(&self.links, &self.hosts)?;
+        links::check(self)?;
         apps::check(self)?;
         sets::check(self)
     }
