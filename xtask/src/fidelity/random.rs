@@ -5,8 +5,8 @@
 
 use anyhow::{Context, Result};
 use tcplab_base::Random;
-use tcplab_plan::app::{AppKind, Extent};
-use tcplab_plan::point::{Direction, Does, Event, Of, QuickAck, Route, SocketOptions};
+use tcplab_plan::app::{App, AppKind, Extent};
+use tcplab_plan::point::{Direction, Does, Event, Ip, Of, QuickAck, Route, SocketOptions};
 use tcplab_plan::{Experiment, Point};
 
 use super::list::Scenario;
@@ -56,6 +56,8 @@ impl Draw {
             host.route = self.route();
         }
         self.link(&mut point, ecn);
+        self.packets(&mut point);
+        self.slow(&mut point.apps[0]);
         // The model has no queue below TCP and leaves this one out; the kernel must send the same where nothing waits there.
         let limit = tcp("limit_output_bytes");
         if point
@@ -196,6 +198,33 @@ impl Draw {
             if listed {
                 self.events(way, ecn);
             }
+        }
+    }
+
+    /// The internet protocol, and how large a packet may be.
+    fn packets(&mut self, point: &mut Point) {
+        point.ip = match self.percent(40) {
+            true => Ip::V6,
+            false => Ip::V4,
+        };
+        if let Some(mtu) = self.maybe(20, |d| d.one_of(&[576, 1_280, 1_400, 4_000, 9_000])) {
+            point.links[0].mtu = mtu.max(point.ip.least_mtu());
+        }
+    }
+
+    /// Applications that do not read or accept at once.
+    fn slow(&mut self, app: &mut App) {
+        if self.percent(6) && matches!(app.does, AppKind::Bulk { .. }) {
+            app.reading.pause_at = self.size(1, 50_000);
+            app.reading.pause_ns = self.one_of(&[30, 300, 3_000]) * MS;
+        }
+        if self.percent(6) && matches!(app.does, AppKind::Bulk { .. }) {
+            app.reading.every_ns = self.one_of(&[1, 5, 40]) * MS;
+            app.reading.bytes = self.size(2_000, 60_000);
+        }
+        if self.percent(5) {
+            app.listening.accept_every_ns = self.one_of(&[5, 150, 2_000]) * MS;
+            app.listening.backlog = self.one_of(&[1, 2, 128]);
         }
     }
 

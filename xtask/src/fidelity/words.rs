@@ -1,14 +1,23 @@
 //! A point in one line, for tables: what it has beside the defaults.
 
 use tcplab_plan::Point;
-use tcplab_plan::app::AppKind;
-use tcplab_plan::point::{Direction, Does, QuickAck, Route, SocketOptions};
+use tcplab_plan::app::{AppKind, Listening, Reading};
+use tcplab_plan::point::{Direction, Does, Ip, QuickAck, Route, SocketOptions};
 
 /// The application, the link, and everything that is not as usual.
 pub fn of(point: &Point) -> String {
     let mut words = Vec::new();
+    if point.ip == Ip::V6 {
+        words.push("IPv6".to_owned());
+    }
     for app in &point.apps {
         words.push(kind(&app.does));
+        if app.reading != Reading::default() {
+            words.push(format!("{:?}", app.reading));
+        }
+        if app.listening != Listening::default() {
+            words.push(format!("{:?}", app.listening));
+        }
         if app.connections > 1 {
             words.push(format!(
                 "{} connections each {}",
@@ -20,6 +29,9 @@ pub fn of(point: &Point) -> String {
         socket("server", &app.server_socket, &mut words);
     }
     for link in &point.links {
+        if link.mtu != 1_500 {
+            words.push(format!("mtu {}", link.mtu));
+        }
         way("to server", &link.a_to_b, &mut words);
         way("to client", &link.b_to_a, &mut words);
     }
