@@ -76,6 +76,7 @@ fn host(addresses: [IpAddr; 2], family: Family, seed: u64) -> HostConfig {
         interfaces: Default::default(),
         secret: seed,
         external: None,
+        paths: Default::default(),
     }
 }
 

@@ -137,18 +137,22 @@ pub(crate) fn first_links(all: &Neighbours, hosts: &[Host], from: usize) -> Vec<
     first
 }
 
-/// The first link on the way from one host to another that takes smaller packets than the first and
-/// the last one do: no end knows of it before a router tells. None: there is none, or no way.
-pub fn narrow_link(point: &Point, from: usize, to: usize) -> Option<usize> {
+/// The links on the way from one host to another, in their order; none: there is no way.
+pub fn way(point: &Point, from: usize, to: usize) -> Option<Vec<usize>> {
     let mut way = Vec::new();
     let mut at = from;
     while at != to {
         let number = (*first_hops(point, at).get(to)?)?;
         let link = point.links.get(number)?;
-        way.push((number, link.mtu));
+        way.push(number);
         at = if link.a == at { link.b } else { link.a };
     }
-    let ends = way.first()?.1.min(way.last()?.1);
-    let narrow = way.iter().find(|(_, mtu)| *mtu < ends);
-    narrow.map(|(number, _)| *number)
+    Some(way)
+}
+
+/// The first link on the way from one host to another that takes packets of fewer bytes than `most`. None: there is none, or
+/// no way.
+pub fn narrower_link(point: &Point, (from, to): (usize, usize), most: u32) -> Option<usize> {
+    let mut way = way(point, from, to)?.into_iter();
+    way.find(|&number| point.links[number].mtu < most)
 }

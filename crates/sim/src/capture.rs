@@ -18,6 +18,7 @@ use tcplab_wire::{Config, LinkType, TcpFlags};
 
 use crate::headers::{self, Outer};
 use crate::packet::{Body, Packet};
+use crate::too_big::Quoted;
 
 /// The captures of a run: one output for each interface, in the order of
 /// [`interfaces`](tcplab_plan::network::interfaces).
@@ -93,13 +94,19 @@ impl Captures {
     /// A packet passes an interface.
     #[cold]
     #[inline(never)]
-    pub(crate) fn packet(&mut self, file: usize, now: Instant, packet: &Packet, hop: Hop) {
+    pub(crate) fn packet(
+        &mut self,
+        file: usize,
+        now: Instant,
+        (packet, quoted): (&Packet, Option<&Quoted>),
+        hop: Hop,
+    ) {
         if self.failed.is_some() {
             return;
         }
         self.frame.clear();
         let flow_label = self.ids.flow_label(&packet.body);
-        let whole = match frame(packet, hop, flow_label, &mut self.frame) {
+        let whole = match frame((packet, quoted), hop, flow_label, &mut self.frame) {
             Ok(whole) => whole,
             Err(e) => {
                 self.failed = Some(io::Error::other(e.to_string()));
@@ -193,7 +200,12 @@ impl Ids {
 }
 
 /// The bytes of a frame without its payload; gives its length on the wire.
-fn frame(packet: &Packet, hop: Hop, flow_label: u32, out: &mut Vec<u8>) -> Result<u32, EmitError> {
+fn frame(
+    (packet, quoted): (&Packet, Option<&Quoted>),
+    hop: Hop,
+    flow_label: u32,
+    out: &mut Vec<u8>,
+) -> Result<u32, EmitError> {
     let whole = match &packet.body {
         Body::Tcp(segment) => {
             let ends = addresses(packet.ip, segment.src, segment.dst);
@@ -229,7 +241,10 @@ fn frame(packet: &Packet, hop: Hop, flow_label: u32, out: &mut Vec<u8>) -> Resul
                 ttl: packet.ttl,
                 flow_label,
             };
-            headers::frame(datagram, outer, out)
+            match quoted {
+                None => headers::frame(datagram, outer, out),
+                Some(quoted) => headers::too_big(datagram, quoted, outer, out)?,
+            }
         }
     };
     let (to, from) = match hop {

@@ -47,6 +47,8 @@ pub(crate) struct Counts {
     pub(crate) damaged_icmp: u64,
     /// ICMP errors: sent, received, received for no socket.
     pub(crate) unreachable: [u64; 3],
+    /// The same for packets that were too big: sent, received.
+    pub(crate) too_big: [u64; 2],
 }
 
 impl Counts {
@@ -85,21 +87,33 @@ impl Counts {
         let [out_echos, in_echos, out_replies, in_replies] = self.echo;
         let bad = self.damaged_icmp;
         let [out_errors, in_errors, to_nobody] = self.unreachable;
+        let [out_big, in_big] = self.too_big;
         let all = [
-            ("Icmp6InMsgs", in_echos + in_replies + in_errors + bad),
+            (
+                "Icmp6InMsgs",
+                in_echos + in_replies + in_errors + in_big + bad,
+            ),
             ("Icmp6InErrors", to_nobody + bad),
             ("Icmp6InCsumErrors", bad),
             ("Icmp6InDestUnreachs", in_errors),
             ("Icmp6InEchos", in_echos),
             ("Icmp6InEchoReplies", in_replies),
-            ("Icmp6OutMsgs", out_echos + out_replies + out_errors),
+            (
+                "Icmp6OutMsgs",
+                out_echos + out_replies + out_errors + out_big,
+            ),
             ("Icmp6OutDestUnreachs", out_errors),
             ("Icmp6OutEchos", out_echos),
             ("Icmp6OutEchoReplies", out_replies),
+            ("Icmp6InPktTooBigs", in_big),
+            ("Icmp6OutPktTooBigs", out_big),
             ("Icmp6InType1", in_errors),
+            ("Icmp6InType2", in_big),
             ("Icmp6InType128", in_echos),
             ("Icmp6InType129", in_replies),
             ("Icmp6OutType1", out_errors),
+            ("Icmp6OutType2", out_big),
+            ("Ip6FragFails", out_big),
             ("Icmp6OutType128", out_echos),
             ("Icmp6OutType129", out_replies),
         ];
@@ -111,6 +125,8 @@ impl Counts {
         let [out_echos, in_echos, out_replies, in_replies] = self.echo;
         let bad = self.damaged_icmp;
         let [out_errors, in_errors, to_nobody] = self.unreachable;
+        let [out_big, in_big] = self.too_big;
+        let (out_errors, in_errors) = (out_errors + out_big, in_errors + in_big);
         let all = [
             ("IcmpInMsgs", in_echos + in_replies + in_errors + bad),
             ("IcmpInErrors", to_nobody + bad),
@@ -128,6 +144,7 @@ impl Counts {
             ("IcmpMsgOutType0", out_replies),
             ("IcmpMsgOutType3", out_errors),
             ("IcmpMsgOutType8", out_echos),
+            ("IpFragFails", out_big),
         ];
         all.into_iter().filter(|(_, n)| *n > 0)
     }
@@ -226,8 +243,13 @@ impl Udp {
 
     /// A datagram came; gives the end that can read it.
     pub(crate) fn on_datagram(&mut self, datagram: &Datagram) -> Option<u32> {
-        if let Protocol::Unreachable(_) = datagram.protocol {
-            return self.on_error(datagram.dst.port);
+        match datagram.protocol {
+            Protocol::Unreachable(_) => return self.on_error(datagram.dst.port),
+            Protocol::TooBig(_) => {
+                self.count.too_big[1] += 1;
+                return None;
+            }
+            _ => {}
         }
         let is_echo = datagram.protocol != Protocol::Udp;
         let found = self.sockets.get_mut(&datagram.dst.port);
@@ -264,6 +286,7 @@ impl Udp {
             Protocol::EchoRequest => self.count.echo[0] += 1,
             Protocol::EchoReply => self.count.echo[2] += 1,
             Protocol::Unreachable(_) => self.count.unreachable[0] += 1,
+            Protocol::TooBig(_) => self.count.too_big[0] += 1,
         }
     }
 

@@ -4,7 +4,13 @@
 
 use std::net::IpAddr;
 
+use tcplab_plan::network::host_address;
+use tcplab_plan::point::Ip;
+use tcplab_wire::emit::EmitError;
+use tcplab_wire::{Config, LinkType};
+
 use crate::packet::{Datagram, ETHERNET, Protocol, UDP_HEADER};
+use crate::too_big::Quoted;
 
 /// What a packet is beside its datagram.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +48,8 @@ pub(crate) fn frame(datagram: &Datagram, outer: Outer, out: &mut Vec<u8>) -> u32
     match datagram.protocol {
         Protocol::Udp => out.extend(udp(datagram, outer)),
         Protocol::EchoRequest | Protocol::EchoReply => out.extend(echo(datagram, outer)),
+        // Its frame is `too_big`'s.
+        Protocol::TooBig(_) => {}
         Protocol::Unreachable(quote) => {
             let refused = quote.datagram(datagram);
             let quoted_outer = Outer {
@@ -67,6 +75,49 @@ pub(crate) fn frame(datagram: &Datagram, outer: Outer, out: &mut Vec<u8>) -> u32
         }
     }
     ETHERNET + header + UDP_HEADER + datagram.len
+}
+
+/// The frame of an error about a segment that did not fit into a link, up to the end of what it repeats.
+///
+/// # Errors
+/// When the segment cannot be written.
+pub(crate) fn too_big(
+    error: &Datagram,
+    quoted: &Quoted,
+    outer: Outer,
+    out: &mut Vec<u8>,
+) -> Result<u32, EmitError> {
+    let whole = frame(error, outer, out);
+    let Protocol::TooBig(mtu) = error.protocol else {
+        return Ok(whole);
+    };
+    let segment = &quoted.segment;
+    let is_v4 = outer.src.is_ipv4();
+    let protocol = if is_v4 { Ip::V4 } else { Ip::V6 };
+    let receiver = host_address(protocol, segment.dst.host.into());
+    let ends = [outer.dst, receiver];
+    let tcp = segment.packet(ends, quoted.ttl, is_v4.then_some(quoted.id));
+    let link = if is_v4 {
+        LinkType::Ipv4
+    } else {
+        LinkType::Ipv6
+    };
+    let mut repeated = Vec::new();
+    segment.emit(link, &tcp, &Config::default(), &mut repeated)?;
+    // The payload is zeros.
+    repeated.resize(error.len as usize, 0);
+    let [a, b, c, d] = mtu.to_be_bytes();
+    // RFC 792 with RFC 1191 4, RFC 4443 3.2.
+    let mut icmp = match is_v4 {
+        true => [3, 4, 0, 0, 0, 0, c, d],
+        false => [2, 0, 0, 0, a, b, c, d],
+    };
+    let pseudo = of_icmp(outer, icmp.len() + repeated.len());
+    let check = sum(&[&pseudo, &icmp, &repeated]);
+    icmp[2..4].copy_from_slice(&check.to_be_bytes());
+    out.extend(icmp);
+    out.extend(repeated);
+    Ok(whole)
 }
 
 /// The IP header of a datagram.
@@ -97,7 +148,7 @@ fn ip(datagram: &Datagram, outer: Outer, out: &mut Vec<u8>) {
     (ip[6], ip[9]) = match datagram.protocol {
         Protocol::Udp => (0x40, UDP),
         Protocol::EchoRequest => (0x40, ICMP),
-        Protocol::EchoReply | Protocol::Unreachable(_) => (0, ICMP),
+        Protocol::EchoReply | Protocol::Unreachable(_) | Protocol::TooBig(_) => (0, ICMP),
     };
     ip[8] = outer.ttl;
     ip[12..16].copy_from_slice(&src.octets());

@@ -8,13 +8,14 @@ use tcplab_plan::network::{HOST_SYSCTLS, first_hops};
 use tcplab_plan::point::{Ip, Offload};
 use tcplab_plan::profile::Profile;
 use tcplab_tcp::{
-    Addresses, Clock, ConnId, Counter, HostConfig, Interfaces, RxTruesize, Stack, Sysctl,
+    Addresses, Clock, ConnId, Counter, HostConfig, IcmpError, Interfaces, RxTruesize, Stack, Sysctl,
 };
 
 use crate::card::{Card, Polled};
 use crate::datagram::{Datagrams, Udp};
 use crate::gro::Gro;
 use crate::packet::{Body, Datagram, Packet, Protocol, TTL};
+use crate::too_big::Quoted;
 use crate::unreachable::{self, Limit};
 use crate::world::{SimError, refused_sysctl};
 
@@ -26,6 +27,8 @@ pub(crate) const NEVER: Instant = Instant::from_nanos(i64::MAX);
 pub(crate) struct Host {
     pub(crate) stack: Stack,
     pub(crate) udp: Udp,
+    /// Segments that routers found too big.
+    pub(crate) quoted: Vec<Quoted>,
     /// Of the ICMP errors that it sends.
     icmp_errors: Limit,
     /// Datagrams that leave.
@@ -94,6 +97,7 @@ impl Host {
             interfaces: numbers(point, index),
             secret,
             external: None,
+            paths: Default::default(),
         };
         let units = config.sysctl.caqm_units();
         let knows_tag = config.sysctl.sysctl_caqm_enable;
@@ -105,6 +109,7 @@ impl Host {
         Ok(Self {
             stack: Stack::new(config),
             udp: Udp::new(point.ip),
+            quoted: Vec::new(),
             icmp_errors: Limit::default(),
             datagrams: Datagrams::default(),
             forward: Vec::new(),
@@ -255,6 +260,9 @@ impl Host {
                 self.datagrams.push(reply);
             }
             Body::Udp(datagram) => {
+                if let Protocol::TooBig(mtu) = datagram.protocol {
+                    self.learns_mtu(now, datagram.number, mtu);
+                }
                 if self.udp.refuses(datagram) && self.may_refuse(now, datagram) {
                     let error = unreachable::answer(packet, datagram);
                     self.udp.counts_sent(error.protocol);
@@ -264,6 +272,16 @@ impl Host {
             }
         }
         None
+    }
+
+    /// A router says that a segment did not fit into its next link.
+    fn learns_mtu(&mut self, now: Instant, number: u32, mtu: u32) {
+        let Some(Quoted { segment, .. }) = self.quoted.get(number as usize).copied() else {
+            return;
+        };
+        let (local, remote) = (segment.src, segment.dst);
+        let what = IcmpError::FragmentationNeeded(mtu);
+        self.stack.on_icmp(now, local, remote, segment.seq, what);
     }
 
     /// Whether the sender of a datagram is told of an error. Over the loopback device there is no limit

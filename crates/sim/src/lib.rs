@@ -18,6 +18,7 @@ mod queued;
 mod ready;
 mod responses;
 mod socket;
+mod too_big;
 mod unreachable;
 mod world;
 

@@ -24,6 +24,9 @@ pub(crate) enum Protocol {
     EchoReply,
     /// An ICMP error: nobody has the port of the datagram that it quotes.
     Unreachable(Quote),
+    /// Another one: the next link takes packets of so many bytes only. `number` says which segment it quotes
+    /// ([`crate::too_big::Quoted`]).
+    TooBig(u32),
 }
 
 /// A UDP datagram, or an ICMP message.

@@ -11,7 +11,7 @@ use tcplab_plan::point::Ip;
 use crate::packet::{Datagram, Packet, Protocol, UDP_HEADER};
 
 /// Bytes of such a packet at most, from its IP header on (RFC 1812 4.3.2.3, RFC 4443 2.4).
-const fn most(ip: Ip) -> u32 {
+pub(crate) const fn most(ip: Ip) -> u32 {
     match ip {
         Ip::V4 => 576,
         Ip::V6 => 1_280,
@@ -22,6 +22,11 @@ const fn most(ip: Ip) -> u32 {
 /// datagram (`IPTOS_TOS_MASK`).
 const CONTROL: u8 = 0xc0;
 const TOS: u8 = 0x1e;
+
+/// The DS field of an error about a packet with this one.
+pub(crate) const fn control(tos: u8) -> u8 {
+    tos & TOS | CONTROL
+}
 
 /// Errors that a peer gets at once after it had none for a while (`XRLIM_BURST_FACTOR`).
 const BURST: u64 = 6;
@@ -44,7 +49,7 @@ pub(crate) fn answer(packet: &Packet, refused: &Datagram) -> Datagram {
         dst: refused.src,
         len: quoted.min(most(packet.ip) - header - UDP_HEADER),
         tos: match packet.ip {
-            Ip::V4 => refused.tos & TOS | CONTROL,
+            Ip::V4 => control(refused.tos),
             Ip::V6 => 0,
         },
         number: refused.number,

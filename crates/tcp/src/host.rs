@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use tcplab_base::{Duration, Instant};
 use tcplab_plan::network::host_address;
 use tcplab_plan::point::{Ip, Offload, Route};
 use tcplab_plan::profile::{Profile, WindowShare};
@@ -34,6 +35,8 @@ pub struct HostConfig {
     pub addresses: Addresses,
     /// Numbers of its interfaces, where they matter.
     pub interfaces: Interfaces,
+    /// MTUs of paths that routers told of.
+    pub paths: PathMtus,
     /// Secret of initial sequence numbers and time stamp offsets.
     pub secret: u64,
     /// A congestion control of the host's owner, which sockets, the route and the sysctl may name.
@@ -119,6 +122,33 @@ pub enum RxTruesize {
     Tun,
     /// Always this many bytes (a network card with buffers of one size).
     Fixed(u32),
+}
+
+/// How long a path's MTU is believed (`net.ipv4.route.mtu_expires`, `net.ipv6.route.mtu_expires`).
+const MTU_EXPIRES: Duration = Duration::from_millis(600_000);
+
+/// MTUs of paths that routers told of: exceptions of a host's routes (RFC 1191, RFC 8201; Linux `ip_rt_update_pmtu()`,
+/// `ip6_rt_update_pmtu()`). DEVIATION: when one expires, a connection that stands keeps its segments' size.
+#[derive(Clone, Debug, Default)]
+pub struct PathMtus(Vec<(u16, u32, Instant)>);
+
+impl PathMtus {
+    /// The path to a host takes packets of `mtu` bytes at most.
+    pub(crate) fn learn(&mut self, host: u16, mtu: u32, now: Instant) {
+        self.0.retain(|&(known, ..)| known != host);
+        self.0.push((host, mtu, now + MTU_EXPIRES));
+    }
+
+    /// What was told of the path to a host, if that is still believed.
+    #[inline]
+    pub(crate) fn of(&self, host: u16, now: Instant) -> Option<u32> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let mut known = self.0.iter();
+        let known = known.find(|&&(known, _, until)| known == host && now < until);
+        known.map(|&(_, mtu, _)| mtu)
+    }
 }
 
 /// The IP addresses that numbers of hosts stand for; only Fast Open's cookies depend on them.

@@ -32,7 +32,7 @@ pub use cc::{congestion_controls, external};
 pub use cx::Cx;
 pub use endpoint::{Endpoint, OpenError, ReadOutcome, Shutdown, SocketError, State, TimeWaitNeeds};
 pub use fastopen::{FastOpenKey, FastOpenKeys};
-pub use host::{Addresses, DeviceQueue, HostConfig, Interfaces, RxTruesize};
+pub use host::{Addresses, DeviceQueue, HostConfig, Interfaces, PathMtus, RxTruesize};
 pub use jiffies::Clock;
 pub use mib::{COUNTERS, Counter, Mib};
 pub use options::OpenOptions;

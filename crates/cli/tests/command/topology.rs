@@ -209,10 +209,10 @@ fn a_kernel_s_links_have_the_samples_of_the_model_s() {
 }
 
 #[test]
-fn the_model_refuses_a_narrow_link_in_the_middle() {
+fn the_model_refuses_a_link_that_a_router_would_fragment_packets_for() {
     let place = folder();
     let file = place.path().join("t.toml");
-    let narrow = CHAIN.replace("rate = \"10mbit\"", "mtu = 1000");
+    let narrow = CHAIN.replace("rate = \"10mbit\"", "mtu = 500");
     std::fs::write(&file, narrow).unwrap();
     let run = tcplab(&["run", text(&file), "--on", "model"]);
     assert_ne!(run.code, 0, "{}", run.out);

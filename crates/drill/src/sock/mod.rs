@@ -121,6 +121,7 @@ impl Model {
             interfaces: Interfaces::default(),
             secret: seed,
             external: None,
+            paths: Default::default(),
         };
         Self {
             stack: Stack::new(host),

@@ -117,6 +117,7 @@ impl<'a> Replay<'a> {
             interfaces: Interfaces::default(),
             secret: 1,
             external: None,
+            paths: Default::default(),
         };
         let peer_isn = match script.is_client {
             true => script.syn_ack.seq,

@@ -6,10 +6,12 @@ use tcplab_wire::TcpFlags;
 use super::net::Net;
 use crate::capture::Hop;
 use crate::events::Wake;
+use crate::host::Host;
 use crate::network::Arm;
-use crate::packet::{Body, Packet};
+use crate::packet::{Body, Packet, Protocol};
 use crate::ready::Source;
 use crate::socket::Socket;
+use crate::too_big::{self, Quoted};
 
 impl Net {
     /// Hands a host's packets to the links, in their order.
@@ -48,8 +50,32 @@ impl Net {
             self.send_body(host, Body::Udp(datagram));
         }
         for packet in std::mem::take(&mut self.hosts[host].forward) {
-            self.send_packet(host, packet);
+            if !self.is_too_big(host, &packet) {
+                self.send_packet(host, packet);
+            }
         }
+    }
+
+    /// A router cannot pass a packet on: its sender is told so.
+    fn is_too_big(&mut self, router: usize, packet: &Packet) -> bool {
+        let mtu = self.network.mtu(router, packet.to());
+        let Some(&segment) = too_big::segment(packet, mtu) else {
+            return false;
+        };
+        let sender = usize::from(segment.src.host);
+        let Some(host) = self.hosts.get_mut(sender) else {
+            return false;
+        };
+        let number = host.quoted.len() as u32;
+        host.quoted.push(Quoted {
+            segment,
+            id: packet.id,
+            ttl: packet.ttl,
+        });
+        let error = too_big::answer((packet, &segment), router, mtu, number);
+        self.hosts[router].udp.counts_sent(error.protocol);
+        self.send_body(router, Body::Udp(error));
+        true
     }
 
     fn send_segment(&mut self, host: usize, segment: &Segment) {
@@ -90,7 +116,8 @@ impl Net {
     fn capture(&mut self, number: usize, side: usize, packet: &Packet) {
         let file = self.network.ways[number].captures[side];
         if let Some(captures) = &mut self.captures {
-            captures.packet(file, self.now, packet, hop(number));
+            let quoted = quoted(&self.hosts, packet);
+            captures.packet(file, self.now, (packet, quoted), hop(number));
         }
     }
 
@@ -134,7 +161,8 @@ impl Net {
             }
             packet.corrupt |= due.corrupt;
             if let Some(captures) = &mut self.captures {
-                captures.packet(one.captures[1], self.now, packet, hop(number));
+                let quoted = quoted(&self.hosts, packet);
+                captures.packet(one.captures[1], self.now, (packet, quoted), hop(number));
             }
             let host = &mut self.hosts[to];
             if packet.to() != to {
@@ -193,7 +221,7 @@ impl Net {
     fn loop_back(&mut self, host: usize, packet: &Packet) {
         let file = self.network.loopback(host);
         if let (Some(captures), Some(file)) = (&mut self.captures, file) {
-            captures.packet(file, self.now, packet, Hop::Loopback);
+            captures.packet(file, self.now, (packet, None), Hop::Loopback);
         }
         if let Some(end) = self.hosts[host].receive(self.now, packet) {
             self.sockets.touched(&mut self.ready, end);
@@ -248,6 +276,19 @@ impl Net {
             }
         }
     }
+}
+
+/// The segment that a packet's ICMP error is about.
+#[cold]
+fn quoted<'a>(hosts: &'a [Host], packet: &Packet) -> Option<&'a Quoted> {
+    let Body::Udp(error) = &packet.body else {
+        return None;
+    };
+    let Protocol::TooBig(_) = error.protocol else {
+        return None;
+    };
+    let host = hosts.get(usize::from(error.dst.host))?;
+    host.quoted.get(error.number as usize)
 }
 
 /// A packet goes over this way.

@@ -1,14 +1,16 @@
 //! What the model does not do: said of a point before it runs.
 
+use tcplab_plan::app::AppKind;
 use tcplab_plan::contract::{self, Kind};
 use tcplab_plan::experiment::nearest;
-use tcplab_plan::network::narrow_link;
+use tcplab_plan::network::{narrower_link, way};
 use tcplab_plan::point::Host;
 use tcplab_plan::{Point, Refusal};
 use tcplab_tcp::{Sysctl, Unread, congestion_controls};
 
 use super::replay;
 use crate::events::Events;
+use crate::packet::UDP_HEADER;
 
 /// Everything of a point that the model does not honour and no rule of a key says, in the order of its hosts,
 /// applications and links.
@@ -111,15 +113,65 @@ fn is_congestion(name: &str) -> bool {
 fn of_links(point: &Point, found: &mut Vec<Refusal>) {
     let name = |host: usize| point.hosts.get(host).map_or("?", |h| h.name.as_str());
     let place = |a: usize, b: usize| format!("link {}-{}", name(a), name(b));
-    for app in point.apps.iter().filter(|app| !app.does.is_udp()) {
-        let [a, b] = [app.client, app.server];
-        if let Some(link) = narrow_link(point, a, b).or_else(|| narrow_link(point, b, a)) {
-            let link = &point.links[link];
-            found.push(Refusal::new(
-                place(link.a, link.b),
-                "its mtu is smaller than those at both ends of the way; the model has no path MTU discovery",
-                "",
-            ));
+    let mut refuse = |link: usize, why: String| {
+        let link = &point.links[link];
+        found.push(Refusal::new(place(link.a, link.b), why, ""));
+    };
+    for app in &point.apps {
+        let ends = (app.client, app.server);
+        let both = [ends, (ends.1, ends.0)];
+        let [there, back] = datagrams(&app.does);
+        let largest = there.max(back) + u64::from(point.ip.header_bytes() + UDP_HEADER);
+        let largest = u32::try_from(largest).unwrap_or(u32::MAX);
+        if there.max(back) > 0 && ends.0 != ends.1 {
+            let narrow = both
+                .iter()
+                .find_map(|&ends| narrower_link(point, ends, largest));
+            if let Some(link) = narrow {
+                let mtu = point.links[link].mtu;
+                refuse(
+                    link,
+                    format!(
+                        "its mtu of {mtu} bytes is smaller than the packets of {largest} bytes of `{}`; the model does not \
+                         fragment packets",
+                        app.name
+                    ),
+                );
+            }
+        } else if let Some(link) = narrow_behind(point, both) {
+            refuse(
+                link,
+                format!(
+                    "its mtu is smaller than {LEAST_PATH_MTU} bytes, the least that Linux takes from a router \
+                     (net.ipv4.route.min_pmtu), and the model does not fragment packets"
+                ),
+            );
         }
+    }
+}
+
+/// `net.ipv4.route.min_pmtu`.
+const LEAST_PATH_MTU: u32 = 552;
+
+/// A link that a router would have to fragment packets for: narrower than what an end takes from it, and than its own link.
+fn narrow_behind(point: &Point, ends: [(usize, usize); 2]) -> Option<usize> {
+    let mut narrow = ends.iter().filter_map(|&(from, to)| {
+        let way = way(point, from, to)?;
+        let first = point.links.get(*way.first()?)?.mtu;
+        way.into_iter()
+            .find(|&number| point.links[number].mtu < first.min(LEAST_PATH_MTU))
+    });
+    narrow.next()
+}
+
+/// Bytes of an application's datagrams, to its server and back; 0: it has none.
+fn datagrams(does: &AppKind) -> [u64; 2] {
+    match does {
+        AppKind::UdpStream { size, .. } => [*size, 0],
+        AppKind::UdpRr {
+            request, response, ..
+        } => [*request, *response],
+        AppKind::Ping { size, .. } => [*size, *size],
+        _ => [0, 0],
     }
 }

@@ -62,13 +62,14 @@ pub(crate) struct Buffers {
 }
 
 impl Path {
-    /// Of a path with this MTU at its first link.
-    pub(crate) fn of(cx: &Cx<'_>, mtu: u32) -> Self {
+    /// Of the path to a host with this MTU at its first link.
+    pub(crate) fn of(cx: &Cx<'_>, to: u16, mtu: u32) -> Self {
         // ip_rt_min_advmss, ip6_rt_min_advmss.
         let header = cx.host.ip_header;
         let least = if header == 40 { 1_220 } else { 256 };
         let route = &cx.host.route;
         let mtu = route.mtu.map_or(mtu, |own| own.min(mtu));
+        let mtu = cx.host.paths.of(to, cx.now).unwrap_or(mtu);
         let most = (mtu.saturating_sub(header + 20)).clamp(least, 65_515 - header);
         let advmss = route.advmss.unwrap_or(most).clamp(1, 65_495) as u16;
         Self { mtu, advmss }
@@ -202,18 +203,13 @@ impl Endpoint {
 
     /// `tcp_connect_init()`: windows and sequence numbers of an active open.
     pub(crate) fn connect_init(&mut self, cx: &mut Cx<'_>, mtu: u32) {
-        let path = Path::of(cx, mtu);
+        let path = Path::of(cx, self.remote.host, mtu);
         if self.options.user_mss != 0 {
             self.snd.mss_clamp = self.options.user_mss;
         }
         self.snd.max_window = 0;
         self.mtup_init(cx);
-        self.sync_mss(cx, path.mtu);
-        if cx.host.sysctl.tcp_timestamps != 0 {
-            // `tcp_header_len` counts with time stamps until a SYN-ACK comes without.
-            let mss = self.snd.mss_cache;
-            self.snd.mss_cache = mss.saturating_sub(u32::from(TSTAMP_ALIGNED)).max(1);
-        }
+        self.sync_mss_of_syn(cx, path.mtu);
         self.rcv.advmss = self.clamp_advmss(path.advmss);
         self.ack.initialize_rcv_mss(&self.rcv, &self.snd);
         let full = self.rcv.full_space(cx);
@@ -353,7 +349,10 @@ impl Endpoint {
     #[cold]
     pub(crate) fn path_shrinks(&mut self, cx: &Cx<'_>, mtu: u32) {
         if matches!(self.state, State::SynSent | State::SynRecv) {
-            self.rcv.advmss = self.rcv.advmss.min(Path::of(cx, mtu).advmss);
+            self.rcv.advmss = self
+                .rcv
+                .advmss
+                .min(Path::of(cx, self.remote.host, mtu).advmss);
         }
     }
 

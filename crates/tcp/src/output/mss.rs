@@ -1,7 +1,7 @@
 //! The size of a full segment (RFC 9293 3.7.1, RFC 6691; Linux `tcp_sync_mss()`, `tcp_current_mss()`).
 
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, Path, Snd};
+use crate::endpoint::{Endpoint, Path, Snd, TSTAMP_ALIGNED};
 use crate::options::Negotiated;
 
 impl Snd {
@@ -39,11 +39,20 @@ impl Endpoint {
         mss
     }
 
+    /// The same before a SYN-ACK has come: `tcp_header_len` counts with time stamps until one comes without.
+    pub(crate) fn sync_mss_of_syn(&mut self, cx: &mut Cx<'_>, pmtu: u32) {
+        self.sync_mss(cx, pmtu);
+        if cx.host.sysctl.tcp_timestamps != 0 {
+            let mss = self.snd.mss_cache;
+            self.snd.mss_cache = mss.saturating_sub(u32::from(TSTAMP_ALIGNED)).max(1);
+        }
+    }
+
     /// The route has another MTU. Where probing is on the MSS follows only when a probe was answered: the route is looked up
     /// again when a packet leaves, and that one is the probe.
     #[cold]
     pub(crate) fn path_changes(&mut self, cx: &mut Cx<'_>, mtu: u32) {
-        let mtu = Path::of(cx, mtu).mtu;
+        let mtu = Path::of(cx, self.remote.host, mtu).mtu;
         if self.snd.pmtu == mtu || !self.state.is_synchronized() {
             return;
         }

@@ -5,7 +5,7 @@ use tcplab_wire::TcpFlags;
 
 use super::Flag;
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, Snd, Stats};
+use crate::endpoint::{Endpoint, Snd, State, Stats};
 use crate::segment::Segment;
 use crate::timers::Pending;
 
@@ -53,7 +53,12 @@ impl Endpoint {
         }
         if window > self.snd.max_window {
             self.snd.max_window = window;
-            self.sync_mss(cx, self.snd.pmtu);
+            match self.state {
+                State::SynSent => self.sync_mss_of_syn(cx, self.snd.pmtu),
+                _ => {
+                    self.sync_mss(cx, self.snd.pmtu);
+                }
+            }
         }
     }
 

@@ -41,7 +41,7 @@ pub(crate) fn make(cx: &mut Cx<'_>, req: &Request, listener: &Listener, seg: &Se
     ep.options.tos = req.tos & !3;
     let name = Endpoint::wanted_cc(cx, open).to_owned();
     ep.cc_init(cx, &name);
-    let path = Path::of(cx, listener.mtu);
+    let path = Path::of(cx, seg.src.host, listener.mtu);
     ep.sync_mss(cx, path.mtu);
     ep.rcv.advmss = ep.clamp_advmss(path.advmss);
     ep.ack.initialize_rcv_mss(&ep.rcv, &ep.snd);

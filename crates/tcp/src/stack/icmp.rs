@@ -87,10 +87,21 @@ impl Stack {
         }
         let watch = Watch::of(ep);
         let opening = ep.is_opening();
+        let least = if self.host.ip_header == 20 {
+            MIN_PMTU
+        } else {
+            1_280
+        };
+        if let IcmpError::FragmentationNeeded(mtu) = what
+            && ep.snd.pmtu > mtu.max(least)
+            && local.host != remote.host
+        {
+            self.host.paths.learn(remote.host, mtu.max(least), now);
+        }
         let mut cx = cx!(self, now);
         match what {
             IcmpError::FragmentationNeeded(mtu) => {
-                let mtu = mtu.max(MIN_PMTU);
+                let mtu = mtu.max(least);
                 if ep.snd.pmtu > mtu {
                     ep.path_shrinks(&cx, mtu);
                     ep.sync_mss(&mut cx, mtu);

@@ -487,6 +487,7 @@ pub(crate) mod tests {
             interfaces: Interfaces::default(),
             secret: 1,
             external: None,
+            paths: Default::default(),
         })
     }
 

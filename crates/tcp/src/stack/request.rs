@@ -119,7 +119,7 @@ impl Request {
             ts_off: 0,
             ts_recent: stamps.map_or(0, |(tsval, _)| tsval),
             mss: peer.min(own),
-            advmss: Path::of(cx, listener.mtu).advmss.min(own),
+            advmss: Path::of(cx, seg.src.host, listener.mtu).advmss.min(own),
             window_clamp: 0,
             rcv_wnd: 0,
             snd_wscale: scale.unwrap_or(0).min(14),

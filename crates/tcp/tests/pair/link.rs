@@ -106,6 +106,7 @@ pub fn host(secret: u64) -> HostConfig {
         interfaces: Interfaces::default(),
         secret,
         external: None,
+        paths: Default::default(),
     }
 }
 

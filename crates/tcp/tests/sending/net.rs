@@ -28,6 +28,7 @@ pub fn host() -> HostConfig {
         interfaces: Interfaces::default(),
         secret: 7,
         external: None,
+        paths: Default::default(),
     }
 }
 
