@@ -106,6 +106,16 @@ impl<'a> Cx<'a> {
         std::mem::replace(&mut self.now, now)
     }
 
+    /// Runs what does not read the clock again (`tcp_mstamp`): it acts as at an earlier time, in the tick that it is.
+    pub(crate) fn at_mstamp(&mut self, since_boot_ns: u64, run: impl FnOnce(&mut Self)) {
+        let (now, tick) = (self.now, self.tick);
+        let stale = since_boot_ns.min(tick.since_boot_ns);
+        self.tick.since_boot_ns = stale;
+        self.now = Instant::from_nanos(stale as i64 - self.host.clock.boot_ns);
+        run(self);
+        (self.now, self.tick) = (now, tick);
+    }
+
     /// Counts one event.
     #[inline]
     pub fn count(&mut self, counter: Counter) {

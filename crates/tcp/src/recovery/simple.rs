@@ -46,4 +46,16 @@ impl Endpoint {
         }
         self.xmit_retransmit_queue(cx);
     }
+
+    /// `tcp_v4_mtu_reduced()`, `tcp_v6_mtu_reduced()`: the path takes packets of `mtu` bytes. No packet of the connection
+    /// came and no timer fired, so the kernel does not read its clock: time stamps are those of what was sent or came last.
+    pub(crate) fn mtu_reduced(&mut self, cx: &mut Cx<'_>, mtu: u32) {
+        self.path_shrinks(cx, mtu);
+        self.sync_mss(cx, mtu);
+        let tick_ns = cx.host.clock.tick_ns().unsigned_abs();
+        let heard = u64::from(cx.jiffies32().wrapping_sub(self.rcv.rcv_tstamp)) * tick_ns;
+        let heard = cx.now_ns().saturating_sub(heard);
+        let stamp = self.tune.wstamp_ns.max(heard / tick_ns * tick_ns);
+        cx.at_mstamp(stamp, |cx| self.simple_retransmit(cx));
+    }
 }

@@ -103,9 +103,7 @@ impl Stack {
             IcmpError::FragmentationNeeded(mtu) => {
                 let mtu = mtu.max(least);
                 if ep.snd.pmtu > mtu {
-                    ep.path_shrinks(&cx, mtu);
-                    ep.sync_mss(&mut cx, mtu);
-                    ep.simple_retransmit(&mut cx);
+                    ep.mtu_reduced(&mut cx, mtu);
                 }
             }
             IcmpError::Unreachable(what) => ep.unreachable(&mut cx, seq, what),
