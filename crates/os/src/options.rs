@@ -46,6 +46,22 @@ pub fn set(fd: &impl AsFd, is_tcp: bool, wanted: &SocketOptions) -> Result<(), R
     let lowat = wanted.notsent_lowat;
     int(SockOpt::NOTSENT_LOWAT, "TCP_NOTSENT_LOWAT", lowat)?;
     int(SockOpt::MAXSEG, "TCP_MAXSEG", wanted.maxseg)?;
+    let cork = wanted.cork.map(u32::from);
+    int(SockOpt::CORK, "TCP_CORK", cork)?;
+    let linger2 = (wanted.linger2_ns).map(|ns| (ns / 1_000_000_000).max(1) as u32);
+    int(SockOpt::LINGER2, "TCP_LINGER2", linger2)?;
+    int(SockOpt::SYNCNT, "TCP_SYNCNT", wanted.syncnt)?;
+    let clamp = wanted.window_clamp;
+    int(SockOpt::WINDOW_CLAMP, "TCP_WINDOW_CLAMP", clamp)?;
+    if let Some(seconds) = wanted.linger {
+        let set = SockRef::from(fd).set_linger(Some(Duration::from_secs(seconds.into())));
+        set.map_err(refused("SO_LINGER", &seconds))?;
+    }
+    if let Some(bps) = wanted.max_pacing_rate_bps {
+        let bytes = (bps / 8).max(1);
+        sys::set_bytes(fd, SockOpt::MAX_PACING_RATE, &bytes.to_ne_bytes())
+            .map_err(refused("SO_MAX_PACING_RATE", &bytes))?;
+    }
     let timeout = (wanted.user_timeout_ns).map(|ns| (ns / 1_000_000).max(1) as u32);
     int(SockOpt::USER_TIMEOUT, "TCP_USER_TIMEOUT", timeout)?;
     if let Some(ns) = wanted.keepalive_ns {

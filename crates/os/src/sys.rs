@@ -32,6 +32,18 @@ impl SockOpt {
     pub const MAXSEG: Self = Self::tcp(libc::TCP_MAXSEG);
     /// `TCP_USER_TIMEOUT` in milliseconds, tcp(7).
     pub const USER_TIMEOUT: Self = Self::tcp(libc::TCP_USER_TIMEOUT);
+    /// `TCP_CORK`, tcp(7).
+    pub const CORK: Self = Self::tcp(libc::TCP_CORK);
+    /// `TCP_LINGER2` in seconds, tcp(7).
+    pub const LINGER2: Self = Self::tcp(libc::TCP_LINGER2);
+    /// `TCP_SYNCNT`, tcp(7).
+    pub const SYNCNT: Self = Self::tcp(libc::TCP_SYNCNT);
+    /// `TCP_WINDOW_CLAMP` in bytes, tcp(7).
+    pub const WINDOW_CLAMP: Self = Self::tcp(libc::TCP_WINDOW_CLAMP);
+    /// `TCP_DEFER_ACCEPT` in seconds, tcp(7).
+    pub const DEFER_ACCEPT: Self = Self::tcp(libc::TCP_DEFER_ACCEPT);
+    /// `SO_MAX_PACING_RATE` in bytes a second, socket(7): an `unsigned long`, see [`set_bytes`].
+    pub const MAX_PACING_RATE: Self = Self::socket(libc::SO_MAX_PACING_RATE);
     /// `SO_RCVLOWAT` in bytes, socket(7).
     pub const RCVLOWAT: Self = Self::socket(libc::SO_RCVLOWAT);
     /// `SO_RCVBUF` in bytes, socket(7): Linux gives back twice what was set.

@@ -64,6 +64,9 @@ pub struct Listening {
     pub backlog: u16,
     /// Time between two accepts; 0: each at once.
     pub accept_every_ns: i64,
+    /// TCP_DEFER_ACCEPT; 0: off.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub defer_accept_ns: i64,
 }
 
 impl Default for Listening {
@@ -72,6 +75,7 @@ impl Default for Listening {
             listens: true,
             backlog: BACKLOG,
             accept_every_ns: 0,
+            defer_accept_ns: 0,
         }
     }
 }

@@ -155,6 +155,12 @@ impl SocketOptions {
             congestion: self.congestion.clone().or_else(|| other.congestion.clone()),
             notsent_lowat: self.notsent_lowat.or(other.notsent_lowat),
             maxseg: self.maxseg.or(other.maxseg),
+            cork: self.cork.or(other.cork),
+            linger: self.linger.or(other.linger),
+            linger2_ns: self.linger2_ns.or(other.linger2_ns),
+            syncnt: self.syncnt.or(other.syncnt),
+            window_clamp: self.window_clamp.or(other.window_clamp),
+            max_pacing_rate_bps: self.max_pacing_rate_bps.or(other.max_pacing_rate_bps),
             tos: self.tos.or(other.tos),
             cpu: self.cpu.or(other.cpu),
         }

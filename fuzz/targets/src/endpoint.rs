@@ -94,6 +94,7 @@ fn host(bytes: &mut Bytes<'_>) -> HostConfig {
         rx_truesize: RxTruesize::Kmalloc,
         ip_header: 20,
         external: None,
+        paths: Default::default(),
         addresses: Addresses::default(),
         interfaces: Interfaces::default(),
         secret: u64::from(more >> 4),

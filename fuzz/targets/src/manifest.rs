@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tcplab_lab::campaign::{self, Campaign};
 use tcplab_lab::{Lab, LabError, MANIFEST_SCHEMA, Manifest};
 use tcplab_os::Stop;
-use tcplab_plan::network::{capture_files, first_hops, narrow_link};
+use tcplab_plan::network::{capture_files, first_hops, narrower_link};
 use tcplab_plan::result::RunDocument;
 use tcplab_plan::{Experiment, Point};
 
@@ -85,7 +85,7 @@ pub fn contract(point: &Point) {
         assert!(app.client < hosts && app.server < hosts && app.port > 0);
         time(app.start_ns);
         if !app.does.is_udp() {
-            narrow_link(point, app.client, app.server);
+            narrower_link(point, (app.client, app.server), 1500);
         }
     }
     for set in &point.sets {

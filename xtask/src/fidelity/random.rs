@@ -140,6 +140,12 @@ impl Draw {
             congestion: self.maybe(12, |_| "reno".to_owned()),
             notsent_lowat: self.maybe(4, |d| d.size(2_000, 20_000) as u32),
             maxseg: self.maybe(8, |d| d.size(300, 1_400) as u32),
+            cork: self.percent(4).then_some(true),
+            linger: self.percent(4).then_some(0),
+            linger2_ns: self.maybe(4, |d| d.one_of(&[1_000, 3_000]) * MS),
+            syncnt: self.maybe(4, |d| 1 + d.up_to(3) as u32),
+            window_clamp: self.maybe(6, |d| d.size(1_500, 40_000) as u32),
+            max_pacing_rate_bps: self.maybe(6, |d| d.size(200, 40_000) * 1_000),
             // A link of ours treats all packets alike.
             tos: None,
             cpu: None,
@@ -225,6 +231,9 @@ impl Draw {
         if self.percent(5) {
             app.listening.accept_every_ns = self.one_of(&[5, 150, 2_000]) * MS;
             app.listening.backlog = self.one_of(&[1, 2, 128]);
+        }
+        if self.percent(5) {
+            app.listening.defer_accept_ns = self.one_of(&[1_000, 3_000, 10_000]) * MS;
         }
     }
 

@@ -91,7 +91,7 @@ fn candidates(point: &Point) -> Vec<Point> {
     out
 }
 
-const SOCKET: [fn(&mut SocketOptions); 11] = [
+const SOCKET: [fn(&mut SocketOptions); 17] = [
     |s| s.nodelay = None,
     |s| s.quickack = QuickAck::Leave,
     |s| s.rcvbuf = None,
@@ -101,6 +101,12 @@ const SOCKET: [fn(&mut SocketOptions); 11] = [
     |s| s.keepalive_ns = None,
     |s| s.congestion = None,
     |s| s.notsent_lowat = None,
+    |s| s.cork = None,
+    |s| s.linger = None,
+    |s| s.linger2_ns = None,
+    |s| s.syncnt = None,
+    |s| s.window_clamp = None,
+    |s| s.max_pacing_rate_bps = None,
     |s| s.maxseg = None,
     |s| s.tos = None,
 ];

@@ -71,6 +71,13 @@ fn socket(end: &str, s: &SocketOptions, words: &mut Vec<String>) {
     say("keepalive", s.keepalive_ns.map(time));
     say("congestion", s.congestion.clone());
     say("notsent_lowat", s.notsent_lowat.map(|v| v.to_string()));
+    say("cork", s.cork.map(|v| v.to_string()));
+    say("linger", s.linger.map(|v| v.to_string()));
+    say("linger2", s.linger2_ns.map(time));
+    say("syncnt", s.syncnt.map(|v| v.to_string()));
+    say("window_clamp", s.window_clamp.map(|v| v.to_string()));
+    let rate = s.max_pacing_rate_bps.map(|v| format!("{} kbit", v / 1_000));
+    say("max_pacing_rate", rate);
     say("maxseg", s.maxseg.map(|v| v.to_string()));
 }
 

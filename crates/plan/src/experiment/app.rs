@@ -71,6 +71,11 @@ fn check_listening(fields: &Fields<'_>, app: &App) -> Result<(), Fault> {
             !app.does.is_udp(),
             "kinds with connections",
         ),
+        (
+            &keys::DEFER_ACCEPT,
+            !app.does.is_udp(),
+            "kinds with connections",
+        ),
     ];
     let mut wrong = keys
         .into_iter()
@@ -149,6 +154,7 @@ fn app(fields: &Fields<'_>, hosts: &[Host], port: usize) -> Result<App, Fault> {
             listens: fields.get(&keys::LISTENS)?,
             backlog: fields.get(&keys::BACKLOG)?,
             accept_every_ns: fields.get(&keys::ACCEPT_EVERY)?,
+            defer_accept_ns: fields.find(&keys::DEFER_ACCEPT)?.unwrap_or(0),
         },
         reading: reading(fields, kind)?,
         does: does(fields, kind)?,

@@ -14,6 +14,9 @@ use crate::socket::{Socket, Watch};
 /// Datagrams that wait to leave a host before an application that sends without a pause lets others go on.
 const DATAGRAMS: usize = 4096;
 
+/// `SOCK_MIN_RCVBUF / 2`: the least that TCP_WINDOW_CLAMP takes.
+const LEAST_CLAMP: u32 = 1_152;
+
 impl tcplab_apps::Host for Net {
     type Conn = (ConnId, Addr);
 
@@ -51,6 +54,10 @@ impl tcplab_apps::Host for Net {
         let listener = host
             .stack
             .listen(at, options, app.listening.backlog.into(), mtu);
+        if app.listening.defer_accept_ns > 0 {
+            let seconds = app.listening.defer_accept_ns / 1_000_000_000;
+            host.stack.defer_accept(listener, seconds as u32);
+        }
         self.sockets.listeners[index].id = Some(listener);
     }
 
@@ -107,6 +114,10 @@ impl tcplab_apps::Host for Net {
         let sock = &mut self.sockets.of[end];
         self.hosts[usize::from(sock.host)].owns(id, end as u32);
         sock.socket = Socket::Tcp(id);
+        if let Some(bytes) = self.sockets.options(end).window_clamp {
+            // Programs set the options of what they accept.
+            self.with(end, |e, _| e.set_window_clamp(bytes.max(LEAST_CLAMP)));
+        }
         self.comes_from_outside(end as u32 / 2, remote);
     }
 

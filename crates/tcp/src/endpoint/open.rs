@@ -94,6 +94,15 @@ pub(crate) fn socket_options(cx: &Cx<'_>, open: &OpenOptions) -> SocketState {
         o.keepalive_time = seconds * cx.host.clock.hz;
         o.keepalive_intvl = seconds * cx.host.clock.hz;
     }
+    if open.cork == Some(true) {
+        o.nonagle |= Nagle::CORK;
+    }
+    o.linger = open.linger;
+    o.linger2 = open.linger2_ns.map_or(0, |ns| {
+        let seconds = (ns / 1_000_000_000).clamp(1, 120) as i32;
+        seconds * cx.host.clock.hz as i32
+    });
+    o.syn_retries = open.syncnt.map_or(0, |n| n.clamp(1, 127) as u8);
     o.notsent_lowat = open.notsent_lowat.unwrap_or(0);
     o.user_mss = open
         .maxseg
@@ -137,6 +146,10 @@ impl Endpoint {
         ep.tune.rate_app_limited = true;
         ep.tune.set_pacing_rate(u64::MAX, 0);
         ep.tune.pacing_shift = 10;
+        if let Some(bps) = open.max_pacing_rate_bps {
+            let bytes = (bps / 8).clamp(1, u64::from(u32::MAX) - 1);
+            ep.set_max_pacing_rate(bytes as u32);
+        }
         ep.set_buffers(cx, open);
         ep
     }
@@ -168,6 +181,9 @@ impl Endpoint {
         if let Some(bytes) = open.rcvbuf {
             let doubled = bytes.min(sysctl.rmem_max).saturating_mul(2);
             b.rcvbuf = doubled.max(MIN_RCVBUF);
+        }
+        if let Some(bytes) = open.window_clamp {
+            b.window_clamp = bytes.max(MIN_RCVBUF / 2);
         }
         if let Some(bytes) = open.rcvlowat {
             // tcp_set_rcvlowat(): the buffer must hold twice as much.

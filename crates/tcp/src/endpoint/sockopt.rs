@@ -143,8 +143,13 @@ impl Endpoint {
 
     /// Sets it; the window that was offered is not taken back (`tcp_set_window_clamp()`).
     pub fn set_window_clamp(&mut self, bytes: u32) {
-        self.rcv.window_clamp = bytes;
-        self.rcv.rcv_ssthresh = self.rcv.rcv_ssthresh.max(self.rcv.rcv_wnd.min(bytes));
+        let before = std::mem::replace(&mut self.rcv.window_clamp, bytes);
+        let ssthresh = self.rcv.rcv_ssthresh;
+        self.rcv.rcv_ssthresh = match bytes.cmp(&before) {
+            std::cmp::Ordering::Less => ssthresh.min(bytes),
+            std::cmp::Ordering::Equal => ssthresh,
+            std::cmp::Ordering::Greater => ssthresh.max(self.rcv.rcv_wnd.min(bytes)),
+        };
     }
 
     /// TCP_CONGESTION. False: no algorithm of mainline Linux has this name (CAQM's is openEuler's), nor one of the

@@ -53,7 +53,7 @@ impl Stack {
             requests: 0,
             young: 0,
             defer_accept: 0,
-            syn_retries: 0,
+            syn_retries: options.syncnt.map_or(0, |n| n.clamp(1, 127) as u8),
             overflowed: None,
             fast_open: FastQueue::of(&self.host.sysctl, backlog),
         }));

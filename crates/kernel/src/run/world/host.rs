@@ -7,6 +7,7 @@ use nix::sys::epoll::EpollFlags;
 use nix::sys::socket::{Shutdown, shutdown};
 use tcplab_apps::{AckState, End, Host, Interest, Message, Read, Replayed};
 use tcplab_base::{Duration, Errno, Instant};
+use tcplab_os::sys::{self, SockOpt};
 use tcplab_os::tcp_info::tcp_info;
 use tcplab_os::{Context, OsError};
 use tcplab_plan::network::{host_address, loopback_address};
@@ -222,6 +223,12 @@ impl Net<'_> {
             &self.sockets[server].options,
         )
         .map_err(|e| OsError::Cannot(format!("application {}: {e}", app.name)))?;
+        let defer_ns = app.listening.defer_accept_ns;
+        if defer_ns > 0 {
+            let seconds = (defer_ns / 1_000_000_000) as i32;
+            sys::set_int(&fd, SockOpt::DEFER_ACCEPT, seconds)
+                .context(|| "cannot set TCP_DEFER_ACCEPT".into())?;
+        }
         if kind == Kind::Udp {
             self.sockets[server].fd = Some(fd);
             return Ok(());

@@ -27,6 +27,18 @@ record! {
         notsent_lowat: Option<u32> = NOTSENT_LOWAT, "notsent_lowat", Form::Size(BYTES), says("the kernel's"), "TCP_NOTSENT_LOWAT", contract::OF_TCP;
         maxseg: Option<u32> = MAXSEG, "maxseg", Form::Size((88, 32_767)), says("the kernel's"), "TCP_MAXSEG", contract::OF_TCP;
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        cork: Option<bool> = CORK, "cork", Form::Flag, says("off"), "TCP_CORK from the beginning: only full segments leave, and what is left after 200 ms", contract::OF_TCP;
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        linger: Option<u32> = LINGER, "linger", Form::Count((0, 0)), says("off"), "SO_LINGER with 0 seconds: close resets the connection", contract::OF_TCP;
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        linger2_ns: Option<i64> = LINGER2, "linger2", Form::Time(Bounds::Whole(SECOND_NS, 120, "seconds")), says("`net.ipv4.tcp_fin_timeout`"), "TCP_LINGER2: how long a closed connection waits for the peer's FIN, whole seconds", contract::OF_TCP;
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        syncnt: Option<u32> = SYNCNT, "syncnt", Form::Count((1, 127)), says("`net.ipv4.tcp_syn_retries`, `net.ipv4.tcp_synack_retries`"), "TCP_SYNCNT: how often a SYN or SYN-ACK is sent again", contract::OF_TCP;
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        window_clamp: Option<u32> = WINDOW_CLAMP, "window_clamp", Form::Size((1, 1 << 30)), says("the kernel's"), "TCP_WINDOW_CLAMP: largest window to offer, in bytes; Linux takes 1,152 for less", contract::OF_TCP;
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        max_pacing_rate_bps: Option<u64> = MAX_PACING_RATE, "max_pacing_rate", Form::Rate, says("no limit"), "SO_MAX_PACING_RATE; 8 bit/s to 34 Gbit/s", contract::OF_TCP;
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         tos: Option<u8> = TOS, "tos", Form::Tos, says("0"), "IP_TOS, the DS field of what the socket sends: BE, BK (CS1), LE, CS0 to CS7, AF11 to AF43, VA, EF, or the byte; TCP keeps ECN's two bits to itself", contract::OF_SOCKET;
         cpu: Option<u32> = CPU, "cpu", Form::Count((0, 1023)), says("any"), "CPU of the application (on `host` only)", contract::CPU;
     }
