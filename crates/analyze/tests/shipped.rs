@@ -155,3 +155,14 @@ fn the_document_lists_every_finding() {
         &format!("| id | severity | said when |\n|---|---|---|\n{table}"),
     );
 }
+
+#[test]
+fn what_a_timeout_repairs_is_one_episode() {
+    // The capture at the client shows the timeout's first retransmission as new data, and the hole a round trip later.
+    let path = root().join("tests/captures/bulk-rto.a.pcap");
+    let answer = analyze(&path, Options::default());
+    let sender = &answer.streams[0].server_to_client;
+    let episodes: Vec<_> = sender.episodes.iter().collect();
+    assert_eq!(episodes.len(), 1, "{episodes:?}");
+    assert_eq!((episodes[0].packet, episodes[0].retransmissions), (166, 96));
+}

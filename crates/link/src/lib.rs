@@ -11,11 +11,13 @@ mod depth;
 mod fifo;
 mod kind;
 mod line;
+mod schedule;
 mod trace;
 mod way;
 
 pub use damage::damage;
 pub use kind::Kind;
 pub use line::{ChangeError, Changed, Line, Payload};
+pub use schedule::Schedule;
 pub use trace::{Choice, HEAD, Trace, TraceError, priority};
 pub use way::{Due, Entered, Frame, Way};

@@ -295,6 +295,9 @@ pub struct Direction {
     /// Times in which every frame that enters is lost.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outages: Vec<Outage>,
+    /// Other settings from times of the run on, in their order; only with [`By::Tcplab`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Change>,
     /// The qdisc in front of the wire, in the words of tc(8); none: a FIFO of `limit_pkts`. Only with [`By::Tcplab`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<Settings>,
@@ -346,6 +349,44 @@ pub struct Spikes {
     pub median_ns: i64,
     /// Sigma of the logarithm of its length, in parts of a million.
     pub sigma_ppm: u32,
+}
+
+/// Other settings of one way from a time of the run on; what is none stays as it was.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Change {
+    /// When, after the run's start.
+    pub at_ns: i64,
+    /// Bits a second of Ethernet frames.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_bps: Option<u64>,
+    /// Delay of each frame.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay_ns: Option<i64>,
+    /// The delay's jitter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jitter_ns: Option<i64>,
+    /// Frames that the FIFO holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit_pkts: Option<u32>,
+    /// Chance of each frame to be lost, in parts of a milliard.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss_ppb: Option<u32>,
+}
+
+impl Change {
+    /// The settings of a way after it.
+    #[must_use]
+    pub fn of(&self, way: &Direction) -> Direction {
+        Direction {
+            rate_bps: self.rate_bps.or(way.rate_bps),
+            delay_ns: self.delay_ns.unwrap_or(way.delay_ns),
+            jitter_ns: self.jitter_ns.unwrap_or(way.jitter_ns),
+            limit_pkts: self.limit_pkts.unwrap_or(way.limit_pkts),
+            loss_ppb: self.loss_ppb.unwrap_or(way.loss_ppb),
+            ..way.clone()
+        }
+    }
 }
 
 /// A time in which a link loses all.

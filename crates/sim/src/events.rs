@@ -20,6 +20,8 @@ pub(crate) enum Wake {
     Way(u32),
     /// Timers of this host's TCP may be due.
     Host(u32),
+    /// The settings of this way change.
+    Change(u32),
     /// A CPU of a host's card has something to do: the host's number, then 8 bits of the CPU's.
     Card(u32),
 }
@@ -39,6 +41,7 @@ impl Wake {
             Self::Run(Timer::Sample) => (4, 0),
             Self::Run(Timer::Stop) => (4, 1),
             Self::Run(Timer::SampleLinks) => (4, 2),
+            Self::Change(n) => (4, 3 + n),
             Self::Card(n) => (5, n),
             Self::Run(Timer::Accept(n)) => (6, n),
             Self::Run(Timer::Idle(n)) => (7, n),
@@ -56,7 +59,8 @@ impl Wake {
             4 => match number {
                 0 => Timer::Sample,
                 1 => Timer::Stop,
-                _ => Timer::SampleLinks,
+                2 => Timer::SampleLinks,
+                n => return Self::Change(n - 3),
             },
             5 => return Self::Card(number),
             6 => Timer::Accept(number),

@@ -1,7 +1,7 @@
 //! The links of a point, both ways of each, and which of them a packet takes.
 
 use tcplab_base::Instant;
-use tcplab_link::Line;
+use tcplab_link::{Line, Schedule};
 use tcplab_plan::Point;
 use tcplab_plan::network::{first_hops, interface_on, interfaces};
 use tcplab_plan::outcome::{LinkCount, LinkSeries};
@@ -19,7 +19,9 @@ pub(crate) struct OneWay {
     pub(crate) to: usize,
     /// The captures at its begin and its end.
     pub(crate) captures: [usize; 2],
-    armed: Instant,
+    pub(crate) armed: Instant,
+    /// How its settings change during the run.
+    pub(crate) schedule: Option<Box<Schedule>>,
 }
 
 /// What a way asks of the event queue.
@@ -92,6 +94,7 @@ impl Network {
                 }
                 ways.push(OneWay {
                     way: line,
+                    schedule: Schedule::of(way, link.mtu, point.seed, &name).map(Box::new),
                     to,
                     captures,
                     armed: NEVER,

@@ -6,7 +6,7 @@
 use anyhow::{Context, Result};
 use tcplab_base::Random;
 use tcplab_plan::app::{App, AppKind, Extent};
-use tcplab_plan::point::{Direction, Does, Event, Ip, Of, QuickAck, Route, SocketOptions};
+use tcplab_plan::point::{Change, Direction, Does, Event, Ip, Of, QuickAck, Route, SocketOptions};
 use tcplab_plan::{Experiment, Point};
 
 use super::list::Scenario;
@@ -204,7 +204,26 @@ impl Draw {
             if listed {
                 self.events(way, ecn);
             }
+            if self.percent(6) {
+                way.changes = self.changes(delay);
+            }
         }
+    }
+
+    /// One or two changes of a way during the transfer.
+    fn changes(&mut self, delay_ns: i64) -> Vec<Change> {
+        let first = self.one_of(&[20, 90, 300, 1_200]) * MS;
+        let later = self.percent(40).then_some(first + 200 * MS);
+        let times = [Some(first), later].into_iter().flatten();
+        times
+            .map(|at_ns| Change {
+                at_ns,
+                rate_bps: self.maybe(60, |d| d.one_of(&[1_u64, 4, 30, 200]) * 1_000_000),
+                delay_ns: Some(delay_ns.max(self.one_of(&[1, 8, 60]) * MS)),
+                loss_ppb: self.maybe(20, |d| d.up_to(30) as u32 * 1_000_000),
+                ..Change::default()
+            })
+            .collect()
     }
 
     /// The internet protocol, and how large a packet may be.

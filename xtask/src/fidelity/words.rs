@@ -108,6 +108,9 @@ fn way(name: &str, d: &Direction, words: &mut Vec<String>) {
     if d.loss_ppb > 0 {
         text.push_str(&format!(" loss {} %", f64::from(d.loss_ppb) / 1e7));
     }
+    for change in &d.changes {
+        text.push_str(&format!(" {change:?}"));
+    }
     for e in &d.events {
         let of = format!("{:?}", e.of).to_lowercase();
         let range = if e.last > e.first {

@@ -22,6 +22,7 @@ mod link;
 mod live;
 mod manifest;
 mod marks;
+mod network;
 mod outputs;
 mod population;
 mod probe;

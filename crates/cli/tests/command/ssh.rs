@@ -273,9 +273,33 @@ fn an_experiment_runs_between_two_machines() {
         assert!(warnings.contains(what), "{what}: {warnings}");
     }
     captures(&out);
+    over_ipv6(&machines, &file);
     sysctls(&machines);
     refusals(&machines);
     nobody_stays(&machines, &file);
+}
+
+/// The same over IPv6, with addresses that the user names.
+fn over_ipv6(machines: &Machines, file: &std::path::Path) {
+    let out = machines.path("out6");
+    let on = "ssh:a=fd99:1::2,b=fd99:2::2";
+    let args = ["run", text(file), "--on", on, "--set", "run.ip=ipv6"];
+    let more = ["--json", "--out", text(&out)];
+    let run = machines.tcplab(&[&args[..], &more].concat(), "config");
+    assert_eq!(run.code, 0, "{}\n{}", run.err, run.out);
+    let point = &run.json()["points"][0];
+    assert_eq!(point["measures"]["rr.completed"], 50.0);
+    let segments = point["measures"]["client.data_segments"].as_f64();
+    assert!(segments.unwrap() >= 50.0, "{point}");
+    for flow in point["flows"].as_array().unwrap() {
+        assert_eq!(
+            flow["client"]["written_bytes"],
+            flow["server"]["read_bytes"]
+        );
+    }
+    let run = machines.tcplab(&["run", text(file), "--on", on], "config");
+    assert_eq!(run.code, 4, "{}{}", run.out, run.err);
+    assert!(run.err.contains("set run.ip = \"ipv6\""), "{}", run.err);
 }
 
 /// The folder is one like others: captures that are read, alone and beside each other, and compared.

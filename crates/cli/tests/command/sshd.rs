@@ -27,7 +27,7 @@ impl Drop for Ends {
     }
 }
 
-/// The machines `a` (10.99.1.2) and `b` (10.99.2.2), as ssh's configuration names them.
+/// The machines `a` (10.99.1.2, fd99:1::2) and `b` (10.99.2.2, fd99:2::2), as ssh's configuration names them.
 pub struct Machines {
     /// In the order of their start; they end first to last.
     _running: Vec<Ends>,
@@ -58,6 +58,7 @@ impl Machines {
             machines.namespace();
         }
         machines.inside(0, &["sysctl", "-qw", "net.ipv4.ip_forward=1"]);
+        machines.inside(0, &["sysctl", "-qw", "net.ipv6.conf.all.forwarding=1"]);
         // sshd wants this folder of the machine; it stays empty.
         fs::create_dir_all("/run/sshd").unwrap();
         machines.key("host_key");
@@ -158,6 +159,11 @@ impl Machines {
         self.inside(n, &["ip", "link", "set", "eth0", "up"]);
         let gate = format!("10.99.{n}.1");
         self.inside(n, &["ip", "route", "add", "default", "via", &gate]);
+        let (own, gate) = (format!("fd99:{n}::2/64"), format!("fd99:{n}::1"));
+        let near_gate = format!("{gate}/64");
+        self.inside(0, &["ip", "addr", "add", &near_gate, "dev", &near, "nodad"]);
+        self.inside(n, &["ip", "addr", "add", &own, "dev", "eth0", "nodad"]);
+        self.inside(n, &["ip", "-6", "route", "add", "default", "via", &gate]);
     }
 
     fn key(&self, name: &str) {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use tcplab_base::Instant;
-use tcplab_link::{Kind, Line, damage};
+use tcplab_base::{Duration, Instant};
+use tcplab_link::{Kind, Line, Schedule, damage};
 use tcplab_plan::Point;
 use tcplab_plan::outcome::LinkCount;
 use tcplab_plan::point::Link;
@@ -19,6 +19,7 @@ const FRAME: usize = 66_000;
 pub(crate) struct OurLink {
     taps: [Tap; 2],
     ways: [Line<Vec<u8>>; 2],
+    schedules: [Option<Schedule>; 2],
     /// Whether the listed events of a way ask what kind of frame it is.
     looks: [bool; 2],
     /// Indices of the capture files at `a` and `b`.
@@ -39,12 +40,18 @@ impl OurLink {
             Line::new(&link.a_to_b, link.mtu, point.seed, &name("a_to_b")),
             Line::new(&link.b_to_a, link.mtu, point.seed, &name("b_to_a")),
         ];
+        let schedule = |way, direction| Schedule::of(direction, link.mtu, point.seed, &name(way));
+        let schedules = [
+            schedule("a_to_b", &link.a_to_b),
+            schedule("b_to_a", &link.b_to_a),
+        ];
         if point.link_every_ns.is_some() {
             ways.iter_mut().for_each(Line::watch);
         }
         Self {
             taps,
             ways,
+            schedules,
             looks: [&link.a_to_b, &link.b_to_a].map(|way| !way.events.is_empty()),
             captures,
             armed: None,
@@ -58,6 +65,27 @@ impl OurLink {
         for way in &mut self.ways {
             way.begin(start);
         }
+    }
+
+    /// When the settings of each way change, after the run's start.
+    pub(crate) fn changes(&self) -> Vec<(usize, Duration)> {
+        let each = self.schedules.iter().enumerate();
+        let of = |(way, schedule): (usize, &Option<Schedule>)| {
+            let times: Vec<_> = schedule.iter().flat_map(Schedule::times).collect();
+            times.into_iter().map(move |at| (way, at))
+        };
+        each.flat_map(of).collect()
+    }
+
+    /// The settings of a way change.
+    pub(crate) fn change(&mut self, way: usize, now: Instant) -> Result<(), OsError> {
+        let Some(schedule) = &mut self.schedules[way] else {
+            return Ok(());
+        };
+        self.armed = None;
+        schedule
+            .next(now, &mut self.ways[way])
+            .map_err(|why| OsError::Cannot(format!("a link cannot change: {why}")))
     }
 
     /// Takes the frames that the host at `side` has sent.

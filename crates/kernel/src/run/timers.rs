@@ -12,6 +12,8 @@ pub(crate) enum Timer {
     Run(tcplab_apps::Timer),
     /// Frames of this link may be due.
     Link(usize),
+    /// The settings of one way of this link change: 2n and 2n + 1.
+    Change(usize),
     /// One half of a run on two machines looks around.
     Look,
 }

@@ -107,6 +107,7 @@ fn way_keys(way: &Direction) -> Vec<String> {
         (!way.faults.is_none(), "faults"),
         (!way.events.is_empty(), "events"),
         (!way.outages.is_empty(), "outages"),
+        (!way.changes.is_empty(), "changes"),
         (way.queue.is_some() || way.qdisc.is_some(), "qdisc"),
         (way.limit_bytes.is_some(), "limit"),
         (way.overhead > 0, "overhead"),

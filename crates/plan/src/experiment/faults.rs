@@ -5,7 +5,8 @@
 use super::error::Fault;
 use super::fields::Fields;
 use super::keys::{Key, links as keys};
-use crate::point::{BurstLoss, By, Faults, Outage, Spikes};
+use super::tc::Shape;
+use crate::point::{BurstLoss, By, Change, Faults, Outage, Spikes};
 use crate::rules::{ALL_PPB, MAX_OUTAGES, MAX_SIGMA};
 use tcplab_base::quantity::{PERCENT, TIME};
 
@@ -22,6 +23,7 @@ pub(crate) struct Own {
     pub(super) overhead: Option<u32>,
     pub(super) queue_from_ns: Option<i64>,
     outages: Option<Vec<Outage>>,
+    changes: Option<Vec<Change>>,
 }
 
 /// `PERCENT by TIME`, `PERCENT by TIME..TIME`.
@@ -46,12 +48,18 @@ impl Own {
             overhead: self.overhead.or(other.overhead),
             queue_from_ns: self.queue_from_ns.or(other.queue_from_ns),
             outages: self.outages.or(other.outages),
+            changes: self.changes.or(other.changes),
         }
     }
 
     /// The times in which all is lost.
     pub(crate) fn take_outages(&mut self) -> Vec<Outage> {
         self.outages.take().unwrap_or_default()
+    }
+
+    /// Other settings, by time.
+    pub(crate) fn take_changes(&mut self) -> Vec<Change> {
+        self.changes.take().unwrap_or_default()
     }
 
     pub(crate) fn faults(self) -> Faults {
@@ -89,6 +97,7 @@ pub(crate) fn read(fields: &Fields<'_>, by: By) -> Result<Own, Fault> {
         overhead: fields.find(&keys::OVERHEAD)?,
         queue_from_ns: fields.find(&keys::QUEUE_FROM)?,
         outages: outages(fields)?,
+        changes: changes(fields)?,
     })
 }
 
@@ -183,6 +192,52 @@ fn outages(fields: &Fields<'_>) -> Result<Option<Vec<Outage>>, Fault> {
         out.push(outage(text).map_err(|why| fields.fault(&keys::OUTAGE, node, why))?);
     }
     Ok(Some(out))
+}
+
+/// `TIME WORDS`, in the order of their times.
+fn changes(fields: &Fields<'_>) -> Result<Option<Vec<Change>>, Fault> {
+    let Some(texts) = fields.texts(&keys::CHANGE)? else {
+        return Ok(None);
+    };
+    let mut out: Vec<Change> = Vec::new();
+    for (node, text) in texts {
+        let one = change(text).map_err(|why| fields.fault(&keys::CHANGE, node, why))?;
+        if out.len() == MAX_OUTAGES {
+            let message = format!("more than {MAX_OUTAGES} changes");
+            return Err(fields.fault(&keys::CHANGE, node, message));
+        }
+        if out.last().is_some_and(|last| last.at_ns >= one.at_ns) {
+            let message =
+                "is not later than the change before it: write them in the order of their times";
+            return Err(fields.fault(&keys::CHANGE, node, message));
+        }
+        out.push(one);
+    }
+    Ok(Some(out))
+}
+
+fn change(text: &str) -> Result<Change, String> {
+    let form = || "write TIME WORDS, such as \"5s rate 5mbit delay 80ms\"".to_owned();
+    let (at, words) = text
+        .trim()
+        .split_once(char::is_whitespace)
+        .ok_or_else(form)?;
+    let words = format!("netem {}", words.trim());
+    let shape = Shape::parse(&words).map_err(|wrong| wrong.why)?;
+    if shape == Shape::default() {
+        return Err(form());
+    }
+    if shape.rate_bps == Some(0) {
+        return Err("a rate of 0 passes no frames: use `outage`".to_owned());
+    }
+    Ok(Change {
+        at_ns: time(at)?,
+        rate_bps: shape.rate_bps,
+        delay_ns: shape.delay_ns,
+        jitter_ns: shape.jitter_ns,
+        limit_pkts: shape.limit_pkts,
+        loss_ppb: shape.loss_ppb,
+    })
 }
 
 fn outage(text: &str) -> Result<Outage, String> {

@@ -62,6 +62,30 @@ fn link(fields: &Fields<'_>, hosts: &[Host]) -> Result<Link, Fault> {
     })
 }
 
+/// Why a way cannot change as it is to; none: it can.
+pub(crate) fn unchangeable(way: &Direction) -> Option<String> {
+    let mut now = way.clone();
+    for change in &way.changes {
+        now = change.of(&now);
+        if now.jitter_ns > now.delay_ns {
+            return Some("after a change the jitter is larger than the delay".to_owned());
+        }
+        let Some(queue) = &way.queue else { continue };
+        let words = queue.words();
+        if change.limit_pkts.is_some() {
+            return Some(format!(
+                "a change of `limit`: the qdisc `{words}` has its own limit"
+            ));
+        }
+        if change.rate_bps.is_some() && queue.kind().asks_rate() {
+            return Some(format!(
+                "a change of `rate`: the qdisc `{words}` shares out the link's rate and cannot follow"
+            ));
+        }
+    }
+    None
+}
+
 /// A qdisc that shares out the rate of the wire has to know it.
 fn knows_rate(fields: &Fields<'_>, key: &str, way: &Direction) -> Result<(), Fault> {
     let Some(queue) = way.queue.as_ref().filter(|_| way.rate_bps.is_none()) else {
@@ -254,6 +278,12 @@ pub(crate) fn way(
 ) -> Result<Direction, Fault> {
     let way = one_way(fields, key, around, by)?;
     knows_rate(fields, key, &way)?;
+    if let Some(why) = unchangeable(&way) {
+        return Err(match fields.node(keys::CHANGE.name) {
+            Some(node) => fields.fault(keys::CHANGE.name, node, why),
+            None => Fault::new(&fields.span, fields.path_of(key), why),
+        });
+    }
     Ok(way)
 }
 
@@ -359,6 +389,7 @@ fn direction(queue: Queue, (events, mut faults): (Vec<Event>, Own), by: By) -> D
         overhead: faults.overhead.unwrap_or(0),
         queue_from_ns: faults.queue_from_ns,
         outages: faults.take_outages(),
+        changes: faults.take_changes(),
         faults: faults.faults(),
         events,
         queue: own,

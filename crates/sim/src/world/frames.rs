@@ -1,5 +1,6 @@
 //! Packets: from hosts onto links, and from links to hosts.
 
+use tcplab_base::Instant;
 use tcplab_tcp::{Caqm, Event, Segment};
 use tcplab_wire::TcpFlags;
 
@@ -147,6 +148,33 @@ impl Net {
             // A link without delay: it is there at once.
             Arm::Now => self.way_is_due(number),
         }
+    }
+
+    /// Sets the times at which settings of links change.
+    pub(super) fn set_changes(&mut self) {
+        for (number, one) in self.network.ways.iter().enumerate() {
+            let Some(schedule) = &one.schedule else {
+                continue;
+            };
+            for at in schedule.times() {
+                let at = Instant::default() + at;
+                self.events.set(at, Wake::Change(number as u32));
+            }
+        }
+    }
+
+    /// The settings of a way change.
+    #[cold]
+    pub(super) fn way_changes(&mut self, number: usize) {
+        let one = &mut self.network.ways[number];
+        if let Some(schedule) = &mut one.schedule
+            && let Err(why) = schedule.next(self.now, &mut one.way)
+        {
+            self.warnings.push(format!("a link did not change: {why}"));
+        }
+        // What waits may be due at another time.
+        one.armed = crate::host::NEVER;
+        self.way_is_due(number);
     }
 
     /// Gives a host the packets that are due on a way.

@@ -244,6 +244,7 @@ impl World {
             return;
         }
         self.drive.listen(&mut self.net);
+        self.net.set_changes();
         self.drive.begin(&mut self.net);
     }
 
@@ -290,6 +291,7 @@ impl World {
                 net.after_tcp(host as usize);
             }
             Wake::Card(cpu) => net.card_polls(cpu),
+            Wake::Change(way) => net.way_changes(way as usize),
             Wake::Run(timer) => {
                 self.drive.fire(net, timer);
                 // Each sample is one of every end.

@@ -166,6 +166,15 @@ pub(super) fn obstacles(point: &Point) -> Vec<Refusal> {
                 .into_iter()
                 .chain(passes(point, other.server, other.client))
         });
+        let link = &point.links[own.0];
+        let direction = [&link.a_to_b, &link.b_to_a][own.1];
+        if !direction.changes.is_empty() {
+            obstacles.push(Refusal::new(
+                format!("application {}", app.name),
+                "on the model the settings of a link that a replay uses cannot change".to_owned(),
+                "run it on a kernel (uml:, host)",
+            ));
+        }
         if taken.contains(&own) || others.any(|other| other == own) {
             let [from, to] = [app.client, app.server].map(|host| &point.hosts[host].name);
             obstacles.push(Refusal::new(

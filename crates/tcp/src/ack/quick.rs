@@ -52,7 +52,7 @@ impl AckState {
     /// `tcp_in_quickack_mode()`: by the route, or by credits outside of pingpong.
     #[inline]
     pub(crate) fn in_quickack_mode(&self, cx: &Cx<'_>) -> bool {
-        cx.host.route.quickack.is_some_and(|metric| metric != 0)
+        (cx.host.route.quickack.is_some_and(|metric| metric != 0) && !self.route_lost)
             || (self.quick > 0 && !self.in_pingpong(cx))
     }
 
@@ -133,6 +133,7 @@ impl AckState {
     #[inline]
     pub(crate) fn clear(&mut self) {
         self.pending = AckPending::empty();
+        self.route_lost = false;
     }
 }
 

@@ -169,6 +169,8 @@ pub(crate) struct AckState {
     pub(crate) last_oow_ack_time: u32,
     /// When the last ACK was held back.
     pub(crate) compressed_at: Instant,
+    /// Timeouts made the kernel forget the route (`__sk_dst_reset()`): its metric does not count until something is sent.
+    pub(crate) route_lost: bool,
 }
 
 packed!(AckState {
@@ -184,6 +186,7 @@ packed!(AckState {
     rcv_mss,
     last_oow_ack_time,
     compressed_at,
+    route_lost,
 });
 
 impl Default for AckState {
@@ -201,6 +204,7 @@ impl Default for AckState {
             rcv_mss: 0,
             last_oow_ack_time: 0,
             compressed_at: Instant::from_nanos(0),
+            route_lost: false,
         }
     }
 }

@@ -129,6 +129,8 @@ impl Endpoint {
         }
         let when = self.clamp_rto_to_user_timeout(cx);
         self.timers.arm(cx, Pending::Retrans, when, most);
+        let suspect = u32::from(cx.host.sysctl.tcp_retries1) + 1;
+        self.ack.route_lost = self.retransmits_timed_out(cx, suspect, 0);
     }
 
     /// The first timeouts of a SYN keep their length (tcp_syn_linear_timeouts of 6.5 and later; ccce324dabfe).

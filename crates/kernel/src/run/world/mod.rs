@@ -109,6 +109,7 @@ impl<'p> World<'p> {
     /// Counters, first timers.
     pub(super) fn start(&mut self) -> Result<(), OsError> {
         self.net.starts()?;
+        self.net.set_changes();
         self.drive.begin(&mut self.net);
         if self.net.site.is_some() {
             self.net.timers.set(self.net.start, Timer::Look);
@@ -148,6 +149,7 @@ impl<'p> World<'p> {
         match timer {
             Timer::Run(timer) => self.drive.fire(&mut self.net, timer),
             Timer::Link(number) => self.net.give_out(number)?,
+            Timer::Change(way) => self.net.link_changes(way)?,
             Timer::Look => self.look_at_site(),
         }
         self.net.go_on()
@@ -367,6 +369,29 @@ impl<'p> Net<'p> {
             (Pace::Virtual, false, _) => now,
             _ => self.clock.now(),
         })
+    }
+
+    /// Sets the times at which settings of our links change.
+    fn set_changes(&mut self) {
+        let links = self.links.iter().enumerate();
+        let of = |(number, link): (usize, &Option<OurLink>)| {
+            let changes = link.as_ref().map(OurLink::changes).unwrap_or_default();
+            changes
+                .into_iter()
+                .map(move |(way, at)| (2 * number + way, at))
+        };
+        let all: Vec<(usize, Duration)> = links.flat_map(of).collect();
+        for (way, at) in all {
+            self.timers.set(self.start + at, Timer::Change(way));
+        }
+    }
+
+    fn link_changes(&mut self, way: usize) -> Result<(), OsError> {
+        let now = self.now;
+        if let Some(link) = &mut self.links[way / 2] {
+            link.change(way % 2, now)?;
+        }
+        self.give_out(way / 2)
     }
 
     /// Hands out what is due on a link, and sets its timer.

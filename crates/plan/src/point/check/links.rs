@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::{Checked, Wrong, at_most, chance, each, number, number_if, of, text, time, time_if};
 use crate::experiment::keys::links as keys;
-use crate::experiment::link::too_narrow;
-use crate::point::{By, Direction, Does, Event, Faults, Host, Ip, Link, Outage, Point};
+use crate::experiment::link::{too_narrow, unchangeable};
+use crate::point::{By, Change, Direction, Does, Event, Faults, Host, Ip, Link, Outage, Point};
 use crate::rules::{MAX_ALL_LINKS, MAX_EVENT, MAX_EVENTS, MAX_OUTAGES, MAX_SIGMA, MAX_TEXT, MTU};
 use tcplab_base::quantity::RATE;
 use tcplab_qdisc::Settings;
@@ -86,6 +86,16 @@ fn own(way: &Direction) -> Checked {
     each("events", &way.events, event)?;
     at_most("outages", way.outages.len(), MAX_OUTAGES, "outages")?;
     each("outages", &way.outages, outage)?;
+    at_most("changes", way.changes.len(), MAX_OUTAGES, "changes")?;
+    each("changes", &way.changes, change)?;
+    let times = way.changes.windows(2);
+    if times.into_iter().any(|two| two[0].at_ns >= two[1].at_ns) {
+        let message = "must stand in the order of their times";
+        return Err(Wrong::at("changes", message));
+    }
+    if let Some(why) = unchangeable(way) {
+        return Err(Wrong::at("changes", why));
+    }
     let Some(queue) = &way.queue else {
         return Ok(());
     };
@@ -100,6 +110,15 @@ fn own(way: &Direction) -> Checked {
         )),
         false => Ok(()),
     }
+}
+
+fn change(change: &Change) -> Checked {
+    time("at_ns", change.at_ns, 0)?;
+    number_if("rate_bps", change.rate_bps, (1, RATE.max))?;
+    time_if("delay_ns", change.delay_ns, 0)?;
+    time_if("jitter_ns", change.jitter_ns, 0)?;
+    of("limit_pkts", change.limit_pkts, &keys::LIMIT)?;
+    chance("loss_ppb", change.loss_ppb.unwrap_or(0))
 }
 
 /// One way of the kernel's link: all is in the words of its qdisc.
