@@ -5,11 +5,9 @@
 //! (`run.boot`), so timers of both must fire at the same jiffy. What differs falls into classes, and
 //! [`reasons`] says of some why.
 
-mod compare;
 mod document;
 mod end;
 mod list;
-mod packets;
 mod random;
 mod reasons;
 mod runs;

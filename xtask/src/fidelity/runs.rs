@@ -9,12 +9,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result, anyhow};
 use sha2::{Digest, Sha256};
+use tcplab_lab::agree::packets::{self, Packet};
 use tcplab_lab::{Lab, Stack};
 use tcplab_os::{Scratch, Stop, cpu};
 use tcplab_plan::Point;
 use tcplab_plan::result::PointResult;
-
-use super::packets::{self, Packet};
 
 /// What a run left.
 #[derive(Clone, Debug)]

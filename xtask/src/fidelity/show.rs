@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::compare::{Comparison, flags};
-use super::packets::Packet;
+use tcplab_lab::agree::compare::{Comparison, flags};
+use tcplab_lab::agree::packets::Packet;
+
 use super::verdict::Verdict;
 
 /// Lines before and after a difference.

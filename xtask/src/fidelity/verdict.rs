@@ -1,8 +1,8 @@
 //! What the comparison of two runs says of a scenario.
 
+use tcplab_lab::agree::compare::{Comparison, Ticks, compare};
 use tcplab_plan::Point;
 
-use super::compare::{Comparison, Ticks, compare};
 use super::end::{self, Other};
 use super::runs::Pair;
 

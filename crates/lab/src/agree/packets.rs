@@ -9,12 +9,13 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 
-use anyhow::{Context, Result};
 use tcplab_capture::{Body, Reader};
 use tcplab_plan::Point;
 use tcplab_plan::network::{capture_files, host_address};
 use tcplab_plan::point::Ip;
 use tcplab_wire::{Config, Endpoint, Parsed, TcpFlags, TcpPacket, parse_frame};
+
+use crate::error::LabError;
 
 /// A packet as its sender's capture has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,7 +77,7 @@ type Ends = (Endpoint, Endpoint);
 ///
 /// # Errors
 /// A capture that is not there or damaged.
-pub fn sent(point: &Point, folder: &Path) -> Result<Vec<Packet>> {
+pub fn sent(point: &Point, folder: &Path) -> Result<Vec<Packet>, LabError> {
     let mut raw: Vec<(i64, usize, TcpPacket)> = Vec::new();
     for (host, _, file) in capture_files(point) {
         read(&folder.join(file), (point.ip, host), &mut raw)?;
@@ -90,12 +91,12 @@ fn read(
     path: &Path,
     (ip, host): (Ip, usize),
     out: &mut Vec<(i64, usize, TcpPacket)>,
-) -> Result<()> {
-    let name = || path.display().to_string();
-    let file = File::open(path).with_context(name)?;
-    let mut reader = Reader::new(file).with_context(name)?;
+) -> Result<(), LabError> {
+    let file = File::open(path).map_err(LabError::at(path))?;
+    let damaged = |e| LabError::Wrong(format!("{}: {e}", path.display()));
+    let mut reader = Reader::new(file).map_err(damaged)?;
     let own = host_address(ip, host);
-    while let Some(record) = reader.next().with_context(name)? {
+    while let Some(record) = reader.next().map_err(damaged)? {
         let (
             Body::Frame {
                 link,
