@@ -78,6 +78,7 @@ fn side(a: &[Packet], b: &[Packet], from: usize, lines: usize) -> String {
             (Some(x), Some(y)) => {
                 Packet {
                     time_ns: y.time_ns,
+                    place: y.place,
                     ..x.clone()
                 } == *y
             }
