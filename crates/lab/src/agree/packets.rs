@@ -299,18 +299,52 @@ fn absolute(time_ns: i64, host: usize, flow: usize, p: &TcpPacket, place: Place)
 
 /// Makes numbers relative to the first of their direction; the first itself where the direction has none.
 fn count_from(p: &mut Packet, own: Base, peer: Base) {
-    // Numbers of TCP have 32 bits: a distance is their difference modulo 2^32, as a signed number.
-    let distance = |value: &mut i64, base: Option<i64>| {
-        *value = i64::from((*value - base.unwrap_or(*value)) as i32);
-    };
-    distance(&mut p.seq, own.seq);
-    p.ack.iter_mut().for_each(|ack| distance(ack, peer.seq));
+    count(&mut p.seq, own.seq);
+    p.ack.iter_mut().for_each(|ack| count(ack, peer.seq));
     for (left, right) in &mut p.sack {
-        distance(left, peer.seq);
-        distance(right, peer.seq);
+        count(left, peer.seq);
+        count(right, peer.seq);
     }
-    p.tsval.iter_mut().for_each(|value| distance(value, own.ts));
-    p.tsecr
-        .iter_mut()
-        .for_each(|value| distance(value, peer.ts));
+    p.tsval.iter_mut().for_each(|value| count(value, own.ts));
+    p.tsecr.iter_mut().for_each(|value| count(value, peer.ts));
+}
+
+/// Counts a number from a base, modulo 2^32 as TCP's numbers go: a number before the base becomes negative.
+fn count(value: &mut i64, base: Option<i64>) {
+    *value = i64::from((*value - base.unwrap_or(*value)) as i32);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{IpAddr, Ipv4Addr};
+
+    use super::*;
+
+    fn flow(time_ns: i64, host: usize, port: u16) -> Flow {
+        let ip = IpAddr::V4(Ipv4Addr::new(10, 77, 0, 9));
+        Flow {
+            first: (time_ns, host, Endpoint { ip, port }, false),
+            bases: Default::default(),
+        }
+    }
+
+    #[test]
+    fn a_connection_keeps_its_number_whichever_host_begins_first() {
+        let one = [flow(0, 0, 80), flow(0, 1, 80), flow(9, 0, 80)];
+        let other = [flow(0, 1, 80), flow(200, 0, 80), flow(900, 0, 80)];
+        assert_eq!(numbers(&one), [0, 2, 1]);
+        assert_eq!(numbers(&other), [2, 0, 1]);
+    }
+
+    #[test]
+    fn numbers_count_across_the_wrap() {
+        let distance = |value: u32, base: u32| {
+            let mut value = i64::from(value);
+            count(&mut value, Some(i64::from(base)));
+            value
+        };
+        assert_eq!(distance(5, u32::MAX - 10), 16);
+        assert_eq!(distance(u32::MAX - 10, 5), -16);
+        assert_eq!(distance(7, 7), 0);
+    }
 }
