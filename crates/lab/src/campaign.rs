@@ -15,6 +15,7 @@ use tcplab_plan::measure::Described;
 use tcplab_plan::result::{PointResult, RUN_SCHEMA, RunDocument};
 use tcplab_plan::view::View;
 
+use crate::agree;
 use crate::check;
 use crate::digest;
 use crate::error::LabError;
@@ -140,10 +141,16 @@ pub fn run(
         },
     )?;
     let measures = described(campaign.measures);
-    let document = document(campaign.experiment, measures, results.into_iter().flatten());
+    let mut document = document(campaign.experiment, measures, results.into_iter().flatten());
     if campaign.only.is_none() {
         folder.summarize(&document)?;
     }
+    let finished = agree::Finished {
+        campaign,
+        results: &document.points,
+        folder: out,
+    };
+    document.agreement = agree::of(lab, &finished)?;
     Ok(document)
 }
 

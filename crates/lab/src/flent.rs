@@ -5,14 +5,12 @@ use std::path::Path;
 
 use flate2::{Compression, GzBuilder};
 use tcplab_plan::Point;
+use tcplab_plan::network::BOOT_DATE_NS;
 use tcplab_plan::result::PointResult;
 use tcplab_plan::set::flent::{About, SUFFIX, document};
 
 use crate::error::LabError;
 use crate::stack::Stack;
-
-/// The date of every run, at which guests boot: the same run gives the same file.
-const DATE_NS: i64 = 1_790_000_000_000_000_000;
 
 /// Writes a file for each set.
 pub(crate) fn write(
@@ -22,7 +20,8 @@ pub(crate) fn write(
     folder: &Path,
 ) -> Result<(), LabError> {
     let about = About {
-        epoch_ns: DATE_NS,
+        // The same run gives the same file.
+        epoch_ns: BOOT_DATE_NS,
         stack: &stack.name,
         kernel: &result.kernel,
         version: env!("CARGO_PKG_VERSION"),

@@ -109,7 +109,7 @@ impl Folder {
     }
 
     fn point(&self, number: usize) -> PathBuf {
-        self.0.join("points").join(format!("{number:04}"))
+        self.0.join(point_name(number))
     }
 
     /// What an earlier run has finished of this point.
@@ -183,6 +183,11 @@ impl Folder {
         write(&self.0.join("summary.json"), &pretty(&bare)?)?;
         write(&self.0.join("cost.json"), &pretty(&costs)?)
     }
+}
+
+/// The folder of a point in that of its result.
+pub(crate) fn point_name(number: usize) -> PathBuf {
+    Path::new("points").join(format!("{number:04}"))
 }
 
 /// Begins the folder of a result that has this manifest, and these files beside it; or goes on with one. `other` says what

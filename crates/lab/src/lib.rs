@@ -5,6 +5,7 @@
 //! [`bisect::first_bad`] searches an ordered list of stacks.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+pub mod agree;
 pub mod bisect;
 pub mod campaign;
 pub mod check;

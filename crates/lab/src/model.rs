@@ -61,6 +61,12 @@ impl Model {
         (&self.profile, self.hz.unwrap_or(self.profile.hz))
     }
 
+    /// Timer frequency of each host of a point.
+    pub(crate) fn hz(&self, point: &Point) -> Result<Vec<u32>, LabError> {
+        let profiles = self.profiles(point)?;
+        Ok(profiles.iter().map(|profile| profile.hz).collect())
+    }
+
     /// The profile of each host of a point.
     fn profiles(&self, point: &Point) -> Result<Vec<Profile>, LabError> {
         let hosts = point.hosts.iter().map(|host| {

@@ -56,7 +56,7 @@ fn own(ip: &str, stream: &Stream) -> Vec<Sent> {
 }
 
 /// How its captures are read: its CAQM tags have the EtherType of its sysctl.
-fn config(point: &Point, host: usize) -> Config {
+pub(crate) fn config(point: &Point, host: usize) -> Config {
     const TPID: &str = "net.core.sysctl_caqm_tpid";
     let mut sysctl = Sysctl::default();
     if let Some(value) = point.hosts[host].sysctl.get(TPID) {

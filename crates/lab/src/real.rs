@@ -63,6 +63,14 @@ impl Real {
         }
     }
 
+    /// Timer frequency of a kernel whose time passes by events alone.
+    pub(crate) fn hz(&self) -> Option<u32> {
+        match self {
+            Self::Uml(kernel) => Some(kernel.manifest.hz),
+            Self::Host | Self::Ssh(_) | Self::Qemu(_) => None,
+        }
+    }
+
     /// What identifies the code that runs: the kernel's hash; empty for one that changes by itself.
     pub(crate) fn identity(&self) -> &str {
         match self {

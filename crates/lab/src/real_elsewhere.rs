@@ -28,6 +28,10 @@ impl Real {
         match *self {}
     }
 
+    pub(crate) fn hz(&self) -> Option<u32> {
+        match *self {}
+    }
+
     pub(crate) fn identity(&self) -> &str {
         match *self {}
     }

@@ -7,6 +7,7 @@ use tcplab_guest::stack::StackName;
 use tcplab_inject::Guest;
 use tcplab_inject::TargetName;
 use tcplab_os::Stop;
+use tcplab_plan::Point;
 
 use crate::check;
 use crate::error::LabError;
@@ -45,6 +46,23 @@ impl Stack {
     /// Whether its runs repeat byte for byte.
     pub fn is_virtual(&self) -> bool {
         is_virtual(self.honours())
+    }
+
+    /// Whether its time passes by events alone, so that packets of two such stacks can be compared to the microsecond.
+    pub(crate) fn is_exact(&self) -> bool {
+        matches!(self.honours(), check::Kind::Model | check::Kind::Uml)
+    }
+
+    /// Timer frequency of each host of a point, where time passes by events alone; none where work takes time too, of
+    /// the machine or (in QEMU) of the guest.
+    ///
+    /// # Errors
+    /// A host asks for a profile that is not there.
+    pub fn hz(&self, point: &Point) -> Result<Option<Vec<u32>>, LabError> {
+        match &self.kind {
+            Kind::Model(model) => model.hz(point).map(Some),
+            Kind::Real(real) => Ok(real.hz().map(|hz| vec![hz; point.hosts.len()])),
+        }
     }
 
     /// Which of its kind's settings it honours.

@@ -4,6 +4,7 @@
 //! in, times in nanoseconds, sizes in bytes. A stack runs the point and answers with an
 //! [`Outcome`]. Nothing here opens a file or knows a stack.
 
+pub mod agreement;
 pub mod app;
 pub mod contract;
 pub mod dist;

@@ -1,4 +1,4 @@
-//! Names and numbers of a point's hosts and interfaces, and the ways between hosts: the same on every stack.
+//! Names and numbers of a point's hosts and interfaces, the ways between hosts, the date: the same on every stack.
 
 use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -13,6 +13,9 @@ pub const HOST_SYSCTLS: [(&str, &str); 3] = [
     // What one connection learnt does not change the next one.
     ("net.ipv4.tcp_no_metrics_save", "1"),
 ];
+
+/// The date at which the hosts of a run in virtual time boot; the date of every run in files that have one.
+pub const BOOT_DATE_NS: i64 = 1_790_000_000_000_000_000;
 
 /// The address of a host; it has one, whichever of its links is used: 10.77.0.1 and so on, or fd77::1 (RFC 4193).
 pub fn host_address(ip: Ip, index: usize) -> IpAddr {

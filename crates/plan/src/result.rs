@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::agreement::Agreement;
 use crate::measure::Described;
 use crate::outcome::{Flow, LINK_SERIES, LinkCount, LinkSeries, TCP_INFO_SERIES};
 
@@ -31,6 +32,10 @@ pub struct RunDocument {
     pub measures: Vec<Described>,
     /// One for each point and stack: stacks in the order given, points in the order of the plan.
     pub points: Vec<PointResult>,
+    /// Whether the stacks sent the same packets: the first stack in virtual time (`model:`, `uml:`) with each other one.
+    /// Absent with fewer than two of them, and in the files of a result folder.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub agreement: Vec<Agreement>,
     /// The most memory that tcplab and its children held at once, as wait4(2) says.
     pub peak_rss_bytes: u64,
     /// The first thing that went wrong; the exit code is not 0 then.

@@ -5,11 +5,9 @@
 //! (`run.boot`), so timers of both must fire at the same jiffy. What differs falls into classes, and
 //! [`reasons`] says of some why.
 
-mod compare;
 mod document;
 mod end;
 mod list;
-mod packets;
 mod random;
 mod reasons;
 mod runs;
@@ -180,7 +178,6 @@ fn is_enough(list: &[Judged], random: &[Judged], args: &Args, reasons: &Reasons)
 
 /// A small scenario of each class; each is kept as a manifest that `tcplab run` takes.
 fn smallest(root: &Path, runs: &Runs, judged: &[Judged], args: &Args) -> Result<Vec<Minimal>> {
-    let hz = hz(&args.oracle);
     let mut classes = table::classes(judged);
     classes.retain(|(class, _)| class != "equal" && class != CLOCKS);
     let minimal = runs::on_all(&classes, args.jobs, |(class, names), cpu| {
@@ -193,7 +190,7 @@ fn smallest(root: &Path, runs: &Runs, judged: &[Judged], args: &Args) -> Result<
             .context("no scenario")?;
         let keeps = |point: &Point| {
             let pair = runs.pair(point, cpu)?;
-            Ok(Verdict::of(point, hz, &pair).class() == *class)
+            Ok(Verdict::of(&pair).class() == *class)
         };
         Ok(Minimal {
             class: class.clone(),
@@ -236,15 +233,14 @@ fn judge(
     scenarios: Vec<Scenario>,
     args: &Args,
 ) -> Result<Vec<Judged>> {
-    let hz = hz(&args.oracle);
     let pairs = runs::on_all(&scenarios, args.jobs, |s: &Scenario, cpu| {
         let judge = || {
             let pair = runs.pair(&s.point, cpu)?;
-            let verdict = Verdict::of(&s.point, hz, &pair);
+            let verdict = Verdict::of(&pair);
             let is_clocks = match still {
                 Some(still) if !verdict.is_equal() => {
                     let pair = still.pair(&s.point, cpu)?;
-                    Verdict::of(&s.point, hz, &pair).is_equal()
+                    Verdict::of(&pair).is_equal()
                 }
                 _ => false,
             };
@@ -267,19 +263,13 @@ fn show_one(j: &Judged, whole: bool) {
     println!("== {}: {}", j.scenario.name, j.class());
     let warnings = j.pair.a.result.warnings.iter();
     warnings.for_each(|warning| println!("warning: {warning}"));
-    let b = j.pair.b.as_ref().map(|r| r.packets.as_slice());
+    let b = j.pair.b.as_ref().map(|r| r.sent.packets.as_slice());
     let b = b.unwrap_or_default();
     print!(
         "{}",
-        show::side_by_side(&j.pair.a.packets, b, &j.verdict.packets, whole)
+        show::side_by_side(&j.pair.a.sent.packets, b, &j.verdict.packets, whole)
     );
     print!("{}", show::others(&j.verdict));
-}
-
-/// The tick of a stack by its name: `@1000` at its end, or 250.
-fn hz(stack: &str) -> i64 {
-    let at = stack.rsplit_once('@').map(|(_, hz)| hz);
-    at.and_then(|hz| hz.parse().ok()).unwrap_or(250)
 }
 
 /// Whether a name matches a pattern in which `*` stands for any text.

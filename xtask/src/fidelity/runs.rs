@@ -9,12 +9,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result, anyhow};
 use sha2::{Digest, Sha256};
+use tcplab_lab::agree::packets::Sent;
 use tcplab_lab::{Lab, Stack};
 use tcplab_os::{Scratch, Stop, cpu};
 use tcplab_plan::Point;
 use tcplab_plan::result::PointResult;
-
-use super::packets::{self, Packet};
 
 /// What a run left.
 #[derive(Clone, Debug)]
@@ -22,7 +21,7 @@ pub struct Record {
     /// Counters, tcp_info and the like.
     pub result: PointResult,
     /// What the hosts sent.
-    pub packets: Vec<Packet>,
+    pub sent: Sent,
 }
 
 /// The two stacks of a comparison.
@@ -81,8 +80,8 @@ impl Runs {
             && let Ok(text) = fs::read_to_string(kept.join("result.json"))
         {
             let result = serde_json::from_str(&text)?;
-            let packets = packets::sent(point, &kept)?;
-            return Ok(Record { result, packets });
+            let sent = sent(point, &self.oracle, &kept)?;
+            return Ok(Record { result, sent });
         }
         let part = kept.with_extension(format!("part{:?}", std::thread::current().id()));
         let _ = fs::remove_dir_all(&part);
@@ -91,8 +90,8 @@ impl Runs {
         fs::write(part.join("result.json"), serde_json::to_string(&result)?)?;
         let _ = fs::remove_dir_all(&kept);
         fs::rename(&part, &kept).with_context(|| kept.display().to_string())?;
-        let packets = packets::sent(point, &kept)?;
-        Ok(Record { result, packets })
+        let sent = sent(point, &self.oracle, &kept)?;
+        Ok(Record { result, sent })
     }
 
     fn on_model(&self, point: &Point, cpu: Option<usize>) -> Result<Record, String> {
@@ -101,9 +100,15 @@ impl Runs {
         let result = catch_unwind(AssertUnwindSafe(run));
         let result = result.map_err(|_| "it panicked".to_owned())?;
         let result = result.map_err(|e| e.to_string())?;
-        let packets = packets::sent(point, folder.path()).map_err(|e| format!("{e:#}"))?;
-        Ok(Record { result, packets })
+        let sent = sent(point, &self.model, folder.path()).map_err(|e| format!("{e:#}"))?;
+        Ok(Record { result, sent })
     }
+}
+
+fn sent(point: &Point, stack: &Stack, folder: &Path) -> Result<Sent> {
+    let hz = stack.hz(point)?;
+    let hz = hz.with_context(|| format!("{}: not in virtual time", stack.name))?;
+    Ok(Sent::read(point, folder, &hz)?)
 }
 
 /// Does `work` for each item on `jobs` threads, each with a processor of its own; results in order.

@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::compare::{Comparison, flags};
-use super::packets::Packet;
+use tcplab_lab::agree::compare::{Comparison, flags};
+use tcplab_lab::agree::packets::Packet;
+
 use super::verdict::Verdict;
 
 /// Lines before and after a difference.
@@ -77,6 +78,7 @@ fn side(a: &[Packet], b: &[Packet], from: usize, lines: usize) -> String {
             (Some(x), Some(y)) => {
                 Packet {
                     time_ns: y.time_ns,
+                    place: y.place,
                     ..x.clone()
                 } == *y
             }

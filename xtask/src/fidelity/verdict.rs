@@ -1,8 +1,7 @@
 //! What the comparison of two runs says of a scenario.
 
-use tcplab_plan::Point;
+use tcplab_lab::agree::compare::{Comparison, compare};
 
-use super::compare::{Comparison, Ticks, compare};
 use super::end::{self, Other};
 use super::runs::Pair;
 
@@ -21,12 +20,12 @@ pub struct Verdict {
 
 impl Verdict {
     /// Compares.
-    pub fn of(point: &Point, hz: i64, pair: &Pair) -> Self {
+    pub fn of(pair: &Pair) -> Self {
         match &pair.b {
             Err(why) => Self {
                 failed: Some(why.clone()),
                 packets: Comparison {
-                    packets: (pair.a.packets.len(), 0),
+                    packets: (pair.a.sent.packets.len(), 0),
                     ..Comparison::default()
                 },
                 counters: Vec::new(),
@@ -34,7 +33,7 @@ impl Verdict {
             },
             Ok(b) => Self {
                 failed: None,
-                packets: compare(&pair.a.packets, &b.packets, Ticks::of(point, hz)),
+                packets: compare(&pair.a.sent, &b.sent),
                 counters: end::counters(&pair.a.result, &b.result),
                 tcp_info: end::tcp_info(&pair.a.result, &b.result),
             },
@@ -56,7 +55,7 @@ impl Verdict {
     pub fn class(&self) -> String {
         match (&self.failed, &self.packets.first) {
             (Some(why), _) => format!("no run: {}", why.lines().next().unwrap_or_default()),
-            (None, Some(first)) => format!("{} of {}", first.field, first.kind),
+            (None, Some(first)) => first.class(),
             (None, None) => match self.broken_promises().first() {
                 Some(other) => {
                     let name = other.name.rsplit('.').next().unwrap_or_default();

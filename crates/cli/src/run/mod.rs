@@ -1,5 +1,6 @@
 //! `tcplab run` and `tcplab bisect`: experiments on stacks.
 
+mod agreement;
 pub mod args;
 mod bisect;
 mod csv;
@@ -124,7 +125,8 @@ fn run(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failure> {
     if args.json {
         json::print(&document)?;
     } else {
-        table::print(&document, &input, args.all, &terminal::theme(color, false))?;
+        let theme = terminal::theme(color, false);
+        table::print(&document, &input, args, &theme)?;
         if let Some(out) = &args.out {
             say(&format!("results: {}", out.display()));
         }

@@ -13,19 +13,22 @@ use tcplab_report::terminal::grid::grids;
 use tcplab_report::terminal::style::safe;
 use tcplab_report::terminal::{Theme, answers};
 
+use super::agreement;
+use super::args::RunArgs;
 use super::input::Input;
 use super::notes::notes;
 use crate::failure::Failure;
 use crate::screen;
 
-/// Prints the answer where points were repeated, else (or with `all`) the table of points; then what could not be done.
+/// Prints the answer where points were repeated, else (or with `--all`) the table of points; then what could not be done,
+/// and whether the stacks agree.
 pub fn print(
     document: &RunDocument,
     input: &Input,
-    all: bool,
+    args: &RunArgs,
     theme: &Theme,
 ) -> Result<(), Failure> {
-    let mut out = screen::painted(theme);
+    let (mut out, all) = (screen::painted(theme), args.all);
     match &input.view.title {
         Some(title) => writeln!(out, "{}: {title}", document.experiment)?,
         None => writeln!(out, "{}", document.experiment)?,
@@ -51,6 +54,10 @@ pub fn print(
     }
     for note in notes(document, &input.warnings) {
         writeln!(out, "\n{note}")?;
+    }
+    for pair in &document.agreement {
+        let line = agreement::line(pair, args.out.as_deref());
+        writeln!(out, "\n{}", safe(&line))?;
     }
     Ok(())
 }

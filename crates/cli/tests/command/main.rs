@@ -1,5 +1,6 @@
 //! Tests of the real binary: what a person or a script sees of it.
 
+mod agreement;
 mod annotate;
 mod bench;
 mod bench_ssh;

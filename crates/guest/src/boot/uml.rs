@@ -8,6 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use tcplab_os::{Scratch, Stop};
+use tcplab_plan::network::BOOT_DATE_NS;
 use tcplab_plan::{Outcome, Point};
 
 use super::cost::Cost;
@@ -113,7 +114,7 @@ pub(super) fn command(guest: &Guest, names: &Names) -> Command {
         // No terminal: a pipe that its reader empties would interrupt the guest at times of the host.
         // The kernel prints to its standard error by itself.
         .args(["con=null", "stderr=1", "loglevel=5", "time-travel=inf-cpu"])
-        .arg("time-travel-start=1790000000000000000")
+        .arg(format!("time-travel-start={BOOT_DATE_NS}"))
         .arg(format!("mem={}M", guest.memory_mb))
         .arg(format!("initrd={}", names.initramfs))
         .arg(format!("uml_dir={}/", names.private))

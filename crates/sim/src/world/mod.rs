@@ -19,6 +19,7 @@ use std::sync::Arc;
 
 use tcplab_apps::{Drive, Ended, Foreign, Timer, default_boot};
 use tcplab_base::Instant;
+use tcplab_plan::network::BOOT_DATE_NS;
 use tcplab_plan::profile::Profile;
 use tcplab_plan::{Outcome, Point};
 use tcplab_tcp::Counter;
@@ -37,9 +38,6 @@ pub use live::{Live, LiveFlow};
 pub use refuse::refusals;
 pub(crate) use refuse::refused_sysctl;
 pub use step::Held;
-
-/// The date of a host's boot, the same as that of guests in virtual time.
-const BOOT_DATE_NS: i64 = 1_790_000_000_000_000_000;
 
 /// Why a point cannot be simulated.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]

@@ -3,14 +3,14 @@
 //! Every field must be equal; time stamps may differ by one (their clock's milliseconds begin
 //! somewhere between two readings). Times are compared with how far the two runs were apart at the
 //! packets before, so one difference does not count twice: an untimed packet within
-//! [`UNTIMED_NS`], one that leaves at a tick within a jiffy.
+//! [`UNTIMED_NS`], one that leaves at a tick within a jiffy, the longer one of both runs.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use tcplab_plan::Point;
 use tcplab_wire::TcpFlags;
 
-use super::packets::Packet;
+use super::packets::{Packet, Place, Sent};
+use super::text::Text;
 
 /// How far an untimed packet may be off, against those before it. A kernel's clock in virtual time
 /// steps by 256 ns at each reading, and a reading of the capture's clock comes after those of TCP.
@@ -22,21 +22,39 @@ const NEW_ISN: u64 = 1_000;
 /// Packets that a later one may take its distance from: chains of events with distances of their own.
 const MEMORY: usize = 64;
 
+/// The field of a packet that only the first run has.
+pub const MISSING: &str = "missing";
+/// The field of a packet that only the second run has.
+pub const EXTRA: &str = "extra";
+
 /// The first difference between two runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// What differs: a field's name, `time`, `missing` or `extra` packet.
+    /// What differs: a field's name, `time`, [`MISSING`] or [`EXTRA`].
     pub field: &'static str,
     /// Kind of the packet, as the first run has it (the second, when it is the only one).
     pub kind: &'static str,
     /// Host that sent it.
     pub host: usize,
+    /// Number of its connection.
+    pub flow: usize,
     /// Its number among those of its host and connection, from 0.
     pub number: usize,
-    /// When the first run has it (the second, when it is the only one).
+    /// Where the first run has it (the second, when it is the only one).
+    pub place: Place,
+    /// When it was sent; in the run that sent it earlier.
     pub time_ns: i64,
+    /// When each run sent it.
+    pub times_ns: [Option<i64>; 2],
     /// Both values as text.
     pub values: (String, String),
+}
+
+impl Difference {
+    /// The field that differs and the kind of packet: differences of one class often have one cause.
+    pub fn class(&self) -> String {
+        format!("{} of {}", self.field, self.kind)
+    }
 }
 
 /// How the packets of two runs compare.
@@ -50,125 +68,120 @@ pub struct Comparison {
     pub equal: usize,
 }
 
-/// The tick of both runs.
-#[derive(Clone, Copy)]
-pub struct Ticks {
-    /// Time after boot of the first packet.
-    pub origin_ns: i64,
-    /// Length of a tick.
-    pub tick_ns: i64,
-}
-
-impl Ticks {
-    /// Ticks of a point whose first packet leaves when its first application starts.
-    pub fn of(point: &Point, hz: i64) -> Self {
-        let first = point.apps.iter().map(|a| a.start_ns).min().unwrap_or(0);
-        Self {
-            origin_ns: point.boot_ns.unwrap_or(0) + first,
-            tick_ns: 1_000_000_000 / hz,
-        }
+impl Sent {
+    fn tick_ns(&self, host: usize) -> i64 {
+        self.ticks_ns.get(host).copied().unwrap_or(1)
     }
 
     fn is_on_tick(&self, packet: &Packet) -> bool {
-        (self.origin_ns + packet.time_ns).rem_euclid(self.tick_ns) < AFTER_TICK_NS
+        let since_boot = self.since_boot_ns + packet.time_ns;
+        since_boot.rem_euclid(self.tick_ns(packet.host)) < AFTER_TICK_NS
     }
 }
 
 /// Compares what the hosts sent in two runs.
-pub fn compare(a: &[Packet], b: &[Packet], ticks: Ticks) -> Comparison {
+pub fn compare(a: &Sent, b: &Sent) -> Comparison {
     let (ours, theirs) = (by_direction(a), by_direction(b));
     let mut found: Vec<Difference> = Vec::new();
     let directions: BTreeSet<&Direction> = ours.keys().chain(theirs.keys()).collect();
     for direction in directions {
-        let of = |all: &Directions| all.get(direction).cloned().unwrap_or_default();
-        found.extend(first_field(direction.0, &of(&ours), &of(&theirs)));
+        let (a, b) = (ours.get(direction), theirs.get(direction));
+        found.extend(first_field(
+            a.map_or(&[], Vec::as_slice),
+            b.map_or(&[], Vec::as_slice),
+        ));
     }
     let fields = found.into_iter().min_by_key(|d| d.time_ns);
     let until = fields.as_ref().map_or(i64::MAX, |d| d.time_ns);
-    let first = first_time(a, &theirs, ticks, until).or(fields);
+    let first = first_time(a, (b, &theirs), until).or(fields);
     let end = first.as_ref().map_or(i64::MAX, |d| d.time_ns);
     Comparison {
-        packets: (a.len(), b.len()),
-        equal: a.iter().filter(|p| p.time_ns < end).count(),
+        packets: (a.packets.len(), b.packets.len()),
+        equal: a.packets.iter().filter(|p| p.time_ns < end).count(),
         first,
     }
 }
 
-/// A host and a connection.
-type Direction = (usize, usize);
+/// A host, a connection, and its end: both are on one host where it talks to itself.
+type Direction = (usize, usize, bool);
 /// What each direction has, in order. That between connections is open where times are equal.
-type Directions = BTreeMap<Direction, Vec<Packet>>;
+type Directions<'a> = BTreeMap<Direction, Vec<&'a Packet>>;
 
-fn by_direction(packets: &[Packet]) -> Directions {
+fn direction(p: &Packet) -> Direction {
+    (p.host, p.flow, p.is_answer)
+}
+
+fn by_direction(sent: &Sent) -> Directions<'_> {
     let mut directions = Directions::new();
-    for p in packets {
-        let of = directions.entry((p.host, p.flow)).or_default();
-        of.push(p.clone());
+    for p in &sent.packets {
+        directions.entry(direction(p)).or_default().push(p);
     }
     directions
 }
 
-/// The first packet of a host whose fields differ, or that only one run has.
-fn first_field(host: usize, a: &[Packet], b: &[Packet]) -> Option<Difference> {
-    let at = |number: usize, packet: &Packet, field, values| Difference {
+/// A difference of this packet, which both runs have or one of them.
+fn difference(
+    (x, y): (Option<&Packet>, Option<&Packet>),
+    number: usize,
+    field: &'static str,
+    values: (String, String),
+) -> Option<Difference> {
+    // Whichever run did something first is where they part.
+    let first = x.into_iter().chain(y).min_by_key(|p| p.time_ns)?;
+    Some(Difference {
         field,
-        kind: kind(packet),
-        host,
+        kind: kind(first),
+        host: first.host,
+        flow: first.flow,
         number,
-        time_ns: packet.time_ns,
+        place: x.or(y)?.place,
+        time_ns: first.time_ns,
+        times_ns: [x, y].map(|p| p.map(|p| p.time_ns)),
         values,
-    };
+    })
+}
+
+/// The first packet of a direction whose fields differ, or that only one run has.
+fn first_field(a: &[&Packet], b: &[&Packet]) -> Option<Difference> {
     for (number, (x, y)) in a.iter().zip(b).enumerate() {
         if let Some((field, values)) = fields(x, y) {
-            // Whichever run did something first is where they part.
-            let first = if y.time_ns < x.time_ns { y } else { x };
-            return Some(at(number, first, field, values));
+            return difference((Some(x), Some(y)), number, field, values);
         }
     }
     let both = a.len().min(b.len());
-    let (field, packet) = match (a.get(both), b.get(both)) {
-        (Some(x), None) => ("missing", x),
-        (None, Some(y)) => ("extra", y),
-        _ => return None,
-    };
-    Some(at(
-        both,
-        packet,
-        field,
-        (a.len().to_string(), b.len().to_string()),
-    ))
+    let field = if a.len() > both { MISSING } else { EXTRA };
+    let counts = (a.len().to_string(), b.len().to_string());
+    let one = (a.get(both).copied(), b.get(both).copied());
+    difference(one, both, field, counts)
 }
 
 /// The first packet before `until` that comes at another time, given the packets before it.
-fn first_time(a: &[Packet], b: &Directions, ticks: Ticks, until: i64) -> Option<Difference> {
+fn first_time(
+    a: &Sent,
+    (b, directions): (&Sent, &Directions<'_>),
+    until: i64,
+) -> Option<Difference> {
     let mut numbers: BTreeMap<Direction, usize> = BTreeMap::new();
     let mut offsets = VecDeque::from([0_i64]);
-    for x in a {
+    for x in &a.packets {
         if x.time_ns >= until {
             return None;
         }
-        let next = numbers.entry((x.host, x.flow)).or_default();
+        let next = numbers.entry(direction(x)).or_default();
         let number = *next;
         *next += 1;
-        let y = b.get(&(x.host, x.flow)).and_then(|p| p.get(number))?;
+        let y = directions.get(&direction(x))?.get(number)?;
         let apart = x.time_ns - y.time_ns;
         let least = offsets.iter().map(|o| (apart - o).abs()).min();
         let least = least.unwrap_or(0).min(apart.abs());
-        let timed = ticks.is_on_tick(x) || ticks.is_on_tick(y);
-        let may = match timed {
-            true => ticks.tick_ns + UNTIMED_NS,
+        let may = match a.is_on_tick(x) || b.is_on_tick(y) {
+            true => a.tick_ns(x.host).max(b.tick_ns(x.host)) + UNTIMED_NS,
             false => UNTIMED_NS,
         };
         if least > may {
             let us = |ns: i64| format!("{:.1} us", ns as f64 / 1e3);
-            return Some(Difference {
-                field: "time",
-                kind: kind(x),
-                host: x.host,
-                number,
-                time_ns: x.time_ns.min(y.time_ns),
-                values: (us(x.time_ns), us(y.time_ns)),
-            });
+            let values = (us(x.time_ns), us(y.time_ns));
+            return difference((Some(x), Some(y)), number, "time", values);
         }
         if offsets.back() != Some(&apart) {
             offsets.push_back(apart);
@@ -182,12 +195,12 @@ fn first_time(a: &[Packet], b: &Directions, ticks: Ticks, until: i64) -> Option<
 
 /// The first field of two packets that differs, and both values.
 fn fields(x: &Packet, y: &Packet) -> Option<(&'static str, (String, String))> {
-    fn differs<T: PartialEq + std::fmt::Debug>(
+    fn differs<T: PartialEq + Text>(
         name: &'static str,
         a: &T,
         b: &T,
     ) -> Option<(&'static str, (String, String))> {
-        (a != b).then(|| (name, (format!("{a:?}"), format!("{b:?}"))))
+        (a != b).then(|| (name, (a.text(), b.text())))
     }
     let near = |a: Option<i64>, b: Option<i64>| match (a, b) {
         (Some(a), Some(b)) => a.abs_diff(b) <= 1,
@@ -201,7 +214,7 @@ fn fields(x: &Packet, y: &Packet) -> Option<(&'static str, (String, String))> {
     let is_new = x.has(TcpFlags::SYN) && x.seq != 0 && x.seq.abs_diff(y.seq) < NEW_ISN;
     None.or_else(|| differs("seq", &x.seq, &y.seq).filter(|_| !is_new))
         .or_else(|| differs("len", &x.len, &y.len))
-        .or_else(|| differs("flags", &flags(x), &flags(y)))
+        .or_else(|| (x.flags != y.flags).then(|| ("flags", (flags(x), flags(y)))))
         .or_else(|| differs("ack", &x.ack, &y.ack))
         .or_else(|| differs("window", &x.window, &y.window))
         .or_else(|| differs("urgent", &x.urgent, &y.urgent))
