@@ -22,6 +22,8 @@ pub struct Findings<'a> {
     pub random: &'a [Judged],
     /// A small scenario of each class among the drawn ones.
     pub minimal: &'a [Minimal],
+    /// The table of [`super::keys`].
+    pub keys: &'a str,
     /// The command that was run.
     pub command: String,
     /// Both stacks.
@@ -69,6 +71,8 @@ fn part(root: &Path, f: &Findings<'_>, reasons: &Reasons) -> String {
     }
     differences(&mut out, f.list, reasons);
     classes(&mut out, f, reasons);
+    out += "\nThe drawn scenarios by what they set beside a plain transfer, the worst first (names as in a point of a manifest):\n\n";
+    out += f.keys;
     out
 }
 

@@ -7,6 +7,7 @@
 
 mod document;
 mod end;
+mod keys;
 mod list;
 mod random;
 mod reasons;
@@ -50,6 +51,9 @@ pub struct Args {
     /// Make a small scenario of each class of difference among those drawn
     #[arg(long, requires = "random")]
     shrink: bool,
+    /// A table of the drawn scenarios by what they set, the worst first
+    #[arg(long, requires = "random")]
+    keys: bool,
     /// Write the findings into docs/fidelity.md
     #[arg(long, conflicts_with_all = ["only", "show"])]
     document: bool,
@@ -144,6 +148,10 @@ pub fn run(root: &Path, args: &Args) -> Result<ExitCode> {
             false => print!("{}", table::text(judged, &reasons)),
         }
     }
+    let by_key = keys::table(&random, &random::base()?)?;
+    if args.keys {
+        print!("{by_key}");
+    }
     let minimal = match args.shrink {
         true => smallest(root, &runs, &random, args)?,
         false => Vec::new(),
@@ -153,6 +161,7 @@ pub fn run(root: &Path, args: &Args) -> Result<ExitCode> {
             list: &list,
             random: &random,
             minimal: &minimal,
+            keys: &by_key,
             command: std::env::args()
                 .skip(1)
                 .fold("cargo xtask".into(), |c, a| c + " " + &a),

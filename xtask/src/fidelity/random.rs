@@ -21,8 +21,7 @@ const BASE: &str = "[run]\nmax = \"60s\"\n[[host]]\nname = \"client\"\n[[host]]\
 /// # Errors
 /// Never, unless the base of all points is no experiment.
 pub fn scenarios(seed: u64, count: u64) -> Result<Vec<Scenario>> {
-    let base = Experiment::parse("random.toml", BASE)?.points()?;
-    let base = base.into_iter().next().context("no point")?;
+    let base = base()?;
     let all = (0..count).map(|n| {
         let mut draw = Draw(Random::stream(seed, &format!("fidelity/{n}")));
         Scenario {
@@ -31,6 +30,15 @@ pub fn scenarios(seed: u64, count: u64) -> Result<Vec<Scenario>> {
         }
     });
     Ok(all.collect())
+}
+
+/// What every drawn point begins as.
+///
+/// # Errors
+/// Never, unless it is no experiment.
+pub fn base() -> Result<Point> {
+    let points = Experiment::parse("random.toml", BASE)?.points()?;
+    points.into_iter().next().context("no point")
 }
 
 /// A stream of draws.

@@ -1,0 +1,108 @@
+//! How the drawn scenarios fare by what they set: a key, how many scenarios have it, how many of them are equal.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::Result;
+use serde_json::Value;
+use tcplab_plan::Point;
+
+use super::Judged;
+
+/// Names that say on which side or way a key stands, which do not matter here.
+const SIDES: [&str; 6] = [
+    "client_socket",
+    "server_socket",
+    "a_to_b",
+    "b_to_a",
+    "apps",
+    "hosts",
+];
+/// Fields of a point that no key of a file makes by itself.
+const OWN: [&str; 6] = [
+    "axes",
+    "seed",
+    "boot_ns",
+    "experiment",
+    "max_ns",
+    "tolerate",
+];
+
+/// A table in Markdown, the worst first. `base`: the point that every scenario was drawn from.
+///
+/// # Errors
+/// Never, unless a point cannot be written.
+pub fn table(judged: &[Judged], base: &Point) -> Result<String> {
+    let base = serde_json::to_value(base)?;
+    let mut counts: BTreeMap<String, (usize, usize, usize)> = BTreeMap::new();
+    for j in judged {
+        let point = serde_json::to_value(&j.scenario.point)?;
+        let mut keys = BTreeSet::new();
+        differences(&base, &point, "", &mut keys);
+        if j.scenario.point.links.iter().any(has_no_delay) {
+            keys.insert("link without delay".to_owned());
+        }
+        for key in keys {
+            let count = counts.entry(key).or_default();
+            count.0 += 1;
+            count.1 += usize::from(j.verdict.is_equal());
+            count.2 += usize::from(j.is_clocks);
+        }
+    }
+    let share = |(all, equal, _): (usize, usize, usize)| equal as f64 / all as f64 * 100.0;
+    let mut rows: Vec<_> = counts.into_iter().collect();
+    rows.sort_by(|(_, a), (_, b)| share(*a).total_cmp(&share(*b)));
+    let mut out =
+        "| set | scenarios | equal | differ by the guest's clock alone | share |\n|---|---|---|---|---|\n".to_owned();
+    for (key, count) in rows {
+        let (all, equal, clocks) = count;
+        out += &format!(
+            "| `{key}` | {all} | {equal} | {clocks} | {:.1} % |\n",
+            share(count)
+        );
+    }
+    Ok(out)
+}
+
+fn has_no_delay(link: &tcplab_plan::point::Link) -> bool {
+    [&link.a_to_b, &link.b_to_a]
+        .iter()
+        .all(|way| way.delay_ns == 0)
+}
+
+/// The names of what `point` has and `base` has not, or has otherwise.
+fn differences(base: &Value, point: &Value, name: &str, found: &mut BTreeSet<String>) {
+    match (base, point) {
+        (_, Value::Object(members)) if name != "does" => {
+            for (key, value) in members {
+                if OWN.contains(&key.as_str()) {
+                    continue;
+                }
+                let under = match SIDES.contains(&key.as_str()) {
+                    true => name,
+                    false => key,
+                };
+                differences(base.get(key).unwrap_or(&Value::Null), value, under, found);
+            }
+        }
+        (Value::Array(before), Value::Array(after)) if before.len() == after.len() => {
+            for (before, after) in before.iter().zip(after) {
+                differences(before, after, name, found);
+            }
+        }
+        (before, after) if before == after || after.is_null() => {}
+        (_, Value::Object(does)) => {
+            let kind = does.keys().next().map_or("does", String::as_str);
+            found.insert(format!("kind {kind}"));
+        }
+        (_, Value::Array(list)) if list.is_empty() => {}
+        _ => {
+            let plain = name.trim_end_matches("_ns").trim_end_matches("_ppb");
+            found.insert(
+                plain
+                    .trim_end_matches("_bps")
+                    .trim_end_matches("_pkts")
+                    .to_owned(),
+            );
+        }
+    }
+}
