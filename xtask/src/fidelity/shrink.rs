@@ -19,7 +19,8 @@ pub fn shrink(point: &Point, keeps: impl Fn(&Point) -> Result<bool>) -> Result<P
     // Round and round, until a whole round has left out nothing.
     let mut since_success = 0;
     loop {
-        let candidates = candidates(&best);
+        let mut candidates = candidates(&best);
+        candidates.iter_mut().for_each(forget);
         if candidates.is_empty() || since_success >= candidates.len() || runs >= BUDGET {
             return Ok(best);
         }
@@ -33,6 +34,13 @@ pub fn shrink(point: &Point, keeps: impl Fn(&Point) -> Result<bool>) -> Result<P
             number += 1;
         }
     }
+}
+
+/// What is not set any more cannot be tolerated.
+fn forget(point: &mut Point) {
+    let hosts = &point.hosts;
+    let is_set = |name: &String| hosts.iter().any(|host| host.sysctl.contains_key(name));
+    point.tolerate.retain(is_set);
 }
 
 /// Points with one thing less.
