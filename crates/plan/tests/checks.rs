@@ -111,6 +111,7 @@ burst_loss = "1% 10%"
 reordering = "1% by 2ms..5ms"
 spikes = "0.2% median 250ms sigma 0.8"
 outage = ["2s..5s"]
+change = ["1s rate 5mbit", "2s delay 9ms"]
 a_to_b = { drop = ["data 20"], late = ["data 3 by 5ms"], qdisc = "cake bandwidth 5mbit" }
 [[link]]
 between = ["r", "web"]
@@ -376,6 +377,22 @@ fn cases_3() -> Cases {
             json!(1),
             "outages[0].until_ns: it ends before",
         ),
+        (
+            "links/0/b_to_a/changes/0/rate_bps",
+            json!(0),
+            "changes[0].rate_bps: must",
+        ),
+        (
+            "links/0/b_to_a/changes/1/at_ns",
+            json!(1),
+            "b_to_a.changes: must stand in the order of their times",
+        ),
+        (
+            "links/0/b_to_a/changes/1/delay_ns",
+            json!(1),
+            "b_to_a.changes: after a change the jitter is larger than the delay",
+        ),
+        ("links/0/mtu", json!(1), "links[0].mtu: must"),
         (
             "links/0/a_to_b/faults/spikes/sigma_ppm",
             json!(u32::MAX),

@@ -121,7 +121,7 @@ measures = ["client.acks.delayed", "stream.completed", "run.virtual_s"]
 name = "client"
 sysctl = { "net.ipv4.tcp_rmem" = "4096 131072 6291456" }
 route = "quickack 1 initcwnd 10 rto_min 5ms congctl reno"
-socket = { nodelay = true, quickack = "each 1", rcvbuf = "256k", user_timeout = "3s", keepalive = "5s" }
+socket = { nodelay = true, quickack = "each 1", rcvbuf = "256k", user_timeout = "3s", keepalive = "5s", cork = true, linger2 = "2s", syncnt = 3, window_clamp = 9000, max_pacing_rate = "5mbit" }
 [[host]]
 name = "server"
 behaviour = { rto_estimator = "rfc6298" }
@@ -135,6 +135,7 @@ burst_loss = "1% 10%"
 reordering = "1% by 2ms..5ms"
 spikes = "0.2% median 25ms sigma 0.8"
 outage = ["200ms..300ms"]
+change = ["100ms rate 5mbit delay 3ms", "150ms loss 2% limit 20"]
 a_to_b = { drop = ["data 2"], late = ["data 3 by 5ms"] }
 [[app]]
 kind = "stream"
@@ -142,7 +143,7 @@ count = 20
 every = "10ms"
 "#,
     r#"
-run = { tcp_info_every = "10ms", link_every = "1ms", log = true, boot = "3s" }
+run = { tcp_info_every = "10ms", link_every = "1ms", log = true, boot = "3s", ip = "ipv6" }
 host = [{ name = "a", count = 3 }, { name = "r", forward = true, rx_queues = 2, rx_usecs = "10us" }, { name = "b", offload = "gro" }]
 link = [{ between = ["a", "r"], rate = "100mbit" }, { between = ["r", "b"], rate = "20mbit", qdisc = "cake bandwidth 15mbit ack-filter" }]
 [[app]]
