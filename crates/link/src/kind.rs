@@ -14,11 +14,26 @@ pub struct Kind {
     pub syn: bool,
     /// A TCP segment with FIN.
     pub fin: bool,
+    /// A message of ICMP or ICMPv6.
+    pub icmp: bool,
 }
 
 impl Kind {
-    /// The kind of an Ethernet frame; what is not TCP is of no kind.
+    /// A message of ICMP or ICMPv6.
+    pub const ICMP: Self = Self {
+        data: false,
+        ack: false,
+        syn: false,
+        fin: false,
+        icmp: true,
+    };
+
+    /// The kind of an Ethernet frame; what is neither TCP nor ICMP is of no kind.
     pub fn of_ethernet(frame: &[u8]) -> Self {
+        if is_icmp(frame) {
+            // It may repeat a segment, which is none that passes here.
+            return Self::ICMP;
+        }
         let length = u32::try_from(frame.len()).unwrap_or(u32::MAX);
         match parse_frame(LinkType::Ethernet, frame, length, &Config::default()) {
             Parsed::Tcp(p) => Self::of_segment(p.payload_len, p.flags),
@@ -35,6 +50,7 @@ impl Kind {
                 && !flags.has(TcpFlags::SYN | TcpFlags::FIN | TcpFlags::RST),
             syn: flags.has(TcpFlags::SYN),
             fin: flags.has(TcpFlags::FIN),
+            icmp: false,
         }
     }
 
@@ -46,6 +62,17 @@ impl Kind {
             Of::Ack => self.ack,
             Of::Syn => self.syn,
             Of::Fin => self.fin,
+            Of::Icmp => self.icmp,
         }
+    }
+}
+
+/// Protocol 1 of IPv4 or 58 of IPv6, without a tag before it: an ICMP message.
+fn is_icmp(frame: &[u8]) -> bool {
+    let at = |place: usize| frame.get(place).copied();
+    match (at(12), at(13)) {
+        (Some(0x08), Some(0x00)) => at(14 + 9) == Some(1),
+        (Some(0x86), Some(0xdd)) => at(14 + 6) == Some(58),
+        _ => false,
     }
 }

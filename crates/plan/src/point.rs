@@ -448,6 +448,8 @@ pub enum Of {
     Syn,
     /// TCP segments with FIN.
     Fin,
+    /// Messages of ICMP or ICMPv6.
+    Icmp,
 }
 
 /// What happens to a frame.

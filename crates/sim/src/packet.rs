@@ -95,7 +95,8 @@ impl Packet {
     pub(crate) fn kind(&self) -> Kind {
         match &self.body {
             Body::Tcp(segment) => Kind::of_segment(segment.len, segment.flags),
-            Body::Udp(_) => Kind::default(),
+            Body::Udp(datagram) if datagram.protocol == Protocol::Udp => Kind::default(),
+            Body::Udp(_) => Kind::ICMP,
         }
     }
 

@@ -421,12 +421,13 @@ fn events(fields: &Fields<'_>, by: By) -> Result<Vec<Event>, Fault> {
     Ok(out)
 }
 
-const KINDS: [(&str, Of); 5] = [
+const KINDS: [(&str, Of); 6] = [
     ("frame", Of::Frame),
     ("data", Of::Data),
     ("ack", Of::Ack),
     ("syn", Of::Syn),
     ("fin", Of::Fin),
+    ("icmp", Of::Icmp),
 ];
 
 /// `data 20`, `data 30-35`, `data 20 by 30ms`; or what is wrong, and a kind that is not known.

@@ -41,7 +41,7 @@ pub(crate) const LINK: &[Key] = &[
 ];
 
 // What only one way has.
-pub(crate) const DROP: Key = key("drop", Form::Texts, says("none"), "frames that are lost: `KIND N` or `KIND N-M`, counted from 1; KIND is frame, data, ack, syn or fin");
+pub(crate) const DROP: Key = key("drop", Form::Texts, says("none"), "frames that are lost: `KIND N` or `KIND N-M`, counted from 1; KIND is frame, data, ack, syn, fin or icmp");
 pub(crate) const DUPLICATE: Key = key("duplicate", Form::Texts, says("none"), "frames that are duplicated");
 pub(crate) const MARK: Key = key("mark", Form::Texts, says("none"), "ECN-capable frames that get the mark CE");
 pub(crate) const LATE: Key = key("late", Form::Texts, says("none"), "frames that are delayed and may be overtaken: `KIND N by TIME`");
