@@ -82,7 +82,7 @@ fn set_up(side: usize) -> Result<(), OsError> {
                 added?;
             }
             if family == Family::V4 {
-                ask.neighbour(name, of[1 - side], other)?;
+                ask.neighbour(name, of[1 - side], other, false)?;
             }
         }
         Ok(())

@@ -25,10 +25,8 @@ const WAYS: [(&str, &str); 2] = [
 ];
 
 /// A router's.
-const FORWARD: [(&str, &str); 2] = [
-    ("net.ipv4.ip_forward", "1"),
-    ("net.ipv6.conf.all.forwarding", "1"),
-];
+const FORWARD: (&str, &str) = ("net.ipv4.ip_forward", "1");
+const FORWARD_IPV6: (&str, &str) = ("net.ipv6.conf.all.forwarding", "1");
 
 /// What new connections use.
 const CONGESTION: &str = "net.ipv4.tcp_congestion_control";
@@ -77,8 +75,7 @@ impl HostNet {
                 }
             }
         }
-        let router = FORWARD[usize::from(ip == Ip::V6)];
-        let router = host.forward.then_some(router);
+        let router = (host.forward && ip == Ip::V4).then_some(FORWARD);
         for (key, value) in HOST_SYSCTLS.into_iter().chain(WAYS).chain(router) {
             sysctls.set(name, key, value)?;
         }
@@ -89,6 +86,13 @@ impl HostNet {
             namespace: Some(namespace),
             before: Counters::default(),
         })
+    }
+
+    /// Makes it a router of IPv6, once its devices are there: one that is made in a router tells all about its groups.
+    pub(crate) fn routes_ipv6(&self, name: &str, sysctls: &mut Sysctls<'_>) -> Result<(), OsError> {
+        self.enter()?;
+        let (key, value) = FORWARD_IPV6;
+        sysctls.set(name, key, value)
     }
 
     /// The machine as it is.

@@ -43,6 +43,13 @@ pub(crate) fn build(point: &Point, sysctls: &mut Sysctls<'_>) -> Result<Network,
     for (number, link) in point.links.iter().enumerate() {
         wires.push(make(point, number, link, &hosts)?);
     }
+    if point.ip == Ip::V6 {
+        for (host, net) in point.hosts.iter().zip(&hosts) {
+            if host.forward {
+                net.routes_ipv6(&host.name, sysctls)?;
+            }
+        }
+    }
     for from in 0..hosts.len() {
         routes(point, from, &hosts)?;
     }
@@ -93,8 +100,9 @@ fn make(point: &Point, number: usize, link: &Link, hosts: &[HostNet]) -> Result<
                 .context(|| format!("cannot set the queue of {name}"))?;
         }
         let [own, peer] = [ends[side], ends[1 - side]].map(|host| host_address(point.ip, host));
+        let is_router = point.hosts[ends[1 - side]].forward;
         netlink
-            .neighbour(name, peer, ethernet(number, 1 - side))
+            .neighbour(name, peer, ethernet(number, 1 - side), is_router)
             .context(|| format!("cannot set a neighbour on {name}"))?;
         netlink
             .add_address(name, own, if own.is_ipv6() { 128 } else { 32 })

@@ -7,7 +7,7 @@ use netlink_packet_core::{NLM_F_CREATE, NLM_F_REPLACE};
 use netlink_packet_route::address::{AddressAttribute, AddressFlags, AddressMessage, AddressScope};
 use netlink_packet_route::link::LinkAttribute;
 use netlink_packet_route::neighbour::{
-    NeighbourAddress, NeighbourAttribute, NeighbourMessage, NeighbourState,
+    NeighbourAddress, NeighbourAttribute, NeighbourFlags, NeighbourMessage, NeighbourState,
 };
 use netlink_packet_route::route::{
     RouteAddress, RouteAttribute, RouteFlags, RouteHeader, RouteMessage, RouteMetric,
@@ -44,12 +44,22 @@ impl Netlink {
         )
     }
 
-    /// `ip neighbour replace ADDRESS lladdr ETHERNET nud permanent dev NAME`: nobody is asked for it.
-    pub fn neighbour(&self, name: &str, address: IpAddr, ethernet: [u8; 6]) -> io::Result<()> {
+    /// `ip neighbour replace ADDRESS lladdr ETHERNET nud permanent dev NAME`: nobody is asked for it. `router` of IPv6: Linux
+    /// forgets the path MTUs behind a gateway that is none (`rt6_age_examine_exception()`).
+    pub fn neighbour(
+        &self,
+        name: &str,
+        address: IpAddr,
+        ethernet: [u8; 6],
+        is_router: bool,
+    ) -> io::Result<()> {
         let mut message = NeighbourMessage::default();
         message.header.family = family(address);
         message.header.ifindex = index(name)?;
         message.header.state = NeighbourState::Permanent;
+        if is_router && address.is_ipv6() {
+            message.header.flags = NeighbourFlags::Router;
+        }
         let to = match address {
             IpAddr::V4(v4) => NeighbourAddress::Inet(v4),
             IpAddr::V6(v6) => NeighbourAddress::Inet6(v6),
