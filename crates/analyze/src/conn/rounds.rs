@@ -417,9 +417,17 @@ impl Rounds {
         // a message each.
         let long = full || rounds.min(kept.rounds) >= LONG;
         if same && long {
-            kept.rounds += rounds;
-            kept.silent += self.level.silent;
-            kept.time = kept.time + self.level.time;
+            // The longer part says how large a round was, and which window it met.
+            let (longer, other) = match rounds > kept.rounds {
+                true => (self.level, *kept),
+                false => (*kept, self.level),
+            };
+            *kept = Level {
+                rounds: longer.rounds + other.rounds,
+                silent: longer.silent + other.silent,
+                time: longer.time + other.time,
+                ..longer
+            };
         } else if rounds > kept.rounds {
             *kept = self.level;
         }
