@@ -25,7 +25,11 @@ pub fn notes(document: &RunDocument, said: &[String]) -> BTreeSet<String> {
 fn unfinished(points: &[PointResult]) -> Vec<String> {
     let mut found: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
     for point in points.iter().filter(|point| point.cut_short) {
-        let is_open = |flow: &&Flow| flow.client.closed_ns.is_none();
+        let is_open = |flow: &&Flow| {
+            let server = &flow.server;
+            flow.client.closed_ns.is_none()
+                || (server.opened_ns.is_some() && server.closed_ns.is_none())
+        };
         let [runs, open, all] = found.entry(&point.stack).or_default();
         *runs += 1;
         *open += point.flows.iter().filter(is_open).count();
@@ -37,7 +41,7 @@ fn unfinished(points: &[PointResult]) -> Vec<String> {
             _ => format!("{runs} of the runs"),
         };
         format!(
-            "{stack}: {which} reached `max` before the applications ended: {open} of {all} clients were still open \
+            "{stack}: {which} reached `max` before the applications ended: {open} of {all} connections were still open \
              (a longer one: --set run.max=TIME)"
         )
     };

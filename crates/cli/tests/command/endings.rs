@@ -217,7 +217,7 @@ fn connections_that_failed_and_those_cut_short_are_told() {
     );
     assert!(
         words.contains(
-            "the run reached `max` before the applications ended: 1 of 3 clients were still open"
+            "the run reached `max` before the applications ended: 1 of 3 connections were still open"
         ),
         "{}",
         run.out

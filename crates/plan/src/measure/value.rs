@@ -348,6 +348,9 @@ fn latency(flows: &[&Flow], which: &str) -> Result<f64, String> {
 
 fn tcp_info(end: Option<&End>, field: &str) -> Result<f64, String> {
     let end = end.ok_or("the experiment has no connection")?;
+    if end.tcp_info.is_empty() && end.opened_ns.is_none() {
+        return Err("no connection stood".to_owned());
+    }
     let value = end.tcp_info.get(field);
     value
         .map(|n| *n as f64)
