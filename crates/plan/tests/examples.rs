@@ -46,6 +46,8 @@ fn each_example_has_its_points() {
         ("bench-bulk-100", 1),
         ("bench-web", 1),
         ("bench-window", 3),
+        ("path-mtu", 6),
+        ("changing-line", 2),
         ("dumbbell", 4),
         ("rrul", 2),
         ("incast", 10),
