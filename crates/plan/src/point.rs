@@ -4,7 +4,9 @@
 //! JSON and read back without loss (a guest kernel gets it so). Times are nanoseconds, sizes are
 //! bytes, rates are bits a second.
 
+mod change;
 pub(crate) mod check;
+mod ip;
 mod unique;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +19,9 @@ use crate::set::AppSet;
 use tcplab_qdisc::Settings;
 
 pub use crate::experiment::keys::{host::Card, route::Route, socket::SocketOptions};
+pub use change::Change;
 pub use check::Wrong;
+pub use ip::Ip;
 
 /// One run of an experiment on one stack.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -180,48 +184,6 @@ pub enum QuickAck {
     Each(i32),
 }
 
-/// An internet protocol.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum Ip {
-    /// RFC 791.
-    #[default]
-    #[serde(rename = "ipv4")]
-    V4,
-    /// RFC 8200.
-    #[serde(rename = "ipv6")]
-    V6,
-}
-
-impl Ip {
-    /// Both, in the order in which files name them.
-    pub const BOTH: [Self; 2] = [Self::V4, Self::V6];
-
-    /// Bytes of its header, without options and extensions.
-    #[inline]
-    pub const fn header_bytes(self) -> u32 {
-        match self {
-            Self::V4 => 20,
-            Self::V6 => 40,
-        }
-    }
-
-    /// Bytes of a packet that every link must take (RFC 791 3.2, RFC 8200 5).
-    pub const fn least_mtu(self) -> u32 {
-        match self {
-            Self::V4 => 68,
-            Self::V6 => 1_280,
-        }
-    }
-
-    #[expect(
-        clippy::trivially_copy_pass_by_ref,
-        reason = "serde calls it with a reference"
-    )]
-    pub(crate) const fn is_v4(&self) -> bool {
-        matches!(self, Self::V4)
-    }
-}
-
 /// Who cuts data into segments, and who joins them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -349,44 +311,6 @@ pub struct Spikes {
     pub median_ns: i64,
     /// Sigma of the logarithm of its length, in parts of a million.
     pub sigma_ppm: u32,
-}
-
-/// Other settings of one way from a time of the run on; what is none stays as it was.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Change {
-    /// When, after the run's start.
-    pub at_ns: i64,
-    /// Bits a second of Ethernet frames.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rate_bps: Option<u64>,
-    /// Delay of each frame.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub delay_ns: Option<i64>,
-    /// The delay's jitter.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub jitter_ns: Option<i64>,
-    /// Frames that the FIFO holds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limit_pkts: Option<u32>,
-    /// Chance of each frame to be lost, in parts of a milliard.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub loss_ppb: Option<u32>,
-}
-
-impl Change {
-    /// The settings of a way after it.
-    #[must_use]
-    pub fn of(&self, way: &Direction) -> Direction {
-        Direction {
-            rate_bps: self.rate_bps.or(way.rate_bps),
-            delay_ns: self.delay_ns.unwrap_or(way.delay_ns),
-            jitter_ns: self.jitter_ns.unwrap_or(way.jitter_ns),
-            limit_pkts: self.limit_pkts.unwrap_or(way.limit_pkts),
-            loss_ppb: self.loss_ppb.unwrap_or(way.loss_ppb),
-            ..way.clone()
-        }
-    }
 }
 
 /// A time in which a link loses all.

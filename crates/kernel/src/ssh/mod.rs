@@ -7,6 +7,7 @@
 //!
 //! Left out: passwords and other questions (BatchMode), forwarded ports, terminals, Windows.
 
+mod address;
 mod answer;
 mod clock;
 mod error;

@@ -13,9 +13,9 @@ use tcplab_guest::stack::Host;
 use tcplab_os::Stop;
 use tcplab_plan::network::capture_files;
 use tcplab_plan::outcome::{End, Flow};
-use tcplab_plan::point::Ip;
 use tcplab_plan::{Outcome, Point};
 
+use super::address;
 use super::clock::{Offset, real_time};
 use super::half::{Half, Ran};
 use super::pending::{LOOK, Pending};
@@ -53,16 +53,7 @@ impl Pair {
             words: "a run needs two hosts: write ssh:A,B".into(),
         })?;
         let [a, b] = &sessions;
-        let addresses = [address(a)?, address(b)?];
-        if addresses[0].is_ipv4() != addresses[1].is_ipv4() {
-            return Err(far(
-                b,
-                format!(
-                    "{} and {} are of different protocols: write {}=ADDRESS, so that both are IPv4 or both IPv6",
-                    addresses[0], addresses[1], b.host.word
-                ),
-            ));
-        }
+        let addresses = address::of(a, b)?;
         if addresses[0] == addresses[1] {
             return Err(far(
                 b,
@@ -94,7 +85,8 @@ impl Pair {
             words,
         };
         refuse(point).map_err(words)?;
-        self.speaks(point.ip).map_err(words)?;
+        let named = [0, 1].map(|n| self.sessions[n].host.word.as_str());
+        address::fits(named, &self.addresses, point.ip).map_err(words)?;
         let begun = real_time();
         let [a, b] = &self.sessions;
         let clocks = [a.clock(stop)?, b.clock(stop)?];
@@ -189,22 +181,6 @@ impl Pair {
         )
     }
 
-    /// Whether the machines' addresses are of the point's protocol.
-    fn speaks(&self, ip: Ip) -> Result<(), String> {
-        let [a, b] = [0, 1].map(|n| self.sessions[n].host.word.as_str());
-        match (self.addresses[0].is_ipv4(), ip) {
-            (true, Ip::V4) | (false, Ip::V6) => Ok(()),
-            (false, Ip::V4) => Err(format!(
-                "{a} and {b} have IPv6 addresses, and run.ip is \"ipv4\": set run.ip = \"ipv6\", or write \
-                 ssh:{a}=ADDRESS,{b}=ADDRESS with IPv4 addresses"
-            )),
-            (true, Ip::V6) => Err(format!(
-                "{a} and {b} have IPv4 addresses, and run.ip is \"ipv6\": write ssh:{a}=ADDRESS,{b}=ADDRESS with \
-                 IPv6 addresses"
-            )),
-        }
-    }
-
     /// An error when no client reached its server at all.
     fn reached(&self, point: &Point, outcome: &Outcome) -> Result<(), SshError> {
         let flows = outcome.flows.iter();
@@ -232,21 +208,11 @@ impl Pair {
     }
 }
 
-fn far(session: &Session, words: String) -> SshError {
+pub(super) fn far(session: &Session, words: String) -> SshError {
     SshError::Far {
         host: session.host.word.clone(),
         words,
     }
-}
-
-fn address(session: &Session) -> Result<IpAddr, SshError> {
-    let word = &session.host.word;
-    session.address().ok_or_else(|| {
-        let words = format!(
-            "its address is unknown; write {word}=ADDRESS, the address by which the other host reaches it"
-        );
-        far(session, words)
-    })
 }
 
 /// One outcome of two halves: of each end that of its own host, all times after the first host's start.

@@ -1,0 +1,44 @@
+//! Settings of a link that change during a run.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Direction;
+
+/// Other settings of one way from a time of the run on; what is none stays as it was.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Change {
+    /// When, after the run's start.
+    pub at_ns: i64,
+    /// Bits a second of Ethernet frames.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_bps: Option<u64>,
+    /// Delay of each frame.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay_ns: Option<i64>,
+    /// The delay's jitter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jitter_ns: Option<i64>,
+    /// Frames that the FIFO holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit_pkts: Option<u32>,
+    /// Chance of each frame to be lost, in parts of a milliard.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss_ppb: Option<u32>,
+}
+
+impl Change {
+    /// The settings of a way after it.
+    #[must_use]
+    pub fn of(&self, way: &Direction) -> Direction {
+        Direction {
+            rate_bps: self.rate_bps.or(way.rate_bps),
+            delay_ns: self.delay_ns.unwrap_or(way.delay_ns),
+            jitter_ns: self.jitter_ns.unwrap_or(way.jitter_ns),
+            limit_pkts: self.limit_pkts.unwrap_or(way.limit_pkts),
+            loss_ppb: self.loss_ppb.unwrap_or(way.loss_ppb),
+            ..way.clone()
+        }
+    }
+}
