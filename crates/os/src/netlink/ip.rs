@@ -74,7 +74,7 @@ impl Netlink {
         )
     }
 
-    /// `ip route replace TO via VIA dev NAME onlink src FROM METRICS`, to one address.
+    /// `ip route replace TO via VIA dev NAME [onlink src FROM] METRICS`, to one address.
     pub fn route(
         &self,
         name: &str,
@@ -99,7 +99,11 @@ impl Netlink {
         let attributes = &mut message.attributes;
         attributes.extend(from.map(|from| RouteAttribute::PrefSource(route_address(from))));
         if let Some(via) = via {
-            message.header.flags = RouteFlags::Onlink;
+            // Our hosts have an address and no network around it. packetdrill's gateway is an address of the host itself,
+            // which the kernel takes for a gateway only without this flag.
+            if from.is_some() {
+                message.header.flags = RouteFlags::Onlink;
+            }
             attributes.push(RouteAttribute::Gateway(route_address(via)));
         }
         if !metrics.is_empty() {
