@@ -299,7 +299,10 @@ fn over_ipv6(machines: &Machines, file: &std::path::Path) {
     }
     let run = machines.tcplab(&["run", text(file), "--on", on], "config");
     assert_eq!(run.code, 4, "{}{}", run.out, run.err);
-    assert!(run.err.contains("set run.ip = \"ipv6\""), "{}", run.err);
+    // A table breaks lines.
+    let all = format!("{} {}", run.out, run.err);
+    let all = all.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(all.contains("set run.ip = \"ipv6\""), "{all}");
 }
 
 /// The folder is one like others: captures that are read, alone and beside each other, and compared.
