@@ -31,7 +31,7 @@ impl Kind {
     /// The kind of an Ethernet frame; what is neither TCP nor ICMP is of no kind.
     pub fn of_ethernet(frame: &[u8]) -> Self {
         if is_icmp(frame) {
-            // It may repeat a segment, which is none that passes here.
+            // An error quotes a segment, and that segment does not pass here.
             return Self::ICMP;
         }
         let length = u32::try_from(frame.len()).unwrap_or(u32::MAX);

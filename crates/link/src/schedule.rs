@@ -19,7 +19,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Of a line that was made with the same settings; none: they do not change.
+    /// The schedule of a line that was made with the same settings; `None` if they never change.
     pub fn of(way: &Direction, mtu: u32, seed: u64, name: &str) -> Option<Self> {
         (!way.changes.is_empty()).then(|| Self {
             way: way.clone(),

@@ -140,7 +140,7 @@ pub(crate) fn first_links(all: &Neighbours, hosts: &[Host], from: usize) -> Vec<
     first
 }
 
-/// The links on the way from one host to another, in their order; none: there is no way.
+/// The links on the way from one host to another, in their order; `None` if no way leads there.
 pub fn way(point: &Point, from: usize, to: usize) -> Option<Vec<usize>> {
     let mut way = Vec::new();
     let mut at = from;
@@ -153,8 +153,8 @@ pub fn way(point: &Point, from: usize, to: usize) -> Option<Vec<usize>> {
     Some(way)
 }
 
-/// The first link on the way from one host to another that takes packets of fewer bytes than `most`. None: there is none, or
-/// no way.
+/// The first link on the way from one host to another whose MTU is below `most`; `None` if every link takes that much, or if
+/// no way leads there.
 pub fn narrower_link(point: &Point, (from, to): (usize, usize), most: u32) -> Option<usize> {
     let mut way = way(point, from, to)?.into_iter();
     way.find(|&number| point.links[number].mtu < most)

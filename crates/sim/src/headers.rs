@@ -179,7 +179,7 @@ fn pseudo(outer: Outer, protocol: u8, length: usize) -> Vec<u8> {
     pseudo
 }
 
-/// The same of ICMP, which has none in IPv4.
+/// The pseudo-header of ICMPv6; the checksum of ICMP covers its message only.
 fn of_icmp(outer: Outer, length: usize) -> Vec<u8> {
     match outer.src {
         IpAddr::V4(_) => Vec::new(),

@@ -17,7 +17,7 @@ pub(crate) struct Quoted {
     pub(crate) ttl: u8,
 }
 
-/// The segment of a packet that does not fit into a link of this MTU; none: it does.
+/// The segment of a packet that is too big for a link of this MTU, if it is.
 #[inline]
 pub(crate) fn segment(packet: &Packet, mtu: u32) -> Option<&Segment> {
     match &packet.body {

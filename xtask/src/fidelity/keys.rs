@@ -69,7 +69,7 @@ fn has_no_delay(link: &tcplab_plan::point::Link) -> bool {
         .all(|way| way.delay_ns == 0)
 }
 
-/// The names of what `point` has and `base` has not, or has otherwise.
+/// The names of the values of `point` that differ from those of `base`.
 fn differences(base: &Value, point: &Value, name: &str, found: &mut BTreeSet<String>) {
     match (base, point) {
         (_, Value::Object(members)) if name != "does" => {

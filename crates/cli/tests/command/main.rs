@@ -47,11 +47,14 @@ mod troubles;
 mod usage;
 mod via;
 
+use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
+use tcplab_capture::{Body, Reader};
+use tcplab_wire::{Config, Parsed, TcpPacket, parse_frame};
 
 /// What one run of the command gave.
 pub struct Run {
@@ -150,6 +153,26 @@ pub fn point(experiment: &str, stack: &str, place: &Path) -> Value {
     let run = tcplab(&["run", file, "--on", stack, "--json", "--out", out]);
     assert_eq!(run.code, 0, "{experiment}\n{}\n{}", run.err, run.out);
     run.json()["points"][0].clone()
+}
+
+/// The TCP packets of a capture.
+pub fn tcp_packets(path: &Path) -> Vec<TcpPacket> {
+    let mut reader = Reader::new(File::open(path).unwrap()).unwrap();
+    let mut all = Vec::new();
+    while let Some(record) = reader.next().unwrap() {
+        let Body::Frame {
+            link,
+            data,
+            orig_len,
+        } = record.body
+        else {
+            continue;
+        };
+        if let Parsed::Tcp(packet) = parse_frame(link, data, orig_len, &Config::default()) {
+            all.push(packet);
+        }
+    }
+    all
 }
 
 /// A path as text.

@@ -1,12 +1,9 @@
 //! `tcplab run` on networks that are not plain: IPv6, narrow links, links that change, options of sockets.
 
-use std::fs::File;
-
 use serde_json::Value;
-use tcplab_capture::{Body, Reader};
-use tcplab_wire::{Config, Parsed, TcpPacket, parse_frame};
+use tcplab_wire::TcpPacket;
 
-use super::{folder, point, tcplab, text};
+use super::{folder, point, tcp_packets, tcplab, text};
 
 const PLAIN: &str = r#"
 measures = ["client.retransmissions.total", "f.server_read_bytes", "client.rtt_us.p95"]
@@ -41,23 +38,7 @@ stagger = "1s"
 
 /// The TCP packets of a capture of the point that `point` ran on the model.
 fn packets(place: &std::path::Path, file: &str) -> Vec<TcpPacket> {
-    let path = place.join("model/points/0000").join(file);
-    let mut reader = Reader::new(File::open(path).unwrap()).unwrap();
-    let mut all = Vec::new();
-    while let Some(record) = reader.next().unwrap() {
-        let Body::Frame {
-            link,
-            data,
-            orig_len,
-        } = record.body
-        else {
-            continue;
-        };
-        if let Parsed::Tcp(packet) = parse_frame(link, data, orig_len, &Config::default()) {
-            all.push(packet);
-        }
-    }
-    all
+    tcp_packets(&place.join("model/points/0000").join(file))
 }
 
 /// The error of a file that is refused.

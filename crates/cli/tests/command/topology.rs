@@ -1,14 +1,11 @@
 //! `tcplab run` with routers between the hosts: on the model, and on a kernel where one is built.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::path::Path;
 
 use serde_json::Value;
-use tcplab_capture::{Body, Reader};
-use tcplab_wire::{Config, Parsed, parse_frame};
 
-use super::{folder, point, tcplab, text};
+use super::{folder, point, tcp_packets, tcplab, text};
 
 const CHAIN: &str = r#"
 measures = ["f.server_read_bytes", "link.r1-r2.a_to_b.peak_pkts", "link.r1-r2.a_to_b.lost", "link.r2-b.a_to_b.frames", "b.TcpInSegs"]
@@ -41,21 +38,10 @@ bytes = 50000
 /// How many TCP segments passed an interface, by host of origin and time to live.
 fn passed(place: &Path, stack: &str, file: &str) -> BTreeMap<(String, u8), usize> {
     let folder = place.join(stack.replace(':', "-")).join("points/0000");
-    let mut reader = Reader::new(File::open(folder.join(file)).unwrap()).unwrap();
     let mut all = BTreeMap::new();
-    while let Some(record) = reader.next().unwrap() {
-        let Body::Frame {
-            link,
-            data,
-            orig_len,
-        } = record.body
-        else {
-            continue;
-        };
-        if let Parsed::Tcp(packet) = parse_frame(link, data, orig_len, &Config::default()) {
-            *all.entry((packet.src.ip.to_string(), packet.ttl))
-                .or_insert(0) += 1;
-        }
+    for packet in tcp_packets(&folder.join(file)) {
+        *all.entry((packet.src.ip.to_string(), packet.ttl))
+            .or_insert(0) += 1;
     }
     all
 }

@@ -297,7 +297,7 @@ fn absolute(time_ns: i64, host: usize, flow: usize, p: &TcpPacket, place: Place)
     }
 }
 
-/// Makes numbers relative to the first of their direction; the first itself where the direction has none.
+/// Makes numbers relative to the first number of their direction. Where the direction shows no earlier one, a number is its own base.
 fn count_from(p: &mut Packet, own: Base, peer: Base) {
     count(&mut p.seq, own.seq);
     p.ack.iter_mut().for_each(|ack| count(ack, peer.seq));

@@ -44,8 +44,8 @@ impl Netlink {
         )
     }
 
-    /// `ip neighbour replace ADDRESS lladdr ETHERNET nud permanent dev NAME`: nobody is asked for it. `router` of IPv6: Linux
-    /// forgets the path MTUs behind a gateway that is none (`rt6_age_examine_exception()`).
+    /// `ip neighbour replace ADDRESS lladdr ETHERNET nud permanent dev NAME`: no neighbour discovery. Over IPv6 `is_router`
+    /// marks it as a router: behind other gateways Linux forgets path MTUs within 30 s (`rt6_age_examine_exception()`).
     pub fn neighbour(
         &self,
         name: &str,

@@ -33,7 +33,7 @@ pub(crate) fn links(tables: &[Fields<'_>], (hosts, ip): (&[Host], Ip)) -> Result
     Ok(links)
 }
 
-/// Why a link cannot carry packets of this protocol; none: it can.
+/// Why a link cannot carry packets of this protocol, if it cannot.
 pub(crate) fn too_narrow(link: &Link, ip: Ip) -> Option<String> {
     let least = ip.least_mtu();
     (link.mtu < least).then(|| {
@@ -62,7 +62,7 @@ fn link(fields: &Fields<'_>, hosts: &[Host]) -> Result<Link, Fault> {
     })
 }
 
-/// Why a way cannot change as it is to; none: it can.
+/// Why the changes of a way are impossible, if they are.
 pub(crate) fn unchangeable(way: &Direction) -> Option<String> {
     let mut now = way.clone();
     for change in &way.changes {

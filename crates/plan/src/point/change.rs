@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Direction;
 
-/// Other settings of one way from a time of the run on; what is none stays as it was.
+/// New settings of one way from a time of the run on. A setting that is left out stays as it was.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Change {
@@ -23,7 +23,7 @@ pub struct Change {
     /// Frames that the FIFO holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_pkts: Option<u32>,
-    /// Chance of each frame to be lost, in parts of a milliard.
+    /// Chance of each frame to be lost, in parts per billion.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss_ppb: Option<u32>,
 }

@@ -164,7 +164,7 @@ fn narrow_behind(point: &Point, ends: [(usize, usize); 2]) -> Option<usize> {
     narrow.next()
 }
 
-/// Bytes of an application's datagrams, to its server and back; 0: it has none.
+/// Bytes of an application's datagrams, to its server and back; 0 where it sends no datagrams.
 fn datagrams(does: &AppKind) -> [u64; 2] {
     match does {
         AppKind::UdpStream { size, .. } => [*size, 0],
