@@ -11,6 +11,7 @@ mod depth;
 mod fifo;
 mod kind;
 mod line;
+mod middlebox;
 mod schedule;
 mod trace;
 mod way;

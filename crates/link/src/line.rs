@@ -9,23 +9,47 @@ pub use change::{ChangeError, Changed};
 
 use tcplab_base::Instant;
 use tcplab_plan::outcome::{QueueCount, WayCount};
-use tcplab_plan::point::Direction;
+use tcplab_plan::point::{Direction, Inject};
 use tcplab_qdisc::{Dequeued, Device, Packet, Qdisc, QdiscCount, Settings};
-use tcplab_wire::SuperFrame;
+use tcplab_wire::{Config, LinkType, Parsed, Standing, SuperFrame, TcpPacket, parse_frame, set_tcp};
 
 use crate::depth::Depth;
 use crate::kind::Kind;
+use crate::middlebox::Middlebox;
 use crate::way::{Due, Entered, Frame, Way};
 
 /// A frame that can wait in a qdisc.
 pub trait Payload: Packet + Clone {
     /// What listed events of the wire count it as.
     fn kind(&self) -> Kind;
+
+    /// The TCP segment in it, for a middle box; none: it has none, or no middle box looks into such frames.
+    fn tcp(&self) -> Option<TcpPacket> {
+        None
+    }
+
+    /// Another header and length for this segment; addresses and ports stay.
+    fn set_tcp(&mut self, packet: &TcpPacket) {
+        let _ = packet;
+    }
 }
 
 impl Payload for Vec<u8> {
     fn kind(&self) -> Kind {
         Kind::of_ethernet(self)
+    }
+
+    fn tcp(&self) -> Option<TcpPacket> {
+        let length = u32::try_from(self.len()).ok()?;
+        match parse_frame(LinkType::Ethernet, self, length, &Config::default()) {
+            Parsed::Tcp(packet) if packet.standing == Standing::Whole => Some(packet),
+            _ => None,
+        }
+    }
+
+    fn set_tcp(&mut self, packet: &TcpPacket) {
+        // What was read fits: rules make no header longer.
+        let _ = set_tcp(self, packet);
     }
 }
 
@@ -51,6 +75,10 @@ pub struct Line<F> {
     queue: Option<Box<Queue<F>>>,
     /// What was counted before the qdisc was replaced.
     past: Option<Box<change::Past>>,
+    /// What looks into segments before they enter.
+    middlebox: Option<Box<Middlebox<F>>>,
+    /// Frames go into the way as they come.
+    is_plain: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -104,7 +132,16 @@ impl<F: Payload> Line<F> {
             way: Way::new(way, seed, name),
             queue: queue.map(Box::new),
             past: None,
+            middlebox: None,
+            is_plain: true,
         }
+        .with_middlebox(way)
+    }
+
+    fn with_middlebox(mut self, way: &Direction) -> Self {
+        self.middlebox = Middlebox::of(way);
+        self.is_plain = self.middlebox.is_none() && self.queue.is_none();
+        self
     }
 
     /// The run starts at this time: outages count from it.
@@ -136,9 +173,48 @@ impl<F: Payload> Line<F> {
         kind: impl FnOnce() -> Kind,
         frame: F,
     ) -> Entered {
-        match self.queue.is_some() {
-            false => self.way.enter(now, bytes, kind, frame),
-            true => self.enqueue(now, bytes, frame),
+        match self.is_plain {
+            true => self.way.enter(now, bytes, kind, frame),
+            false => self.look_into(now, bytes, frame),
+        }
+    }
+
+    /// A middle box sees the frame, then it enters.
+    #[cold]
+    #[inline(never)]
+    fn look_into(&mut self, now: Instant, bytes: usize, mut frame: F) -> Entered {
+        let Some(middlebox) = &mut self.middlebox else {
+            return self.enqueue(now, bytes, frame);
+        };
+        if !middlebox.passes(&mut frame) {
+            self.way.loses(bytes);
+            if let Some(queue) = &mut self.queue {
+                queue.entered.frames += 1;
+                queue.entered.bytes += bytes as u64;
+            }
+            return Entered::Lost;
+        }
+        self.goes_in(now, frame)
+    }
+
+    /// A frame enters the qdisc, or the wire's own FIFO.
+    fn goes_in(&mut self, now: Instant, frame: F) -> Entered {
+        let bytes = frame.size() as usize;
+        if self.queue.is_some() {
+            return self.enqueue(now, bytes, frame);
+        }
+        let kind = match self.way.asks_kind() {
+            true => frame.kind(),
+            false => Kind::default(),
+        };
+        self.way.enter(now, bytes, || kind, frame)
+    }
+
+    /// Segments that nobody sent enter behind the middle box: one for each connection that has passed.
+    pub(crate) fn inject(&mut self, now: Instant, inject: &Inject) {
+        let frames = self.middlebox.as_ref().map(|it| it.inject(inject));
+        for frame in frames.into_iter().flatten() {
+            self.goes_in(now, frame);
         }
     }
 

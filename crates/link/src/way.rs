@@ -216,6 +216,14 @@ impl<F: Clone> Way<F> {
         self.choose.asks_kind()
     }
 
+    /// A frame of `bytes` bytes is lost before it enters.
+    pub(crate) fn loses(&mut self, bytes: usize) {
+        self.count.frames += 1;
+        self.count.bytes += bytes as u64;
+        self.count.lost += 1;
+        self.more_bytes -= bytes as i64;
+    }
+
     /// A frame that is lost takes the time that it needs on the wire.
     pub(crate) fn occupy(&mut self, now: Instant, bytes: usize) {
         if let Some(fifo) = &mut self.fifo {

@@ -107,7 +107,8 @@ fn is_instant(way: &Direction) -> bool {
     let takes_time = way.rate_bps.is_some() || way.queue.is_some() || way.qdisc.is_some();
     let waits = way.delay_ns > 0 || way.jitter_ns > 0 || way.faults != Faults::default();
     let loses = way.loss_ppb > 0 || !way.events.is_empty() || !way.outages.is_empty();
-    let loses = loses || !way.changes.is_empty();
+    let loses = loses || !way.changes.is_empty() || !way.middlebox.is_empty();
+    let loses = loses || !way.injects.is_empty();
     !(takes_time || waits || loses)
 }
 

@@ -7,6 +7,7 @@
 mod change;
 pub(crate) mod check;
 mod ip;
+mod middlebox;
 mod unique;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,6 +23,7 @@ pub use crate::experiment::keys::{host::Card, route::Route, socket::SocketOption
 pub use change::Change;
 pub use check::Wrong;
 pub use ip::Ip;
+pub use middlebox::{Inject, Injected, Rewrite, TcpOption};
 
 /// One run of an experiment on one stack.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -260,6 +262,12 @@ pub struct Direction {
     /// Other settings from times of the run on, in their order; only with [`By::Tcplab`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Change>,
+    /// What a middle box in front of the queue does to segments; only with [`By::Tcplab`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub middlebox: Vec<Rewrite>,
+    /// Segments that are injected in front of the queue, in the order of their times; only with [`By::Tcplab`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub injects: Vec<Inject>,
     /// The qdisc in front of the wire, in the words of tc(8); none: a FIFO of `limit_pkts`. Only with [`By::Tcplab`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<Settings>,

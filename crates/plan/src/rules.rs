@@ -55,6 +55,14 @@ pub(crate) const MAX_EVENTS: usize = 10_000;
 pub(crate) const MAX_EVENT: u64 = 1_000_000_000_000;
 /// Outages of one way at most: each frame is held against each of them.
 pub(crate) const MAX_OUTAGES: usize = 100;
+/// Rules of a middle box.
+pub(crate) const MAX_REWRITES: usize = 20;
+/// Injected segments of one way.
+pub(crate) const MAX_INJECTS: usize = 100;
+/// Bytes of an injected segment.
+pub(crate) const INJECTED_DATA: Range = (1, 1_200);
+/// What a middle box may write into the MSS option.
+pub(crate) const MSS_OPTION: Range = (1, 65_535);
 /// The largest sigma of a lognormal delay spike.
 pub(crate) const MAX_SIGMA: f64 = 5.0;
 

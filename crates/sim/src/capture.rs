@@ -260,7 +260,7 @@ fn frame(
 }
 
 /// A host that talks to itself does so from the loopback address.
-fn addresses(ip: Ip, src: Addr, dst: Addr) -> [IpAddr; 2] {
+pub(crate) fn addresses(ip: Ip, src: Addr, dst: Addr) -> [IpAddr; 2] {
     match src.host == dst.host {
         true => [loopback_address(ip); 2],
         false => [src, dst].map(|end| host_address(ip, usize::from(end.host))),

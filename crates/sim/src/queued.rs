@@ -4,8 +4,9 @@ use tcplab_link::{Kind, Payload};
 use tcplab_qdisc::ack_filter::{AckHeader, AckOptions};
 use tcplab_qdisc::{FlowKeys, Packet as Queued};
 use tcplab_tcp::{Addr, Caqm, Segment};
-use tcplab_wire::CaqmInfo;
+use tcplab_wire::{CaqmInfo, TcpPacket};
 
+use crate::capture::addresses;
 use crate::packet::{Body, Packet, tag_len};
 
 /// Bytes of an Ethernet header.
@@ -16,6 +17,35 @@ const UDP: u8 = 17;
 impl Payload for Packet {
     fn kind(&self) -> Kind {
         Packet::kind(self)
+    }
+
+    fn tcp(&self) -> Option<TcpPacket> {
+        match &self.body {
+            Body::Tcp(segment) => {
+                let ends = addresses(self.ip, segment.src, segment.dst);
+                Some(segment.packet(ends, self.ttl, None))
+            }
+            Body::Udp(_) => None,
+        }
+    }
+
+    fn set_tcp(&mut self, packet: &TcpPacket) {
+        if let Body::Tcp(segment) = &mut self.body {
+            if segment.len != packet.payload_len {
+                segment.gso_size = 0;
+            }
+            *segment = Segment {
+                seq: packet.seq,
+                ack: packet.ack,
+                len: packet.payload_len,
+                window: packet.window,
+                urgent: packet.urgent,
+                flags: packet.flags,
+                tos: segment.tos & !3 | packet.ecn,
+                options: packet.options,
+                ..*segment
+            };
+        }
     }
 }
 

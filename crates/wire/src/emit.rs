@@ -245,6 +245,13 @@ fn ipv4_header(
     h
 }
 
+/// The TCP header of a packet as Linux writes it, its checksum 0.
+pub(crate) fn header(packet: &TcpPacket) -> Result<Vec<u8>, EmitError> {
+    let options = options(&packet.options)?;
+    let header_len = (tcp::MIN_LEN + options.len()).next_multiple_of(4);
+    Ok(tcp_header(packet, &options, header_len))
+}
+
 /// The TCP header, padded with NOPs, its checksum 0.
 fn tcp_header(packet: &TcpPacket, options: &[u8], header_len: usize) -> Vec<u8> {
     let mut h = Vec::with_capacity(header_len);

@@ -5,6 +5,7 @@
 
 mod caqm;
 mod checksum;
+mod edit;
 pub mod emit;
 mod ethernet;
 mod frame;
@@ -33,6 +34,7 @@ mod udp;
 
 pub use caqm::{CAQM_ETHERTYPE, CaqmEtherTypeError, CaqmInfo, CaqmUnits, caqm_ethertype};
 pub use checksum::Sum;
+pub use edit::set_tcp;
 pub use frame::{Config, NotTcp, Parsed, parse_frame};
 pub use link::LinkType;
 pub use mark::{mark_ce, mark_ce_ip, set_traffic_class, wash};

@@ -108,6 +108,8 @@ fn way_keys(way: &Direction) -> Vec<String> {
         (!way.events.is_empty(), "events"),
         (!way.outages.is_empty(), "outages"),
         (!way.changes.is_empty(), "changes"),
+        (!way.middlebox.is_empty(), "middlebox"),
+        (!way.injects.is_empty(), "inject"),
         (way.queue.is_some() || way.qdisc.is_some(), "qdisc"),
         (way.limit_bytes.is_some(), "limit"),
         (way.overhead > 0, "overhead"),

@@ -138,6 +138,7 @@ impl<F: Payload> Line<F> {
             ..Queue::new(settings, device, streams)
         });
         self.queue = queue.map(Box::new);
+        self.is_plain = self.queue.is_none() && self.middlebox.is_none();
         self.past = None;
         self.past = Some(Box::new(Past::between(before, self.count())));
         Changed::Replaced { pkts, bytes }

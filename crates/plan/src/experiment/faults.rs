@@ -1,14 +1,16 @@
 //! What a link does to frames by chance, beside losing each by itself: `burst_loss`, `reordering`,
 //! `duplication`, `corruption`, `exponential_jitter`, `spikes`, `limit_bytes`,
-//! `overhead`, `queue_from`, `outage`.
+//! `overhead`, `queue_from`, `outage`, `change`, `middlebox`, `inject`.
 
 use super::error::Fault;
 use super::fields::Fields;
 use super::keys::{Key, links as keys};
 use super::tc::Shape;
-use crate::point::{BurstLoss, By, Change, Faults, Outage, Spikes};
+use super::middlebox;
+use crate::point::{BurstLoss, By, Change, Faults, Inject, Outage, Rewrite, Spikes};
 use crate::rules::{ALL_PPB, MAX_OUTAGES, MAX_SIGMA};
 use tcplab_base::quantity::{PERCENT, TIME};
+use tcplab_qdisc::Settings;
 
 /// What a table says; none: what stands around it holds.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +26,8 @@ pub(crate) struct Own {
     pub(super) queue_from_ns: Option<i64>,
     outages: Option<Vec<Outage>>,
     changes: Option<Vec<Change>>,
+    middlebox: Option<Vec<Rewrite>>,
+    injects: Option<Vec<Inject>>,
 }
 
 /// `PERCENT by TIME`, `PERCENT by TIME..TIME`.
@@ -49,6 +53,8 @@ impl Own {
             queue_from_ns: self.queue_from_ns.or(other.queue_from_ns),
             outages: self.outages.or(other.outages),
             changes: self.changes.or(other.changes),
+            middlebox: self.middlebox.or(other.middlebox),
+            injects: self.injects.or(other.injects),
         }
     }
 
@@ -60,6 +66,16 @@ impl Own {
     /// Other settings, by time.
     pub(crate) fn take_changes(&mut self) -> Vec<Change> {
         self.changes.take().unwrap_or_default()
+    }
+
+    /// Rules of the middle box.
+    pub(crate) fn take_middlebox(&mut self) -> Vec<Rewrite> {
+        self.middlebox.take().unwrap_or_default()
+    }
+
+    /// Injected segments, by time.
+    pub(crate) fn take_injects(&mut self) -> Vec<Inject> {
+        self.injects.take().unwrap_or_default()
     }
 
     pub(crate) fn faults(self) -> Faults {
@@ -98,6 +114,8 @@ pub(crate) fn read(fields: &Fields<'_>, by: By) -> Result<Own, Fault> {
         queue_from_ns: fields.find(&keys::QUEUE_FROM)?,
         outages: outages(fields)?,
         changes: changes(fields)?,
+        middlebox: middlebox::rewrites(fields)?,
+        injects: middlebox::injects(fields)?,
     })
 }
 
@@ -222,9 +240,17 @@ fn change(text: &str) -> Result<Change, String> {
         .trim()
         .split_once(char::is_whitespace)
         .ok_or_else(form)?;
-    let words = format!("netem {}", words.trim());
-    let shape = Shape::parse(&words).map_err(|wrong| wrong.why)?;
-    if shape == Shape::default() {
+    let (netem, queue) = match words.trim().strip_prefix("qdisc ") {
+        Some(qdisc) => ("", Some(qdisc)),
+        None => match words.split_once(" qdisc ") {
+            Some((netem, qdisc)) => (netem, Some(qdisc)),
+            None => (words, None),
+        },
+    };
+    let queue = queue.map(|words| Settings::parse(words.trim()).map_err(|wrong| wrong.why));
+    let queue = queue.transpose()?;
+    let shape = Shape::parse(&format!("netem {}", netem.trim())).map_err(|wrong| wrong.why)?;
+    if shape == Shape::default() && queue.is_none() {
         return Err(form());
     }
     if shape.rate_bps == Some(0) {
@@ -237,6 +263,7 @@ fn change(text: &str) -> Result<Change, String> {
         jitter_ns: shape.jitter_ns,
         limit_pkts: shape.limit_pkts,
         loss_ppb: shape.loss_ppb,
+        queue,
     })
 }
 
@@ -255,6 +282,6 @@ fn outage(text: &str) -> Result<Outage, String> {
     }
 }
 
-fn time(text: &str) -> Result<i64, String> {
+pub(super) fn time(text: &str) -> Result<i64, String> {
     Ok(i64::try_from(TIME.parse(text)?).unwrap_or(i64::MAX))
 }

@@ -66,18 +66,30 @@ fn link(fields: &Fields<'_>, hosts: &[Host]) -> Result<Link, Fault> {
 pub(crate) fn unchangeable(way: &Direction) -> Option<String> {
     let mut now = way.clone();
     for change in &way.changes {
+        let before = now.queue.is_some();
         now = change.of(&now);
         if now.jitter_ns > now.delay_ns {
             return Some("after a change the jitter is larger than the delay".to_owned());
         }
-        let Some(queue) = &way.queue else { continue };
+        let Some(queue) = &now.queue else { continue };
+        if !before && way.queue_from_ns.is_some() {
+            return Some(
+                "a change to a qdisc: `queue_from` measures one queue; begin with a qdisc (`pfifo limit N`)"
+                    .to_owned(),
+            );
+        }
         let words = queue.words();
         if change.limit_pkts.is_some() {
             return Some(format!(
                 "a change of `limit`: the qdisc `{words}` has its own limit"
             ));
         }
-        if change.rate_bps.is_some() && queue.kind().asks_rate() {
+        if now.rate_bps.is_none() && queue.kind().asks_rate() {
+            return Some(format!(
+                "a change to the qdisc `{words}`: it needs a link rate"
+            ));
+        }
+        if change.rate_bps.is_some() && change.queue.is_none() && queue.kind().asks_rate() {
             return Some(format!(
                 "a change of `rate`: the qdisc `{words}` shares out the link's rate and cannot follow"
             ));
@@ -390,6 +402,8 @@ fn direction(queue: Queue, (events, mut faults): (Vec<Event>, Own), by: By) -> D
         queue_from_ns: faults.queue_from_ns,
         outages: faults.take_outages(),
         changes: faults.take_changes(),
+        middlebox: faults.take_middlebox(),
+        injects: faults.take_injects(),
         faults: faults.faults(),
         events,
         queue: own,

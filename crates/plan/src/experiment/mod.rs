@@ -16,6 +16,7 @@ pub(crate) mod host;
 pub(crate) mod keys;
 pub(crate) mod link;
 mod messages;
+mod middlebox;
 mod one_way;
 mod planned;
 pub(crate) mod rrul;

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tcplab_qdisc::Settings;
 
 use super::Direction;
 
@@ -26,6 +27,9 @@ pub struct Change {
     /// Chance of each frame to be lost, in parts per billion.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss_ppb: Option<u32>,
+    /// The qdisc in front of the wire.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<Settings>,
 }
 
 impl Change {
@@ -38,6 +42,7 @@ impl Change {
             jitter_ns: self.jitter_ns.unwrap_or(way.jitter_ns),
             limit_pkts: self.limit_pkts.unwrap_or(way.limit_pkts),
             loss_ppb: self.loss_ppb.unwrap_or(way.loss_ppb),
+            queue: self.queue.clone().or_else(|| way.queue.clone()),
             ..way.clone()
         }
     }

@@ -14,7 +14,7 @@ const MAX_TAGS: usize = 8;
 
 /// Offsets from the frame's first byte, all within the frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Layout {
+pub(crate) struct Layout {
     /// Of the IP header.
     pub network: u16,
     /// Of the TCP or UDP header.

@@ -3,7 +3,7 @@
 
 mod header;
 mod join;
-mod layout;
+pub(crate) mod layout;
 mod split;
 
 pub use header::VnetHeader;

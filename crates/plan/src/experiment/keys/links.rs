@@ -15,7 +15,9 @@ pub(crate) const LIMIT_BYTES: Key = key("limit_bytes", Form::Size((1, SIZE.max))
 pub(crate) const OVERHEAD: Key = key("overhead", Form::Size((0, 256)), number(0), "bytes of overhead per frame on the wire, at `rate`: 24 on Ethernet (preamble, checksum, gap)");
 pub(crate) const QUEUE_FROM: Key = key("queue_from", Form::Time(Bounds::Any), says("not measured"), "time after the run's start from which on the queue's bytes are measured at each packet, weighted by time: measures `queue_mean_bytes` and so on");
 pub(crate) const OUTAGE: Key = key("outage", Form::Texts, says("none"), "outages, in time since the run's start: `FROM..UNTIL`, or `FROM..` without an end; frames that are queued when one begins still arrive");
-pub(crate) const CHANGE: Key = key("change", Form::Texts, says("none"), "changes during the run: `TIME WORDS`, time since the run's start, then netem's words `rate`, `delay`, `loss`, `limit`: `5s rate 5mbit delay 80ms`; what they do not say stays");
+pub(crate) const CHANGE: Key = key("change", Form::Texts, says("none"), "changes during the run: `TIME WORDS`, time since the run's start, then netem's words `rate`, `delay`, `loss`, `limit`, or `qdisc` and tc's words: `5s rate 5mbit delay 80ms`; what they do not say stays");
+pub(crate) const MIDDLEBOX: Key = key("middlebox", Form::Texts, says("none"), "what a middle box does to TCP segments before they enter the queue, in iptables' words: `strip-options LIST`, `set-mss N`, `ecn-tcp-remove`, `ecn-ip-ect N`; also `drop-options LIST`, `drop-ecn-syn`");
+pub(crate) const INJECT: Key = key("inject", Form::Texts, says("none"), "segments that nobody sent: `TIME KIND [seq +N] [ack +N]`, KIND is `rst`, `syn`, `ack`, `fin` or `data BYTES`; one for each connection that has passed");
 pub(crate) const BETWEEN: Key = key("between", Form::Texts, says("the two hosts"), "two hosts, A and B, or groups of hosts; variants and measures call the link `A-B`");
 pub(crate) const BY: Key = key("by", Form::Words(&["tcplab", "kernel"]), word("tcplab"), "what forwards frames: tcplab's own code (the same on every stack), or the kernel's veth and qdisc").refused(contract::BY);
 pub(crate) const MTU: Key = key("mtu", Form::Size(crate::rules::MTU), number(1500), "largest IP packet").refused(contract::MTU);
@@ -31,13 +33,13 @@ pub(crate) const B_TO_A: Key = key("b_to_a", Form::Way, says("as the link"), "th
 /// What happens to frames by chance, and what else only tcplab's own link has: of a link and of one way.
 pub(crate) const FAULTS: &[Key] = &[
     BURST_LOSS, REORDERING, DUPLICATION, CORRUPTION, EXPONENTIAL_JITTER, SPIKES, LIMIT_BYTES, OVERHEAD, QUEUE_FROM, OUTAGE,
-    CHANGE,
+    CHANGE, MIDDLEBOX, INJECT,
 ];
 
 /// `[[link]]`.
 pub(crate) const LINK: &[Key] = &[
     BETWEEN, BY, MTU, RATE, DELAY, JITTER, LIMIT, LOSS, BURST_LOSS, REORDERING, DUPLICATION, CORRUPTION,
-    EXPONENTIAL_JITTER, SPIKES, LIMIT_BYTES, OVERHEAD, QUEUE_FROM, OUTAGE, CHANGE, QDISC, A_TO_B, B_TO_A,
+    EXPONENTIAL_JITTER, SPIKES, LIMIT_BYTES, OVERHEAD, QUEUE_FROM, OUTAGE, CHANGE, MIDDLEBOX, INJECT, QDISC, A_TO_B, B_TO_A,
 ];
 
 // What only one way has.
@@ -80,6 +82,8 @@ pub(crate) const WAY: &[Key] = &[
     of_link(QUEUE_FROM),
     of_link(OUTAGE),
     of_link(CHANGE),
+    of_link(MIDDLEBOX),
+    of_link(INJECT),
     of_way(
         QDISC,
         "the queue in the words of tc(8); what they do not say of rate, delay, jitter, limit and loss the keys do",

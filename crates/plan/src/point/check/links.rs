@@ -6,6 +6,8 @@ use super::{Checked, Wrong, at_most, chance, each, number, number_if, of, text, 
 use crate::experiment::keys::links as keys;
 use crate::experiment::link::{too_narrow, unchangeable};
 use crate::point::{By, Change, Direction, Does, Event, Faults, Host, Ip, Link, Outage, Point};
+use crate::point::{Inject, Injected, Rewrite};
+use crate::rules::{INJECTED_DATA, MAX_INJECTS, MAX_REWRITES, MSS_OPTION};
 use crate::rules::{MAX_ALL_LINKS, MAX_EVENT, MAX_EVENTS, MAX_OUTAGES, MAX_SIGMA, MAX_TEXT, MTU};
 use tcplab_base::quantity::RATE;
 use tcplab_qdisc::Settings;
@@ -96,6 +98,14 @@ fn own(way: &Direction) -> Checked {
     if let Some(why) = unchangeable(way) {
         return Err(Wrong::at("changes", why));
     }
+    at_most("middlebox", way.middlebox.len(), MAX_REWRITES, "rules")?;
+    each("middlebox", &way.middlebox, rewrite)?;
+    at_most("injects", way.injects.len(), MAX_INJECTS, "segments")?;
+    each("injects", &way.injects, inject)?;
+    if !way.injects.is_sorted_by_key(|inject| inject.at_ns) {
+        let message = "must stand in the order of their times";
+        return Err(Wrong::at("injects", message));
+    }
     let Some(queue) = &way.queue else {
         return Ok(());
     };
@@ -112,13 +122,35 @@ fn own(way: &Direction) -> Checked {
     }
 }
 
+fn rewrite(rewrite: &Rewrite) -> Checked {
+    match rewrite {
+        Rewrite::SetMss(mss) => number("set-mss", *mss, MSS_OPTION),
+        Rewrite::EcnIpEct(bits) => number("ecn-ip-ect", *bits, (0, 3)),
+        Rewrite::StripOptions(list) | Rewrite::DropOptions(list) => {
+            let longest = crate::point::TcpOption::ALL.len();
+            at_most("", list.len(), longest, "options")
+        }
+        Rewrite::EcnTcpRemove | Rewrite::DropEcnSyn => Ok(()),
+    }
+}
+
+fn inject(inject: &Inject) -> Checked {
+    time("at_ns", inject.at_ns, 0)?;
+    match inject.what {
+        Injected::Data(bytes) => number("what.data", bytes, INJECTED_DATA),
+        _ => Ok(()),
+    }
+}
+
 fn change(change: &Change) -> Checked {
     time("at_ns", change.at_ns, 0)?;
     number_if("rate_bps", change.rate_bps, (1, RATE.max))?;
     time_if("delay_ns", change.delay_ns, 0)?;
     time_if("jitter_ns", change.jitter_ns, 0)?;
     of("limit_pkts", change.limit_pkts, &keys::LIMIT)?;
-    chance("loss_ppb", change.loss_ppb.unwrap_or(0))
+    chance("loss_ppb", change.loss_ppb.unwrap_or(0))?;
+    let words = change.queue.as_ref().map_or("", Settings::words);
+    text("queue", words, MAX_TEXT)
 }
 
 /// One way of the kernel's link: all is in the words of its qdisc.

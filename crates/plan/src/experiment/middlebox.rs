@@ -1,0 +1,129 @@
+//! `middlebox` and `inject` of a link and its ways.
+
+use super::error::Fault;
+use super::faults::time;
+use super::fields::Fields;
+use super::keys::{Key, links as keys};
+use crate::point::{Inject, Injected, Rewrite, TcpOption};
+use crate::rules::{INJECTED_DATA, MAX_INJECTS, MAX_REWRITES, MSS_OPTION};
+
+/// Rules of a middle box, in their order.
+pub(super) fn rewrites(fields: &Fields<'_>) -> Result<Option<Vec<Rewrite>>, Fault> {
+    each(fields, &keys::MIDDLEBOX, MAX_REWRITES, rewrite)
+}
+
+/// Injected segments, in the order of their times.
+pub(super) fn injects(fields: &Fields<'_>) -> Result<Option<Vec<Inject>>, Fault> {
+    let injects = each(fields, &keys::INJECT, MAX_INJECTS, inject)?;
+    Ok(injects.map(|mut injects| {
+        injects.sort_by_key(|inject: &Inject| inject.at_ns);
+        injects
+    }))
+}
+
+fn each<T>(
+    fields: &Fields<'_>,
+    key: &Key,
+    most: usize,
+    read: impl Fn(&str) -> Result<T, String>,
+) -> Result<Option<Vec<T>>, Fault> {
+    let Some(texts) = fields.texts(key)? else {
+        return Ok(None);
+    };
+    let mut out = Vec::new();
+    for (node, text) in texts {
+        if out.len() == most {
+            let message = format!("more than {most} entries");
+            return Err(fields.fault(key, node, message));
+        }
+        out.push(read(text).map_err(|why| fields.fault(key, node, why))?);
+    }
+    Ok(Some(out))
+}
+
+fn rewrite(text: &str) -> Result<Rewrite, String> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    match words.as_slice() {
+        ["strip-options", list] => options(list).map(Rewrite::StripOptions),
+        ["drop-options", list] => options(list).map(Rewrite::DropOptions),
+        ["set-mss", mss] => within(mss, MSS_OPTION).map(Rewrite::SetMss),
+        ["ecn-tcp-remove"] => Ok(Rewrite::EcnTcpRemove),
+        ["ecn-ip-ect", bits] => within(bits, (0, 3)).map(|bits| Rewrite::EcnIpEct(bits as u8)),
+        ["drop-ecn-syn"] => Ok(Rewrite::DropEcnSyn),
+        _ => Err(
+            "write `strip-options LIST`, `drop-options LIST`, `set-mss N`, `ecn-tcp-remove`, `ecn-ip-ect N` or \
+             `drop-ecn-syn`"
+                .to_owned(),
+        ),
+    }
+}
+
+fn within(text: &str, (least, most): (u64, u64)) -> Result<u16, String> {
+    let number = text.parse().ok();
+    let number = number.filter(|n: &u64| (least..=most).contains(n));
+    let number = number.and_then(|n| u16::try_from(n).ok());
+    number.ok_or_else(|| format!("`{text}` is not a number from {least} to {most}"))
+}
+
+fn options(list: &str) -> Result<Vec<TcpOption>, String> {
+    let mut out = Vec::new();
+    for name in list.split(',') {
+        let known = TcpOption::ALL.iter().find(|(known, _)| *known == name);
+        let Some((_, option)) = known else {
+            let names: Vec<&str> = TcpOption::ALL.iter().map(|(name, _)| *name).collect();
+            return Err(format!(
+                "`{name}` is not an option of TCP: write a list of {} with commas",
+                names.join(", ")
+            ));
+        };
+        if out.contains(option) {
+            return Err(format!("`{name}` stands twice"));
+        }
+        out.push(*option);
+    }
+    Ok(out)
+}
+
+/// `TIME KIND [seq N] [ack N]`.
+fn inject(text: &str) -> Result<Inject, String> {
+    let form = || {
+        "write TIME and `rst`, `syn`, `ack`, `fin` or `data BYTES`, then `seq +N` or `ack +N` if wanted, such as \
+         \"2s rst\" or \"2s rst seq +1000\""
+            .to_owned()
+    };
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let (at, rest) = words.split_first().ok_or_else(form)?;
+    let (what, mut rest) = match rest {
+        ["rst", rest @ ..] => (Injected::Rst, rest),
+        ["syn", rest @ ..] => (Injected::Syn, rest),
+        ["ack", rest @ ..] => (Injected::Ack, rest),
+        ["fin", rest @ ..] => (Injected::Fin, rest),
+        ["data", bytes, rest @ ..] => (Injected::Data(within(bytes, INJECTED_DATA)?), rest),
+        _ => return Err(form()),
+    };
+    let (mut seq, mut ack) = (None, None);
+    while let [name, number, others @ ..] = rest {
+        let place = match *name {
+            "seq" => &mut seq,
+            "ack" => &mut ack,
+            _ => return Err(form()),
+        };
+        let wrong = || format!("`{number}` is not a number such as +1000 or -1");
+        if place.replace(number.parse().map_err(|_| wrong())?).is_some() {
+            return Err(format!("`{name}` stands twice"));
+        }
+        rest = others;
+    }
+    if !rest.is_empty() {
+        return Err(form());
+    }
+    if ack.is_some() && matches!(what, Injected::Rst | Injected::Syn) {
+        return Err("has no acknowledgment number: remove `ack`".to_owned());
+    }
+    Ok(Inject {
+        at_ns: time(at)?,
+        what,
+        seq: seq.unwrap_or(0),
+        ack: ack.unwrap_or(0),
+    })
+}
