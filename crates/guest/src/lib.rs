@@ -21,6 +21,7 @@ mod here;
 mod here;
 #[cfg(target_os = "linux")]
 pub mod image;
+pub mod rates;
 pub mod replay;
 pub mod stack;
 pub mod store;

@@ -87,6 +87,7 @@ pub(crate) fn run(
     stop: &Stop,
 ) -> Result<Run, LabError> {
     let meter = Meter::start();
+    let point = &*tcplab_guest::rates::filled(point).map_err(LabError::Point)?;
     let profiles = model.profiles(point)?;
     let cannot = |e: tcplab_sim::SimError| LabError::Point(e.to_string());
     let mut world = World::new(point, &profiles).map_err(cannot)?;

@@ -7,6 +7,7 @@ use tcplab_plan::outcome::QueueCount;
 use tcplab_plan::point::Direction;
 
 use crate::depth::Depth;
+use crate::opportunities::Opportunities;
 
 /// Bits of a byte, times nanoseconds of a second.
 const SCALE: u64 = 8 * 1_000_000_000;
@@ -17,6 +18,8 @@ pub(crate) struct Fifo {
     rate_bps: u64,
     /// Nanoseconds of a byte, at rates where that is a whole number: no division for each frame.
     byte_ns: Option<u32>,
+    /// In place of the rate: when it may send.
+    trace: Option<Box<Opportunities>>,
     limit: usize,
     /// Bytes of the wire beside a frame's own.
     overhead: usize,
@@ -52,17 +55,23 @@ impl Sizes {
 impl Fifo {
     /// The FIFO of this way; none: it has no rate.
     pub(crate) fn of(way: &Direction) -> Option<Self> {
-        let rate_bps = way.rate_bps?.max(1);
+        let rate_bps = match (&way.rate_trace, way.rate_bps) {
+            (Some(_), _) => 1,
+            (None, rate) => rate?.max(1),
+        };
         let depth = way.queue_from_ns.filter(|_| way.queue.is_none());
         let counts_bytes = way.limit_bytes.is_some()
             || way.faults.spikes.is_some()
             || way.overhead > 0
+            || way.rate_trace.is_some()
             || depth.is_some();
         let sizes = counts_bytes.then(|| Sizes::new(way.limit_bytes));
-        let whole = SCALE.is_multiple_of(rate_bps);
+        let trace = way.rate_trace.as_ref().map(Opportunities::new);
+        let whole = trace.is_none() && SCALE.is_multiple_of(rate_bps);
         Some(Self {
             rate_bps,
             byte_ns: u32::try_from(SCALE / rate_bps).ok().filter(|_| whole),
+            trace: trace.map(Box::new),
             limit: way.limit_pkts.max(1) as usize,
             overhead: way.overhead as usize,
             out: VecDeque::new(),
@@ -102,8 +111,8 @@ impl Fifo {
 
     /// When the last bit of the next frame will have left; it has been let in before.
     pub(crate) fn sends(&mut self, bytes: usize) -> Instant {
-        let takes = Duration::from_nanos(self.takes(bytes));
-        let leaves = self.out.back().copied().unwrap_or_default() + takes;
+        let begins = self.out.back().copied().unwrap_or_default();
+        let leaves = begins + Duration::from_nanos(self.takes(begins, bytes));
         self.out.push_back(leaves);
         self.count(bytes);
         leaves
@@ -132,8 +141,8 @@ impl Fifo {
                 now
             }
         };
-        let takes = self.takes(bytes);
-        let leaves = begins + stall + Duration::from_nanos(takes);
+        let begins = begins + stall;
+        let leaves = begins + Duration::from_nanos(self.takes(begins, bytes));
         self.out.push_back(leaves);
         if let Some(depth) = &mut self.depth {
             depth.add(now, bytes as i64);
@@ -161,11 +170,17 @@ impl Fifo {
         if let Some(depth) = &mut self.depth {
             depth.begin(start);
         }
+        if let Some(trace) = &mut self.trace {
+            trace.starts(start);
+        }
     }
 
     /// Goes on with the times of the FIFO that it takes the place of.
     pub(crate) fn follows(&mut self, old: &mut Self, now: Instant) {
         old.note_what_left(now);
+        if let (Some(trace), Some(old)) = (&mut self.trace, old.trace.take()) {
+            *trace = old;
+        }
         if let Some(depth) = &mut self.depth
             && let Some(old) = old.depth.take()
         {
@@ -209,18 +224,21 @@ impl Fifo {
         }
     }
 
-    /// Nanoseconds of a frame at the rate.
+    /// Nanoseconds from `begins` until a frame has left.
     #[inline]
-    fn takes(&mut self, bytes: usize) -> i64 {
+    fn takes(&mut self, begins: Instant, bytes: usize) -> i64 {
         let bytes = bytes + self.overhead;
         match self.byte_ns {
             Some(ns) => (bytes as i64).saturating_mul(i64::from(ns)),
-            None => self.takes_a_part(bytes),
+            None => self.takes_a_part(begins, bytes),
         }
     }
 
     #[inline(never)]
-    fn takes_a_part(&mut self, bytes: usize) -> i64 {
+    fn takes_a_part(&mut self, begins: Instant, bytes: usize) -> i64 {
+        if let Some(trace) = &mut self.trace {
+            return trace.leaves(begins, bytes).since(begins).as_nanos();
+        }
         let bits = (bytes as u64)
             .checked_mul(SCALE)
             .and_then(|bits| bits.checked_add(self.carry));

@@ -12,6 +12,7 @@ mod fifo;
 mod kind;
 mod line;
 mod middlebox;
+mod opportunities;
 mod schedule;
 mod trace;
 mod way;

@@ -104,7 +104,8 @@ fn links(point: &Point, from: usize, to: usize) -> Option<Vec<(&Link, &Direction
 
 /// Whether each frame is at the other end at once. What is lost takes time: somebody waits for it.
 fn is_instant(way: &Direction) -> bool {
-    let takes_time = way.rate_bps.is_some() || way.queue.is_some() || way.qdisc.is_some();
+    let takes_time = way.rate_bps.is_some() || way.rate_trace.is_some();
+    let takes_time = takes_time || way.queue.is_some() || way.qdisc.is_some();
     let waits = way.delay_ns > 0 || way.jitter_ns > 0 || way.faults != Faults::default();
     let loses = way.loss_ppb > 0 || !way.events.is_empty() || !way.outages.is_empty();
     let loses = loses || !way.changes.is_empty() || !way.middlebox.is_empty();

@@ -8,6 +8,7 @@ mod change;
 pub(crate) mod check;
 mod ip;
 mod middlebox;
+mod rate_trace;
 mod unique;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +25,7 @@ pub use change::Change;
 pub use check::Wrong;
 pub use ip::Ip;
 pub use middlebox::{Inject, Injected, Rewrite, TcpOption};
+pub use rate_trace::RateTrace;
 
 /// One run of an experiment on one stack.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -234,6 +236,9 @@ pub enum By {
 pub struct Direction {
     /// Bits a second of Ethernet frames; none: no limit.
     pub rate_bps: Option<u64>,
+    /// A rate that changes all the time, in place of `rate_bps`; only with [`By::Tcplab`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_trace: Option<RateTrace>,
     /// Delay of each frame.
     pub delay_ns: i64,
     /// The delay is drawn between `delay - jitter` and `delay + jitter`; frames keep their order.

@@ -6,15 +6,16 @@ use std::path::{Path, PathBuf};
 use tcplab_plan::{Outcome, Point};
 
 use super::error::{GuestError, os};
-use crate::replay;
+use crate::{rates, replay};
 
 /// The file of a point, the question of a run.
 pub const POINT: &str = "point.json";
 const OUTCOME: &str = "outcome.json";
 const FAILED: &str = "failed.txt";
 
-/// The files of a question by their names: the point, and the frames of its replays.
+/// The files of a question by their names: the point with its traces of rates, and the frames of its replays.
 pub(super) fn question(point: &Point) -> Result<Vec<(String, Vec<u8>)>, GuestError> {
+    let point = &*rates::filled(point).map_err(GuestError::Run)?;
     let text = serde_json::to_vec(point).map_err(os("cannot write a point"))?;
     let mut files = vec![(POINT.to_owned(), text)];
     for (app, trace) in replay::load(point).map_err(GuestError::Run)? {

@@ -108,6 +108,7 @@ fn way_keys(way: &Direction) -> Vec<String> {
         (!way.events.is_empty(), "events"),
         (!way.outages.is_empty(), "outages"),
         (!way.changes.is_empty(), "changes"),
+        (way.rate_trace.is_some(), "rate_trace"),
         (!way.middlebox.is_empty(), "middlebox"),
         (!way.injects.is_empty(), "inject"),
         (way.queue.is_some() || way.qdisc.is_some(), "qdisc"),

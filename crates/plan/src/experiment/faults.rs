@@ -1,6 +1,6 @@
 //! What a link does to frames by chance, beside losing each by itself: `burst_loss`, `reordering`,
 //! `duplication`, `corruption`, `exponential_jitter`, `spikes`, `limit_bytes`,
-//! `overhead`, `queue_from`, `outage`, `change`, `middlebox`, `inject`.
+//! `overhead`, `queue_from`, `outage`, `change`, `middlebox`, `inject`, `rate_trace`.
 
 use super::error::Fault;
 use super::fields::Fields;
@@ -26,6 +26,7 @@ pub(crate) struct Own {
     pub(super) queue_from_ns: Option<i64>,
     outages: Option<Vec<Outage>>,
     changes: Option<Vec<Change>>,
+    pub(super) rate_trace: Option<String>,
     middlebox: Option<Vec<Rewrite>>,
     injects: Option<Vec<Inject>>,
 }
@@ -53,6 +54,7 @@ impl Own {
             queue_from_ns: self.queue_from_ns.or(other.queue_from_ns),
             outages: self.outages.or(other.outages),
             changes: self.changes.or(other.changes),
+            rate_trace: self.rate_trace.or(other.rate_trace),
             middlebox: self.middlebox.or(other.middlebox),
             injects: self.injects.or(other.injects),
         }
@@ -114,6 +116,7 @@ pub(crate) fn read(fields: &Fields<'_>, by: By) -> Result<Own, Fault> {
         queue_from_ns: fields.find(&keys::QUEUE_FROM)?,
         outages: outages(fields)?,
         changes: changes(fields)?,
+        rate_trace: fields.find(&keys::RATE_TRACE)?,
         middlebox: middlebox::rewrites(fields)?,
         injects: middlebox::injects(fields)?,
     })

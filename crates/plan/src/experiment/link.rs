@@ -1,5 +1,7 @@
 //! `[[link]]`: who is joined, and what happens to frames each way.
 
+use std::path::Path;
+
 use super::error::Fault;
 use super::faults::{self, Own};
 use super::fields::Fields;
@@ -7,7 +9,7 @@ use super::host::within;
 use super::keys::{Key, LINK, WAY, links as keys};
 use super::tc::Shape;
 use super::tree::{Node, Value};
-use crate::point::{By, Direction, Does, Event, Host, Ip, Link, Of};
+use crate::point::{By, Direction, Does, Event, Host, Ip, Link, Of, RateTrace};
 use crate::rules::{MAX_EVENT, MAX_EVENTS};
 use tcplab_base::quantity::TIME;
 use tcplab_qdisc::netem::{Chance, Loss};
@@ -60,6 +62,28 @@ fn link(fields: &Fields<'_>, hosts: &[Host]) -> Result<Link, Fault> {
         a_to_b: way(fields, keys::A_TO_B.name, (&both, &faults), by)?,
         b_to_a: way(fields, keys::B_TO_A.name, (&both, &faults), by)?,
     })
+}
+
+/// Why a way cannot have the rate of its trace, if it cannot.
+pub(crate) fn two_rates(way: &Direction) -> Option<String> {
+    way.rate_trace.as_ref()?;
+    let changes = way.changes.iter();
+    if way.rate_bps.is_some() {
+        return Some("`rate` and `rate_trace` contradict each other: remove one".to_owned());
+    }
+    if changes.filter_map(|change| change.rate_bps).next().is_some() {
+        return Some("a change of `rate`: the link has a `rate_trace`".to_owned());
+    }
+    None
+}
+
+/// Paths of files begin in the folder of the experiment's own.
+pub(crate) fn locate(links: &mut [Link], experiment: &str) {
+    let folder = Path::new(experiment).parent().unwrap_or(Path::new(""));
+    let ways = links.iter_mut().flat_map(|link| [&mut link.a_to_b, &mut link.b_to_a]);
+    for trace in ways.filter_map(|way| way.rate_trace.as_mut()) {
+        trace.file = folder.join(&trace.file).to_string_lossy().into_owned();
+    }
 }
 
 /// Why the changes of a way are impossible, if they are.
@@ -289,6 +313,12 @@ pub(crate) fn way(
     by: By,
 ) -> Result<Direction, Fault> {
     let way = one_way(fields, key, around, by)?;
+    if let Some(why) = two_rates(&way) {
+        return Err(match fields.node(keys::RATE_TRACE.name) {
+            Some(node) => fields.fault(keys::RATE_TRACE.name, node, why),
+            None => Fault::new(&fields.span, fields.path_of(key), why),
+        });
+    }
     knows_rate(fields, key, &way)?;
     if let Some(why) = unchangeable(&way) {
         return Err(match fields.node(keys::CHANGE.name) {
@@ -393,6 +423,10 @@ fn direction(queue: Queue, (events, mut faults): (Vec<Event>, Own), by: By) -> D
     };
     Direction {
         rate_bps: shape.rate_bps,
+        rate_trace: faults.rate_trace.take().map(|file| RateTrace {
+            file,
+            at_ms: Vec::new(),
+        }),
         delay_ns: shape.delay_ns.unwrap_or(0),
         jitter_ns: shape.jitter_ns.unwrap_or(0),
         limit_pkts: shape.limit_pkts.unwrap_or(keys::LIMIT.number() as u32),

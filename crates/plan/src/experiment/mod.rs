@@ -350,7 +350,7 @@ impl Experiment {
         let none = Table::default();
         let run = fields.table("run")?.unwrap_or_else(|| root(&none, choice));
         let ip = run.word(&run::IP, &Ip::BOTH)?.unwrap_or_default();
-        let links = link::links(&fields.tables("link", usize::MAX)?, (&hosts, ip))?;
+        let mut links = link::links(&fields.tables("link", usize::MAX)?, (&hosts, ip))?;
         let tables = fields.tables("app", usize::MAX)?;
         if tables.is_empty() {
             return Err(Fault::new(
@@ -361,6 +361,7 @@ impl Experiment {
         }
         let mut apps = app::apps(&tables, &hosts, &links)?;
         app::locate(&mut apps, &self.file);
+        link::locate(&mut links, &self.file);
         let mut members: BTreeMap<String, u64> = BTreeMap::new();
         for app in &mut apps {
             let group = expanded.apps.get(&app.name);

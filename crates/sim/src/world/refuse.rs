@@ -23,8 +23,19 @@ pub fn refusals(point: &Point) -> Vec<Refusal> {
 /// a population.
 pub(super) fn obstacles(point: &Point) -> Vec<Refusal> {
     let mut found = contract::links_of_kernels(point, Kind::Model);
+    found.extend(unread_traces(point));
     found.extend(own(point));
     found
+}
+
+/// Traces of rates that nobody has read: the model opens no file.
+fn unread_traces(point: &Point) -> impl Iterator<Item = Refusal> + '_ {
+    let ways = (point.links.iter()).flat_map(|link| [&link.a_to_b, &link.b_to_a]);
+    let traces = ways.filter_map(|way| way.rate_trace.as_ref());
+    traces.filter(|trace| trace.at_ms.is_empty()).map(|trace| {
+        let why = format!("{} was not read", trace.file);
+        Refusal::new("link.rate_trace", why, "run it with `tcplab run`")
+    })
 }
 
 fn own(point: &Point) -> Vec<Refusal> {

@@ -16,6 +16,7 @@ pub(crate) const OVERHEAD: Key = key("overhead", Form::Size((0, 256)), number(0)
 pub(crate) const QUEUE_FROM: Key = key("queue_from", Form::Time(Bounds::Any), says("not measured"), "time after the run's start from which on the queue's bytes are measured at each packet, weighted by time: measures `queue_mean_bytes` and so on");
 pub(crate) const OUTAGE: Key = key("outage", Form::Texts, says("none"), "outages, in time since the run's start: `FROM..UNTIL`, or `FROM..` without an end; frames that are queued when one begins still arrive");
 pub(crate) const CHANGE: Key = key("change", Form::Texts, says("none"), "changes during the run: `TIME WORDS`, time since the run's start, then netem's words `rate`, `delay`, `loss`, `limit`, or `qdisc` and tc's words: `5s rate 5mbit delay 80ms`; what they do not say stays");
+pub(crate) const RATE_TRACE: Key = key("rate_trace", Form::Text, says("none"), "file with the times at which the link may send, in the format of Mahimahi, instead of `rate`: a time in milliseconds on each line, for one full frame; relative to this file");
 pub(crate) const MIDDLEBOX: Key = key("middlebox", Form::Texts, says("none"), "what a middle box does to TCP segments before they enter the queue, in iptables' words: `strip-options LIST`, `set-mss N`, `ecn-tcp-remove`, `ecn-ip-ect N`; also `drop-options LIST`, `drop-ecn-syn`");
 pub(crate) const INJECT: Key = key("inject", Form::Texts, says("none"), "segments that nobody sent: `TIME KIND [seq +N] [ack +N]`, KIND is `rst`, `syn`, `ack`, `fin` or `data BYTES`; one for each connection that has passed");
 pub(crate) const BETWEEN: Key = key("between", Form::Texts, says("the two hosts"), "two hosts, A and B, or groups of hosts; variants and measures call the link `A-B`");
@@ -33,13 +34,13 @@ pub(crate) const B_TO_A: Key = key("b_to_a", Form::Way, says("as the link"), "th
 /// What happens to frames by chance, and what else only tcplab's own link has: of a link and of one way.
 pub(crate) const FAULTS: &[Key] = &[
     BURST_LOSS, REORDERING, DUPLICATION, CORRUPTION, EXPONENTIAL_JITTER, SPIKES, LIMIT_BYTES, OVERHEAD, QUEUE_FROM, OUTAGE,
-    CHANGE, MIDDLEBOX, INJECT,
+    CHANGE, RATE_TRACE, MIDDLEBOX, INJECT,
 ];
 
 /// `[[link]]`.
 pub(crate) const LINK: &[Key] = &[
     BETWEEN, BY, MTU, RATE, DELAY, JITTER, LIMIT, LOSS, BURST_LOSS, REORDERING, DUPLICATION, CORRUPTION,
-    EXPONENTIAL_JITTER, SPIKES, LIMIT_BYTES, OVERHEAD, QUEUE_FROM, OUTAGE, CHANGE, MIDDLEBOX, INJECT, QDISC, A_TO_B, B_TO_A,
+    EXPONENTIAL_JITTER, SPIKES, LIMIT_BYTES, OVERHEAD, QUEUE_FROM, OUTAGE, CHANGE, RATE_TRACE, MIDDLEBOX, INJECT, QDISC, A_TO_B, B_TO_A,
 ];
 
 // What only one way has.
@@ -82,6 +83,7 @@ pub(crate) const WAY: &[Key] = &[
     of_link(QUEUE_FROM),
     of_link(OUTAGE),
     of_link(CHANGE),
+    of_link(RATE_TRACE),
     of_link(MIDDLEBOX),
     of_link(INJECT),
     of_way(

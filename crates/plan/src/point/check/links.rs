@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use super::{Checked, Wrong, at_most, chance, each, number, number_if, of, text, time, time_if};
 use crate::experiment::keys::links as keys;
-use crate::experiment::link::{too_narrow, unchangeable};
+use crate::experiment::link::{too_narrow, two_rates, unchangeable};
 use crate::point::{By, Change, Direction, Does, Event, Faults, Host, Ip, Link, Outage, Point};
-use crate::point::{Inject, Injected, Rewrite};
+use crate::point::{Inject, Injected, RateTrace, Rewrite};
 use crate::rules::{INJECTED_DATA, MAX_INJECTS, MAX_REWRITES, MSS_OPTION};
 use crate::rules::{MAX_ALL_LINKS, MAX_EVENT, MAX_EVENTS, MAX_OUTAGES, MAX_SIGMA, MAX_TEXT, MTU};
 use tcplab_base::quantity::RATE;
@@ -70,6 +70,9 @@ fn own(way: &Direction) -> Checked {
         return Err(Wrong::at("qdisc", message));
     }
     number_if("rate_bps", way.rate_bps, (1, RATE.max))?;
+    if let Some(trace) = &way.rate_trace {
+        rate_trace(trace, way).map_err(|wrong| wrong.under("rate_trace"))?;
+    }
     time("delay_ns", way.delay_ns, 0)?;
     time("jitter_ns", way.jitter_ns, 0)?;
     if way.jitter_ns > way.delay_ns {
@@ -119,6 +122,18 @@ fn own(way: &Direction) -> Checked {
             ),
         )),
         false => Ok(()),
+    }
+}
+
+fn rate_trace(trace: &RateTrace, way: &Direction) -> Checked {
+    if let Some(why) = two_rates(way) {
+        return Err(Wrong::at("", why));
+    }
+    text("file", &trace.file, MAX_TEXT)?;
+    at_most("at_ms", trace.at_ms.len(), RateTrace::MAX_LINES, "times")?;
+    match trace.at_ms.is_sorted() && trace.at_ms.last() != Some(&0) {
+        true => Ok(()),
+        false => Err(Wrong::at("at_ms", "the times must stand in order and not end with 0")),
     }
 }
 
