@@ -30,7 +30,8 @@ TEXTS = {
     "burst_loss": ["1% 30%", "2% 40% 50%"], "reordering": ["5% by 3ms", "2% by 10ms"], "spikes": ["2% median 50ms sigma 0.5", "1% median 250ms sigma 0.8"],
     "qdisc": ["fq_codel", "pfifo limit 30", "cake bandwidth 8mbit", "tbf rate 5mbit burst 15k latency 40ms", "fq", "codel", "red limit 90000 min 9000 max 30000 avpkt 1000 burst 20 probability 0.1", "netem delay 5ms", "sfq"],
     "route": ["initcwnd 4", "rto_min 100ms", "quickack 1", "mtu lock 1000", "advmss 600", "features ecn", "initrwnd 20"], "outage": [["200ms..300ms"], ["50ms..60ms", "400ms..450ms"]],
-    "change": [["100ms rate 2mbit"], ["50ms delay 40ms", "300ms loss 1%"], ["80ms limit 10"]], "ip": ["ipv4", "ipv6"],
+    "change": [["100ms rate 2mbit"], ["50ms delay 40ms", "300ms loss 1%"], ["80ms limit 10"], ["60ms qdisc fq_codel"], ["1ms net.ipv4.tcp_sack=0"]], "ip": ["ipv4", "ipv6"],
+    "middlebox": [["strip-options timestamp,sack-permitted"], ["set-mss 900"], ["ecn-tcp-remove", "ecn-ip-ect 0"], ["drop-options sack"]], "inject": [["100ms rst"], ["50ms rst seq +200", "90ms syn"], ["80ms ack ack -1000"]],
     "drop": [["data 3-5"], ["frame 7"], ["syn 1"], ["fin 1"]], "duplicate": [["data 4"], ["ack 2"]], "mark": [["data 5-9"]], "late": [["data 4 by 20ms"], ["ack 3 by 5ms"]], "tolerate": [["card"], ["cpu"]],
     "offload": ["none", "tso", "gro"], "by": ["tcplab", "kernel"], "profile": ["linux-6.1", "linux-5.14"],
 }

@@ -68,6 +68,7 @@ pub const EXAMPLES: &[File] = files![
     "delayed-ack-sizes",
     "dumbbell",
     "incast",
+    "middle-boxes",
     "path-mtu",
     "replay",
     "rrul",

@@ -11,7 +11,10 @@ use tcplab_plan::point::RateTrace;
 /// # Errors
 /// The file and what is wrong with it.
 pub fn filled(point: &Point) -> Result<Cow<'_, Point>, String> {
-    let ways = point.links.iter().flat_map(|link| [&link.a_to_b, &link.b_to_a]);
+    let ways = point
+        .links
+        .iter()
+        .flat_map(|link| [&link.a_to_b, &link.b_to_a]);
     let mut traces = ways.filter_map(|way| way.rate_trace.as_ref());
     if traces.all(|trace| !trace.at_ms.is_empty()) {
         return Ok(Cow::Borrowed(point));

@@ -11,7 +11,9 @@ use tcplab_base::Instant;
 use tcplab_plan::outcome::{QueueCount, WayCount};
 use tcplab_plan::point::{Direction, Inject};
 use tcplab_qdisc::{Dequeued, Device, Packet, Qdisc, QdiscCount, Settings};
-use tcplab_wire::{Config, LinkType, Parsed, Standing, SuperFrame, TcpPacket, parse_frame, set_tcp};
+use tcplab_wire::{
+    Config, LinkType, Parsed, Standing, SuperFrame, TcpPacket, parse_frame, set_tcp,
+};
 
 use crate::depth::Depth;
 use crate::kind::Kind;

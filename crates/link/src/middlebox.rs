@@ -116,7 +116,10 @@ impl<F: Payload> Flow<F> {
         packet.urgent = 0;
         // Time stamps as of the last segment, else the receiver drops it (RFC 7323 5.3).
         packet.options = TcpOptions {
-            timestamps: packet.options.timestamps.filter(|_| flags & TcpFlags::ACK != 0),
+            timestamps: packet
+                .options
+                .timestamps
+                .filter(|_| flags & TcpFlags::ACK != 0),
             ..TcpOptions::default()
         };
         let mut frame = self.last.clone();

@@ -126,7 +126,10 @@ mod tests {
         let mut link = link(&[0, 3, 10]);
         assert_eq!(link.leaves(at(1_001), 100), at(1_003));
         // Nothing is saved up: one full frame at 10, though 0 and 3 of the next rounds were free.
-        assert_eq!(link.leaves(Instant::from_nanos(1_023 * MS + 1), 1_514), at(1_030));
+        assert_eq!(
+            link.leaves(Instant::from_nanos(1_023 * MS + 1), 1_514),
+            at(1_030)
+        );
         assert_eq!(link.leaves(at(1_024), 1_514), at(1_030));
         assert_eq!(link.leaves(at(1_024), 1_514), at(1_033));
     }

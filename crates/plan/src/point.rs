@@ -21,7 +21,7 @@ use crate::set::AppSet;
 use tcplab_qdisc::Settings;
 
 pub use crate::experiment::keys::{host::Card, route::Route, socket::SocketOptions};
-pub use change::Change;
+pub use change::{Change, SysctlChange};
 pub use check::Wrong;
 pub use ip::Ip;
 pub use middlebox::{Inject, Injected, Rewrite, TcpOption};
@@ -117,6 +117,9 @@ pub struct Host {
     /// sysctl names and values, in the order in which they are set.
     #[serde(deserialize_with = "unique::map")]
     pub sysctl: BTreeMap<String, String>,
+    /// What is set later, in the order of the times.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<SysctlChange>,
     /// Metrics of the routes to the other hosts.
     pub route: Route,
     /// Options that each socket of this host gets.
@@ -142,6 +145,16 @@ pub struct Host {
         deserialize_with = "unique::map"
     )]
     pub behaviour: BTreeMap<String, String>,
+}
+
+impl Host {
+    /// Names and values of all sysctls that are set, those of a later time behind the others.
+    pub fn sysctls(&self) -> impl Iterator<Item = (&str, &str)> {
+        let first = self.sysctl.iter();
+        let first = first.map(|(name, value)| (name.as_str(), value.as_str()));
+        let later = self.changes.iter();
+        first.chain(later.map(|change| (change.name.as_str(), change.value.as_str())))
+    }
 }
 
 impl SocketOptions {

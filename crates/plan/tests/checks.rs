@@ -111,7 +111,9 @@ burst_loss = "1% 10%"
 reordering = "1% by 2ms..5ms"
 spikes = "0.2% median 250ms sigma 0.8"
 outage = ["2s..5s"]
-change = ["1s rate 5mbit", "2s delay 9ms"]
+change = ["1s rate 5mbit", "2s delay 9ms", "3s qdisc fq_codel"]
+middlebox = ["strip-options sack,timestamp", "set-mss 1200", "ecn-ip-ect 1", "ecn-tcp-remove", "drop-ecn-syn"]
+inject = ["1s rst seq +7", "2s data 12 ack -3"]
 a_to_b = { drop = ["data 20"], late = ["data 3 by 5ms"], qdisc = "cake bandwidth 5mbit" }
 [[link]]
 between = ["r", "web"]
@@ -393,6 +395,26 @@ fn cases_3() -> Cases {
             "b_to_a.changes: after a change the jitter is larger than the delay",
         ),
         ("links/0/mtu", json!(1), "links[0].mtu: must"),
+        (
+            "links/0/b_to_a/middlebox/1/set-mss",
+            json!(0),
+            "middlebox[1].set-mss: must be 1",
+        ),
+        (
+            "links/0/b_to_a/middlebox/2/ecn-ip-ect",
+            json!(4),
+            "middlebox[2].ecn-ip-ect: must be 0",
+        ),
+        (
+            "links/0/b_to_a/injects/1/at_ns",
+            json!(1),
+            "b_to_a.injects: must stand in the order of their times",
+        ),
+        (
+            "links/0/b_to_a/injects/1/what/data",
+            json!(9_000),
+            "injects[1].what.data: must be 1",
+        ),
         (
             "links/0/a_to_b/faults/spikes/sigma_ppm",
             json!(u32::MAX),

@@ -48,6 +48,7 @@ fn each_example_has_its_points() {
         ("bench-window", 3),
         ("path-mtu", 6),
         ("changing-line", 2),
+        ("middle-boxes", 7),
         ("dumbbell", 4),
         ("rrul", 2),
         ("incast", 10),

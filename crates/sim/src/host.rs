@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tcplab_base::{Instant, Random};
 use tcplab_plan::Point;
 use tcplab_plan::network::{HOST_SYSCTLS, first_hops};
-use tcplab_plan::point::{Ip, Offload};
+use tcplab_plan::point::{Ip, Offload, SysctlChange};
 use tcplab_plan::profile::Profile;
 use tcplab_tcp::{
     Addresses, Clock, ConnId, Counter, HostConfig, IcmpError, Interfaces, RxTruesize, Stack, Sysctl,
@@ -55,6 +55,16 @@ pub(crate) struct Host {
     pub(crate) copied_tags: u64,
     /// Its card, when it is more than a way in.
     card: Option<Box<Card>>,
+    /// Changes of sysctls that were made.
+    changed: usize,
+}
+
+/// The time to live of what it sends.
+fn ttl(ip: Ip, sysctl: &Sysctl) -> u8 {
+    match ip {
+        Ip::V4 => sysctl.ip_default_ttl,
+        Ip::V6 => TTL,
+    }
 }
 
 /// No application has it.
@@ -102,10 +112,7 @@ impl Host {
         let units = config.sysctl.caqm_units();
         let knows_tag = config.sysctl.sysctl_caqm_enable;
         let tag_type = config.sysctl.sysctl_caqm_tpid;
-        let ttl = match point.ip {
-            Ip::V4 => config.sysctl.ip_default_ttl,
-            Ip::V6 => TTL,
-        };
+        let ttl = ttl(point.ip, &config.sysctl);
         Ok(Self {
             stack: Stack::new(config),
             udp: Udp::new(point.ip),
@@ -127,7 +134,17 @@ impl Host {
                 let gro = (host.offload == Offload::Gro).then_some(units);
                 Box::new(Card::new(card, point.seed, index, gro))
             }),
+            changed: 0,
         })
+    }
+
+    /// The next of these changes is made. The point was checked: a sysctl that cannot be set is tolerated.
+    pub(crate) fn changes(&mut self, all: &[SysctlChange], ip: Ip) {
+        if let Some(change) = all.get(self.changed) {
+            let _ = self.stack.set_sysctl(&change.name, &change.value);
+            self.ttl = ttl(ip, &self.stack.host.sysctl);
+        }
+        self.changed += 1;
     }
 
     /// The application's end that has this connection.

@@ -58,7 +58,8 @@ mod tests {
     use super::*;
     use crate::emit::{Payload, emit};
     use crate::{
-        Config, Encap, Endpoint, LinkType, Parsed, Receiver, Standing, TcpFlags, TcpOptions, parse_frame, receive,
+        Config, Encap, Endpoint, LinkType, Parsed, Receiver, Standing, TcpFlags, TcpOptions,
+        parse_frame, receive,
     };
 
     fn packet(ip: fn(u8) -> IpAddr) -> TcpPacket {
@@ -125,7 +126,10 @@ mod tests {
             assert_eq!(frame.len(), before - 12);
             assert!(frame.ends_with(b"hello"));
             let now = parsed(&frame);
-            assert_eq!((now.options, now.flags, now.ecn), (new.options, new.flags, 0));
+            assert_eq!(
+                (now.options, now.flags, now.ecn),
+                (new.options, new.flags, 0)
+            );
             assert_eq!((now.seq, now.ack, now.payload_len), (new.seq, new.ack, 5));
             assert_taken(&frame);
         }

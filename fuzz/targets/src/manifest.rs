@@ -135,7 +135,9 @@ burst_loss = "1% 10%"
 reordering = "1% by 2ms..5ms"
 spikes = "0.2% median 25ms sigma 0.8"
 outage = ["200ms..300ms"]
-change = ["100ms rate 5mbit delay 3ms", "150ms loss 2% limit 20"]
+change = ["100ms rate 5mbit delay 3ms", "150ms loss 2% limit 20", "160ms qdisc fq_codel"]
+middlebox = ["strip-options sack,timestamp", "set-mss 1200", "ecn-ip-ect 1", "ecn-tcp-remove", "drop-options fastopen", "drop-ecn-syn"]
+inject = ["100ms rst seq +7", "110ms data 12 ack -3", "120ms syn"]
 a_to_b = { drop = ["data 2"], late = ["data 3 by 5ms"] }
 [[app]]
 kind = "stream"

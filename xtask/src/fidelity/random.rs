@@ -6,7 +6,10 @@
 use anyhow::{Context, Result};
 use tcplab_base::Random;
 use tcplab_plan::app::{App, AppKind, Extent};
-use tcplab_plan::point::{Change, Direction, Does, Event, Ip, Of, QuickAck, Route, SocketOptions};
+use tcplab_plan::point::{
+    Change, Direction, Does, Event, Inject, Injected, Ip, Of, QuickAck, RateTrace, Rewrite, Route,
+    SocketOptions, SysctlChange, TcpOption,
+};
 use tcplab_plan::{Experiment, Point};
 
 use super::list::Scenario;
@@ -62,6 +65,9 @@ impl Draw {
                 host.sysctl.insert(tcp("ecn"), "1".into());
             }
             host.route = self.route();
+            if self.percent(3) {
+                host.changes = self.later();
+            }
         }
         self.link(&mut point, ecn);
         self.packets(&mut point);
@@ -215,6 +221,16 @@ impl Draw {
             if self.percent(6) {
                 way.changes = self.changes(delay);
             }
+            if self.percent(4) {
+                way.middlebox = self.middlebox();
+            }
+            if self.percent(3) {
+                way.injects = self.injects();
+            }
+            if self.percent(3) && way.changes.is_empty() {
+                way.rate_bps = None;
+                way.rate_trace = Some(self.trace());
+            }
         }
     }
 
@@ -232,6 +248,80 @@ impl Draw {
                 ..Change::default()
             })
             .collect()
+    }
+
+    /// What a middle box does.
+    fn middlebox(&mut self) -> Vec<Rewrite> {
+        use TcpOption::{Mss, Sack, SackPermitted, Timestamp, Wscale};
+        let rule = match self.up_to(7) {
+            0 => Rewrite::StripOptions(vec![self.one_of(&[Mss, Wscale])]),
+            1 => Rewrite::StripOptions(vec![SackPermitted]),
+            2 => Rewrite::StripOptions(vec![Timestamp, Sack]),
+            3 => Rewrite::SetMss(self.size(400, 1_400) as u16),
+            4 => Rewrite::EcnTcpRemove,
+            5 => Rewrite::EcnIpEct(self.up_to(3) as u8),
+            6 => Rewrite::DropOptions(vec![Sack]),
+            _ => Rewrite::DropEcnSyn,
+        };
+        vec![rule]
+    }
+
+    /// A segment or two that nobody sent.
+    fn injects(&mut self) -> Vec<Inject> {
+        let first = self.one_of(&[10, 60, 250, 1_100]) * MS;
+        let later = self.percent(40).then_some(first + 15 * MS);
+        let times = [Some(first), later].into_iter().flatten();
+        times
+            .map(|at_ns| Inject {
+                at_ns,
+                what: match self.up_to(5) {
+                    0..=1 => Injected::Rst,
+                    2 => Injected::Syn,
+                    3 => Injected::Fin,
+                    4 => Injected::Data(self.size(1, 1_200) as u16),
+                    _ => Injected::Ack,
+                },
+                seq: self.one_of(&[0, 0, 1, -1, 1_000, -5_000, 2_000_000]),
+                ack: 0,
+            })
+            .collect()
+    }
+
+    /// A rate that wanders.
+    fn trace(&mut self) -> RateTrace {
+        let mut at_ms = 0;
+        let mut gap = self.one_of(&[1, 3, 12]);
+        let times = (0..200).map(|_| {
+            if self.percent(5) {
+                gap = self.one_of(&[0, 1, 3, 12, 60]);
+            }
+            at_ms += gap;
+            at_ms
+        });
+        let mut at_ms: Vec<u32> = times.collect();
+        at_ms.push(at_ms.last().map_or(1, |last| last + 1));
+        RateTrace {
+            file: "drawn".to_owned(),
+            at_ms,
+        }
+    }
+
+    /// A sysctl that is set during the transfer.
+    fn later(&mut self) -> Vec<SysctlChange> {
+        let (name, value) = self.one_of(&[
+            ("sack", "0"),
+            ("recovery", "0"),
+            ("early_retrans", "0"),
+            ("rmem", "4096 20000 60000"),
+            ("moderate_rcvbuf", "0"),
+            ("slow_start_after_idle", "0"),
+            ("retries2", "3"),
+        ]);
+        vec![SysctlChange {
+            at_ns: self.one_of(&[10, 80, 400]) * MS,
+            name: tcp(name),
+            value: value.to_owned(),
+        }]
     }
 
     /// The internet protocol, and how large a packet may be.

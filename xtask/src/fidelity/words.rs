@@ -40,6 +40,11 @@ pub fn of(point: &Point) -> String {
             let short = name.rsplit('.').next().unwrap_or(name);
             words.push(format!("{} {short}={value}", host.name));
         }
+        for change in &host.changes {
+            let short = change.name.rsplit('.').next().unwrap_or_default();
+            let (at, value) = (time(change.at_ns), &change.value);
+            words.push(format!("{} {short}={value} at {at}", host.name));
+        }
         route(&host.name, &host.route, &mut words);
     }
     words.join("; ")
@@ -110,6 +115,16 @@ fn way(name: &str, d: &Direction, words: &mut Vec<String>) {
     }
     for change in &d.changes {
         text.push_str(&format!(" {change:?}"));
+    }
+    if let Some(trace) = &d.rate_trace {
+        let times = trace.at_ms.len();
+        text.push_str(&format!(" a rate trace of {times} times"));
+    }
+    for rule in &d.middlebox {
+        text.push_str(&format!(" middle box {rule:?}"));
+    }
+    for inject in &d.injects {
+        text.push_str(&format!(" {inject:?}"));
     }
     for e in &d.events {
         let of = format!("{:?}", e.of).to_lowercase();

@@ -128,7 +128,7 @@ pub fn alike(points: &[PointResult]) -> Option<String> {
         .collect();
     (!named.is_empty()).then(|| {
         format!(
-            "the variants {} gave the same packets and counters in every run, so what they set had no effect: \
+            "the variants {} gave the same counters and times in every run, so what they set changed no result: \
              is it at the host that sends?",
             named.join("; ")
         )

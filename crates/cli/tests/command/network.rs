@@ -173,3 +173,128 @@ fn options_of_sockets_do_what_they_say() {
         assert!(ends(TcpFlags::RST) && !ends(TcpFlags::FIN));
     });
 }
+
+#[test]
+fn a_middle_box_rewrites_and_drops() {
+    use tcplab_wire::TcpFlags;
+    let with = |rules: &str, what: &dyn Fn(Vec<TcpPacket>, Vec<TcpPacket>)| {
+        let place = folder();
+        let file = PLAIN.replace("delay = ", &format!("middlebox = {rules}\ndelay = "));
+        let one = point(&file, "model", place.path());
+        assert_eq!(one["measures"]["f.server_read_bytes"], 204_800.0, "{rules}");
+        let seen = |host: &str| packets(place.path(), &format!("{host}.eth0.pcapng"));
+        what(seen("client"), seen("server"));
+    };
+    with(
+        r#"["strip-options timestamp,sack-permitted", "set-mss 700"]"#,
+        &|sent, came| {
+            let (before, after) = (sent[0].options, came[0].options);
+            assert!(before.timestamps.is_some() && before.sack_permitted);
+            assert_eq!(before.mss, Some(1460));
+            assert!(after.timestamps.is_none() && !after.sack_permitted);
+            assert_eq!((after.mss, after.window_scale), (Some(700), Some(7)));
+            let most = came.iter().map(|p| p.payload_len).max();
+            assert_eq!(most, Some(700), "the sender heard the clamped MSS as well");
+        },
+    );
+    with(r#"["ecn-ip-ect 1"]"#, &|sent, came| {
+        assert!(sent.iter().filter(|p| p.src.port != 5001).all(|p| p.ecn == 0));
+        assert!(came.iter().filter(|p| p.dst.port == 5001).all(|p| p.ecn == 1));
+    });
+    // Without a SYN that asks for ECN there is no ECN, and no second is lost.
+    with(r#"["drop-ecn-syn"]"#, &|sent, came| {
+        assert_eq!(sent[0].flags, came[0].flags);
+        assert!(!sent[0].flags.has(TcpFlags::ECE));
+    });
+    for (rules, why) in [
+        (r#"["strip-options sak"]"#, "`sak` is not an option of TCP"),
+        (r#"["strip-options mss,mss"]"#, "`mss` stands twice"),
+        (r#"["set-mss 0"]"#, "`0` is not a number from 1 to 65535"),
+        (r#"["nat"]"#, "write `strip-options LIST`"),
+    ] {
+        let said = refused(&PLAIN.replace("delay = ", &format!("middlebox = {rules}\ndelay = ")));
+        assert!(said.contains("t.toml:7:") && said.contains(why), "{said}");
+    }
+}
+
+#[test]
+fn forged_segments_reach_the_receiver() {
+    use tcplab_wire::TcpFlags;
+    let with = |inject: &str| {
+        let place = folder();
+        let file = PLAIN.replace("delay = ", &format!("inject = [\"{inject}\"]\ndelay = "));
+        let one = point(&file, "model", place.path());
+        let came = packets(place.path(), "server.eth0.pcapng");
+        (one, came)
+    };
+    let (one, came) = with("60ms rst");
+    assert_eq!(one["flows"][0]["server"]["error"], "ECONNRESET");
+    assert!(came.iter().any(|p| p.dst.port == 5001 && p.flags.0 == TcpFlags::RST));
+    // Within the window, but not at its edge: a challenge (RFC 5961 3.2).
+    let (one, _) = with("60ms rst seq +1000");
+    assert_eq!(one["flows"][0]["server"]["error"], Value::Null);
+    assert_eq!(one["counters"]["server"]["TcpExtTCPChallengeACK"], 1);
+    for (inject, why) in [
+        ("2s", "write TIME and `rst`"),
+        ("2s rst seq x", "`x` is not a number"),
+        ("2s rst ack +1", "has no acknowledgment number"),
+        ("2s data 9999", "`9999` is not a number from 1 to 1200"),
+    ] {
+        let said = refused(&PLAIN.replace("delay = ", &format!("inject = [\"{inject}\"]\ndelay = ")));
+        assert!(said.contains("t.toml:7:") && said.contains(why), "{said}");
+    }
+}
+
+#[test]
+fn a_trace_file_says_the_rate() {
+    let place = folder();
+    let trace = place.path().join("line.up");
+    // A full frame each 4 ms: 3.0 Mbit/s.
+    std::fs::write(&trace, "4\n").unwrap();
+    let file = place.path().join("t.toml");
+    let of = |extra: &str| PLAIN.replace("rate = \"20mbit\"", &format!("rate_trace = \"line.up\"{extra}"));
+    std::fs::write(&file, of("")).unwrap();
+    let run = |on: &str| tcplab(&["run", text(&file), "--on", on, "--json"]);
+    let ran = run("model");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let json: Value = serde_json::from_str(&ran.out).unwrap();
+    let closed = &json["points"][0]["flows"][0]["server"]["closed_ns"];
+    // 142 segments, each at its time.
+    let ms = closed.as_i64().unwrap() / 1_000_000;
+    assert!((560..640).contains(&ms), "{ms}");
+    std::fs::write(&file, of("\nchange = [\"1s rate 5mbit\"]")).unwrap();
+    assert!(run("model").err.contains("the link has a `rate_trace`"));
+    std::fs::write(&file, of("\nrate = \"5mbit\"")).unwrap();
+    assert!(run("model").err.contains("contradict each other"));
+    std::fs::write(&file, of("")).unwrap();
+    std::fs::write(&trace, "4\nfive\n").unwrap();
+    let ran = run("model");
+    assert_eq!(ran.code, 3, "{}", ran.out);
+    let said = format!("{} {}", ran.out, ran.err);
+    assert!(said.contains("line.up: line 2: is not a whole number"), "{said}");
+}
+
+#[test]
+fn a_sysctl_is_set_during_the_run() {
+    let lost = "b_to_a = { drop = [\"data 60-62\"] }\n";
+    let with = |change: &str| {
+        let place = folder();
+        let file = PLAIN.replace("rate = ", &format!("{lost}rate = "));
+        let file = file.replace("kind = \"bulk\"", "kind = \"bulk\"\nreverse = true");
+        let file = file.replace("{ name = \"client\" }", &format!("{{ name = \"client\", change = [\"{change}\"] }}"));
+        let file = file.replace("f.server_read_bytes", "f.client_read_bytes");
+        let one = point(&file, "model", place.path());
+        let all = packets(place.path(), "client.eth0.pcapng");
+        (one, all)
+    };
+    // The socket that is there keeps what it negotiated; the sysctl of DSACK is read when it is sent.
+    let (_, all) = with("10s net.ipv4.tcp_sack=0");
+    assert!(all.iter().any(|p| !p.options.sack.is_empty()));
+    let (_, all) = with("0s net.ipv4.tcp_sack=0");
+    assert!(all.iter().all(|p| p.options.sack.is_empty()));
+    let said = refused(&PLAIN.replace(
+        "{ name = \"client\" }",
+        "{ name = \"client\", change = [\"5s net.ipv4.tcp_sack\"] }",
+    ));
+    assert!(said.contains("write TIME NAME=VALUE"), "{said}");
+}

@@ -162,7 +162,7 @@ impl<'a> Sysctls<'a> {
         }
     }
 
-    fn set(&mut self, host: &str, key: &str, value: &str) -> Result<(), OsError> {
+    pub(crate) fn set(&mut self, host: &str, key: &str, value: &str) -> Result<(), OsError> {
         let wrote = fs::write(sysctl::path(key), value);
         wrote.or_else(|e| self.refused(host, (key, value), &e))
     }

@@ -14,6 +14,8 @@ pub(crate) enum Timer {
     Link(usize),
     /// The settings of one way of this link change: 2n and 2n + 1.
     Change(usize),
+    /// A sysctl of this host is set: which of its changes.
+    Sysctl(usize, usize),
     /// One half of a run on two machines looks around.
     Look,
 }

@@ -120,7 +120,7 @@ fn unknown_names(points: &[Point]) -> Result<(), LabError> {
             point
                 .hosts
                 .iter()
-                .any(|host| host.sysctl.contains_key(name))
+                .any(|host| host.sysctls().any(|(known, _)| known == name))
         };
         rules.iter().copied().any(is_rule) || SHARED_NAMES.contains(&name) || points.iter().any(has)
     };

@@ -65,7 +65,12 @@ pub fn sysctls() -> Vec<SysctlEntry> {
 
 /// What of a point's sysctls this stack is known to refuse. `name`: the stack's.
 pub(super) fn refusals(point: &Point, kind: Kind, name: &str) -> Vec<Refusal> {
-    if kind == Kind::Model || point.hosts.iter().all(|host| host.sysctl.is_empty()) {
+    if kind == Kind::Model
+        || point
+            .hosts
+            .iter()
+            .all(|host| host.sysctls().next().is_none())
+    {
         return Vec::new();
     }
     let release = release(name);
@@ -79,7 +84,7 @@ pub(super) fn refusals(point: &Point, kind: Kind, name: &str) -> Vec<Refusal> {
     let refused: Vec<&SysctlRow> = rows.iter().filter(refused).collect();
     let mut found = Vec::new();
     for host in &point.hosts {
-        for (name, value) in &host.sysctl {
+        for (name, value) in host.sysctls() {
             let row = refused.iter().find(|row| row.name == name);
             let Some(RefusedSysctl { why, .. }) = row.and_then(|row| refused_on(row.kernels))
             else {

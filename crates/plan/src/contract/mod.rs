@@ -13,8 +13,8 @@ use crate::point::Point;
 use crate::refusal::Refusal;
 
 pub(crate) use rules::{
-    BEHAVIOUR, BOOT, BUFFERS, BY, CARD, CPU, FORWARD, LINK_EVERY, MAX_EVENTS, MTU, OF_SOCKET,
-    OF_TCP, OFFLOAD, PROFILE, QDISC, ROUTE,
+    BEHAVIOUR, BOOT, BUFFERS, BY, CARD, CPU, FORWARD, HOST_CHANGE, LINK_EVERY, MAX_EVENTS, MTU,
+    OF_SOCKET, OF_TCP, OFFLOAD, PROFILE, QDISC, ROUTE,
 };
 
 pub use rules::{Rule, SHARED_NAMES};

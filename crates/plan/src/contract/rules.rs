@@ -47,6 +47,7 @@ pub(crate) const BY: &[&Rule] = &[&BY_RULE];
 pub(crate) const MTU: &[&Rule] = &[&MTU_RULE];
 pub(crate) const QDISC: &[&Rule] = &[&QDISC_RULE];
 pub(crate) const ROUTE: &[&Rule] = &[&ROUTE_RULE];
+pub(crate) const HOST_CHANGE: &[&Rule] = &[&HOST_CHANGE_RULE];
 pub(crate) const FORWARD: &[&Rule] = &[&FORWARD_RULE];
 pub(crate) const MAX_EVENTS: &[&Rule] = &[&MAX_EVENTS_RULE];
 pub(crate) const BUFFERS: &[&Rule] = &[&DATAGRAM_BUFFERS_RULE, &REPLAY_SOCKET_RULE];
@@ -54,7 +55,7 @@ pub(crate) const OF_TCP: &[&Rule] = &[&TCP_OPTIONS_RULE];
 pub(crate) const OF_SOCKET: &[&Rule] = &[&REPLAY_SOCKET_RULE];
 
 /// All of them.
-pub(super) static RULES: [&Rule; 19] = [
+pub(super) static RULES: [&Rule; 20] = [
     &PROFILE_RULE,
     &BEHAVIOUR_RULE,
     &CARD_RULE,
@@ -73,6 +74,7 @@ pub(super) static RULES: [&Rule; 19] = [
     &QDISC_RULE,
     &ROUTE_RULE,
     &FORWARD_RULE,
+    &HOST_CHANGE_RULE,
     &MAX_EVENTS_RULE,
 ];
 
@@ -336,6 +338,21 @@ static ROUTE_RULE: Rule = Rule {
         of_hosts(point, "route", |host| {
             let metrics = host.route.keys_set();
             (!metrics.is_empty()).then(|| metrics.join(", "))
+        })
+    },
+};
+
+static HOST_CHANGE_RULE: Rule = Rule {
+    name: "change",
+    not_on: &[Kind::Ssh],
+    when: "",
+    why: "sysctls of a whole machine do not change during a run",
+    remedy: "run it on uml: or host, or leave it out",
+    tolerable: false,
+    asks: |point| {
+        of_hosts(point, "change", |host| {
+            let first = host.changes.first()?;
+            Some(format!("{}={}", first.name, first.value))
         })
     },
 };

@@ -5,8 +5,8 @@
 use super::error::Fault;
 use super::fields::Fields;
 use super::keys::{Key, links as keys};
-use super::tc::Shape;
 use super::middlebox;
+use super::tc::Shape;
 use crate::point::{BurstLoss, By, Change, Faults, Inject, Outage, Rewrite, Spikes};
 use crate::rules::{ALL_PPB, MAX_OUTAGES, MAX_SIGMA};
 use tcplab_base::quantity::{PERCENT, TIME};

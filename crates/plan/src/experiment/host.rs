@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::error::Fault;
+use super::faults::time;
 use super::fields::{Fields, Taken};
 use super::keys::{CARD, HOST, Key, METRICS, PROFILE_NAMES, SOCKET, host as keys};
 use super::tree::{Entry, Node, Table, Value};
-use crate::point::{Card, Host, Offload, QuickAck, Route, SocketOptions, Wrong};
+use crate::point::{Card, Host, Offload, QuickAck, Route, SocketOptions, SysctlChange, Wrong};
 use crate::profile::{BEHAVIOURS, BehaviourError, Profile, Takes};
-use crate::rules::{BAD_FORWARD, BAD_SYSCTL, FORWARD_SYSCTL, RESERVED, is_sysctl};
+use crate::rules::{BAD_FORWARD, BAD_SYSCTL, FORWARD_SYSCTL, MAX_OUTAGES, RESERVED, is_sysctl};
 
 pub(crate) fn hosts(tables: &[Fields<'_>]) -> Result<Vec<Host>, Fault> {
     let mut hosts: Vec<Host> = Vec::new();
@@ -42,6 +43,7 @@ fn host(fields: &Fields<'_>) -> Result<Host, Fault> {
     let offloads = [Offload::None, Offload::Tso, Offload::Gro];
     Ok(Host {
         sysctl: sysctls(fields)?,
+        changes: changes(fields)?,
         route: match fields.text(&keys::ROUTE)? {
             Some(words) => route(fields, words)?,
             None => Route::default(),
@@ -94,6 +96,40 @@ pub(crate) fn sysctls(fields: &Fields<'_>) -> Result<BTreeMap<String, String>, F
         out.insert(name.clone(), value);
     }
     Ok(out)
+}
+
+/// `TIME NAME=VALUE`, in the order of their times.
+fn changes(fields: &Fields<'_>) -> Result<Vec<SysctlChange>, Fault> {
+    let mut out = Vec::new();
+    for (node, text) in fields.texts(&keys::CHANGE)?.unwrap_or_default() {
+        if out.len() == MAX_OUTAGES {
+            let message = format!("more than {MAX_OUTAGES} changes");
+            return Err(fields.fault(&keys::CHANGE, node, message));
+        }
+        out.push(change(text).map_err(|why| fields.fault(&keys::CHANGE, node, why))?);
+    }
+    out.sort_by_key(|change| change.at_ns);
+    Ok(out)
+}
+
+fn change(text: &str) -> Result<SysctlChange, String> {
+    let form = || "write TIME NAME=VALUE, such as \"5s net.ipv4.tcp_sack=0\"".to_owned();
+    let (at, rest) = text
+        .trim()
+        .split_once(char::is_whitespace)
+        .ok_or_else(form)?;
+    let (name, value) = rest.split_once('=').ok_or_else(form)?;
+    let (name, value) = (name.trim(), value.trim());
+    match name {
+        FORWARD_SYSCTL => Err(BAD_FORWARD.to_owned()),
+        _ if !is_sysctl(name) => Err(BAD_SYSCTL.to_owned()),
+        _ if value.is_empty() => Err(form()),
+        _ => Ok(SysctlChange {
+            at_ns: time(at)?,
+            name: name.to_owned(),
+            value: value.to_owned(),
+        }),
+    }
 }
 
 /// Behaviours by name, each value in its own word.

@@ -71,7 +71,11 @@ pub(crate) fn two_rates(way: &Direction) -> Option<String> {
     if way.rate_bps.is_some() {
         return Some("`rate` and `rate_trace` contradict each other: remove one".to_owned());
     }
-    if changes.filter_map(|change| change.rate_bps).next().is_some() {
+    if changes
+        .filter_map(|change| change.rate_bps)
+        .next()
+        .is_some()
+    {
         return Some("a change of `rate`: the link has a `rate_trace`".to_owned());
     }
     None
@@ -80,7 +84,9 @@ pub(crate) fn two_rates(way: &Direction) -> Option<String> {
 /// Paths of files begin in the folder of the experiment's own.
 pub(crate) fn locate(links: &mut [Link], experiment: &str) {
     let folder = Path::new(experiment).parent().unwrap_or(Path::new(""));
-    let ways = links.iter_mut().flat_map(|link| [&mut link.a_to_b, &mut link.b_to_a]);
+    let ways = links
+        .iter_mut()
+        .flat_map(|link| [&mut link.a_to_b, &mut link.b_to_a]);
     for trace in ways.filter_map(|way| way.rate_trace.as_mut()) {
         trace.file = folder.join(&trace.file).to_string_lossy().into_owned();
     }

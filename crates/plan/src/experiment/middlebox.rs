@@ -109,7 +109,10 @@ fn inject(text: &str) -> Result<Inject, String> {
             _ => return Err(form()),
         };
         let wrong = || format!("`{number}` is not a number such as +1000 or -1");
-        if place.replace(number.parse().map_err(|_| wrong())?).is_some() {
+        if place
+            .replace(number.parse().map_err(|_| wrong())?)
+            .is_some()
+        {
             return Err(format!("`{name}` stands twice"));
         }
         rest = others;

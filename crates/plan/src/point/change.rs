@@ -1,4 +1,4 @@
-//! Settings of a link that change during a run.
+//! Settings of links and hosts that change during a run.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,6 +30,18 @@ pub struct Change {
     /// The qdisc in front of the wire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<Settings>,
+}
+
+/// A sysctl of a host that is set at a time of the run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SysctlChange {
+    /// When, after the run's start.
+    pub at_ns: i64,
+    /// The sysctl's name.
+    pub name: String,
+    /// Its new value.
+    pub value: String,
 }
 
 impl Change {

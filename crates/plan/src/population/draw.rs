@@ -266,6 +266,7 @@ impl Population {
 fn host(name: &str, client: Option<&super::Client>) -> Host {
     Host {
         name: name.to_owned(),
+        changes: Vec::new(),
         sysctl: client.map(|c| c.sysctl.clone()).unwrap_or_default(),
         route: Route::default(),
         socket: SocketOptions::default(),

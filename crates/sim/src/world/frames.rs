@@ -1,6 +1,8 @@
 //! Packets: from hosts onto links, and from links to hosts.
 
-use tcplab_base::Instant;
+use std::sync::Arc;
+
+use tcplab_base::{Duration, Instant};
 use tcplab_tcp::{Caqm, Event, Segment};
 use tcplab_wire::TcpFlags;
 
@@ -150,7 +152,7 @@ impl Net {
         }
     }
 
-    /// Sets the times at which settings of links change.
+    /// Sets the times at which settings of links and hosts change.
     pub(super) fn set_changes(&mut self) {
         for (number, one) in self.network.ways.iter().enumerate() {
             let Some(schedule) = &one.schedule else {
@@ -161,11 +163,23 @@ impl Net {
                 self.events.set(at, Wake::Change(number as u32));
             }
         }
+        let ways = self.network.ways.len();
+        for (host, settings) in self.point.hosts.iter().enumerate() {
+            for change in &settings.changes {
+                let at = Instant::default() + Duration::from_nanos(change.at_ns);
+                self.events.set(at, Wake::Change((ways + host) as u32));
+            }
+        }
     }
 
-    /// The settings of a way change.
+    /// The settings of a way change, or those of a host.
     #[cold]
     pub(super) fn way_changes(&mut self, number: usize) {
+        if let Some(host) = number.checked_sub(self.network.ways.len()) {
+            let point = Arc::clone(&self.point);
+            self.hosts[host].changes(&point.hosts[host].changes, point.ip);
+            return;
+        }
         let one = &mut self.network.ways[number];
         if let Some(schedule) = &mut one.schedule
             && let Err(why) = schedule.next(self.now, &mut one.way)

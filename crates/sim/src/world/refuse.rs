@@ -16,7 +16,8 @@ use crate::packet::UDP_HEADER;
 /// applications and links.
 pub fn refusals(point: &Point) -> Vec<Refusal> {
     let sysctls = point.hosts.iter().flat_map(of_sysctls);
-    sysctls.chain(own(point)).collect()
+    let later = point.hosts.iter().flat_map(of_changes);
+    sysctls.chain(later).chain(own(point)).collect()
 }
 
 /// What a world cannot run, without sysctls, which a host refuses as it sets them: cheap enough for each connection of
@@ -54,7 +55,7 @@ fn own(point: &Point) -> Vec<Refusal> {
 
 fn of_sysctls(host: &Host) -> Vec<Refusal> {
     let mut sysctl = Sysctl::default();
-    let each = host.sysctl.iter().filter_map(|(name, value)| {
+    let each = host.sysctls().filter_map(|(name, value)| {
         if let Err(why) = sysctl.set(name, value) {
             return Some(refused_sysctl(&host.name, (name, value), &why));
         }
@@ -68,6 +69,16 @@ fn of_sysctls(host: &Host) -> Vec<Refusal> {
         Some(Refusal::new(place, why, "run it on uml:").tolerable(name))
     });
     each.collect()
+}
+
+/// Tags are what cards know as well, and they are told once.
+fn of_changes(host: &Host) -> impl Iterator<Item = Refusal> + '_ {
+    let of_caqm = host.changes.iter().filter(|it| it.name.contains("caqm"));
+    of_caqm.map(|change| {
+        let place = format!("host.{}.change", host.name);
+        let why = format!("{} cannot change during a run", change.name);
+        Refusal::new(place, why, "set it with `sysctl`")
+    })
 }
 
 /// A sysctl that could not be set.

@@ -168,10 +168,10 @@ pub(super) fn obstacles(point: &Point) -> Vec<Refusal> {
         });
         let link = &point.links[own.0];
         let direction = [&link.a_to_b, &link.b_to_a][own.1];
-        if !direction.changes.is_empty() {
+        if !direction.changes.is_empty() || !direction.injects.is_empty() {
             obstacles.push(Refusal::new(
                 format!("application {}", app.name),
-                "on the model the settings of a link that a replay uses cannot change".to_owned(),
+                "on the model nothing changes or is injected on a link that a replay uses".to_owned(),
                 "run it on a kernel (uml:, host)",
             ));
         }

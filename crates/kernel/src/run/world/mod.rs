@@ -150,6 +150,7 @@ impl<'p> World<'p> {
             Timer::Run(timer) => self.drive.fire(&mut self.net, timer),
             Timer::Link(number) => self.net.give_out(number)?,
             Timer::Change(way) => self.net.link_changes(way)?,
+            Timer::Sysctl(host, number) => self.net.host_changes(host, number)?,
             Timer::Look => self.look_at_site(),
         }
         self.net.go_on()
@@ -371,7 +372,7 @@ impl<'p> Net<'p> {
         })
     }
 
-    /// Sets the times at which settings of our links change.
+    /// Sets the times at which settings of our links and hosts change.
     fn set_changes(&mut self) {
         let links = self.links.iter().enumerate();
         let of = |(number, link): (usize, &Option<OurLink>)| {
@@ -384,6 +385,22 @@ impl<'p> Net<'p> {
         for (way, at) in all {
             self.timers.set(self.start + at, Timer::Change(way));
         }
+        for (host, settings) in self.point.hosts.iter().enumerate() {
+            for (number, change) in settings.changes.iter().enumerate() {
+                let at = self.start + Duration::from_nanos(change.at_ns);
+                self.timers.set(at, Timer::Sysctl(host, number));
+            }
+        }
+    }
+
+    fn host_changes(&mut self, host: usize, number: usize) -> Result<(), OsError> {
+        let settings = &self.point.hosts[host];
+        let change = &settings.changes[number];
+        self.network.hosts[host].enter()?;
+        let mut sysctls = Sysctls::new(self.point);
+        sysctls.set(&settings.name, &change.name, &change.value)?;
+        self.left_out.append(&mut sysctls.left_out);
+        Ok(())
     }
 
     fn link_changes(&mut self, way: usize) -> Result<(), OsError> {

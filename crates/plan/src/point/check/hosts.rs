@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Checked, Wrong, at_most, each, name, quoted, text};
+use super::{Checked, Wrong, at_most, each, name, quoted, text, time};
 use crate::experiment::keys::PROFILE_NAMES;
-use crate::point::Host;
+use crate::point::{Host, SysctlChange};
 use crate::profile::Profile;
 use crate::rules::{
-    BAD_FORWARD, BAD_SYSCTL, FORWARD_SYSCTL, MAX_ALL_HOSTS, MAX_TEXT, RESERVED, is_sysctl,
+    BAD_FORWARD, BAD_SYSCTL, FORWARD_SYSCTL, MAX_ALL_HOSTS, MAX_OUTAGES, MAX_TEXT, RESERVED,
+    is_sysctl,
 };
 
 pub(super) fn check(hosts: &[Host]) -> Checked {
@@ -40,6 +41,12 @@ fn host(host: &Host) -> Checked {
         }
     }
     sysctls(&host.sysctl)?;
+    at_most("changes", host.changes.len(), MAX_OUTAGES, "changes")?;
+    each("changes", &host.changes, change)?;
+    if !host.changes.is_sorted_by_key(|change| change.at_ns) {
+        let message = "must stand in the order of their times";
+        return Err(Wrong::at("changes", message));
+    }
     (host.route.check()).map_err(|wrong| wrong.under("route"))?;
     (host.socket.check()).map_err(|wrong| wrong.under("socket"))?;
     if let Some(card) = &host.card {
@@ -71,6 +78,18 @@ fn sysctls(sysctls: &BTreeMap<String, String>) -> Checked {
         text("", value, MAX_TEXT).map_err(|wrong| wrong.under(path()))?;
     }
     Ok(())
+}
+
+fn change(change: &SysctlChange) -> Checked {
+    time("at_ns", change.at_ns, 0)?;
+    let name = &change.name;
+    if !is_sysctl(name) {
+        return Err(Wrong::at("name", BAD_SYSCTL));
+    }
+    if name == FORWARD_SYSCTL {
+        return Err(Wrong::at("name", BAD_FORWARD));
+    }
+    text("value", &change.value, MAX_TEXT)
 }
 
 fn behaviours(behaviours: &BTreeMap<String, String>) -> Checked {

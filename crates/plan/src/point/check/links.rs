@@ -133,7 +133,10 @@ fn rate_trace(trace: &RateTrace, way: &Direction) -> Checked {
     at_most("at_ms", trace.at_ms.len(), RateTrace::MAX_LINES, "times")?;
     match trace.at_ms.is_sorted() && trace.at_ms.last() != Some(&0) {
         true => Ok(()),
-        false => Err(Wrong::at("at_ms", "the times must stand in order and not end with 0")),
+        false => Err(Wrong::at(
+            "at_ms",
+            "the times must stand in order and not end with 0",
+        )),
     }
 }
 
