@@ -106,6 +106,10 @@ impl<F: Payload> Flow<F> {
             Injected::Fin => (TcpFlags::ACK | TcpFlags::FIN, 0),
             Injected::Data(bytes) => (TcpFlags::ACK | TcpFlags::PSH, u32::from(bytes)),
         };
+        if flags & TcpFlags::ACK != 0 && !packet.flags.has(TcpFlags::ACK) {
+            // Only a SYN has passed: there is no number to acknowledge.
+            return None;
+        }
         packet.seq = self.next + inject.seq as u32;
         packet.ack = match flags & TcpFlags::ACK {
             0 => Seq(0),

@@ -198,8 +198,16 @@ fn a_middle_box_rewrites_and_drops() {
         },
     );
     with(r#"["ecn-ip-ect 1"]"#, &|sent, came| {
-        assert!(sent.iter().filter(|p| p.src.port != 5001).all(|p| p.ecn == 0));
-        assert!(came.iter().filter(|p| p.dst.port == 5001).all(|p| p.ecn == 1));
+        assert!(
+            sent.iter()
+                .filter(|p| p.src.port != 5001)
+                .all(|p| p.ecn == 0)
+        );
+        assert!(
+            came.iter()
+                .filter(|p| p.dst.port == 5001)
+                .all(|p| p.ecn == 1)
+        );
     });
     // Without a SYN that asks for ECN there is no ECN, and no second is lost.
     with(r#"["drop-ecn-syn"]"#, &|sent, came| {
@@ -229,7 +237,10 @@ fn forged_segments_reach_the_receiver() {
     };
     let (one, came) = with("60ms rst");
     assert_eq!(one["flows"][0]["server"]["error"], "ECONNRESET");
-    assert!(came.iter().any(|p| p.dst.port == 5001 && p.flags.0 == TcpFlags::RST));
+    assert!(
+        came.iter()
+            .any(|p| p.dst.port == 5001 && p.flags.0 == TcpFlags::RST)
+    );
     // Within the window, but not at its edge: a challenge (RFC 5961 3.2).
     let (one, _) = with("60ms rst seq +1000");
     assert_eq!(one["flows"][0]["server"]["error"], Value::Null);
@@ -240,7 +251,8 @@ fn forged_segments_reach_the_receiver() {
         ("2s rst ack +1", "has no acknowledgment number"),
         ("2s data 9999", "`9999` is not a number from 1 to 1200"),
     ] {
-        let said = refused(&PLAIN.replace("delay = ", &format!("inject = [\"{inject}\"]\ndelay = ")));
+        let said =
+            refused(&PLAIN.replace("delay = ", &format!("inject = [\"{inject}\"]\ndelay = ")));
         assert!(said.contains("t.toml:7:") && said.contains(why), "{said}");
     }
 }
@@ -252,7 +264,12 @@ fn a_trace_file_says_the_rate() {
     // A full frame each 4 ms: 3.0 Mbit/s.
     std::fs::write(&trace, "4\n").unwrap();
     let file = place.path().join("t.toml");
-    let of = |extra: &str| PLAIN.replace("rate = \"20mbit\"", &format!("rate_trace = \"line.up\"{extra}"));
+    let of = |extra: &str| {
+        PLAIN.replace(
+            "rate = \"20mbit\"",
+            &format!("rate_trace = \"line.up\"{extra}"),
+        )
+    };
     std::fs::write(&file, of("")).unwrap();
     let run = |on: &str| tcplab(&["run", text(&file), "--on", on, "--json"]);
     let ran = run("model");
@@ -271,7 +288,10 @@ fn a_trace_file_says_the_rate() {
     let ran = run("model");
     assert_eq!(ran.code, 3, "{}", ran.out);
     let said = format!("{} {}", ran.out, ran.err);
-    assert!(said.contains("line.up: line 2: is not a whole number"), "{said}");
+    assert!(
+        said.contains("line.up: line 2: is not a whole number"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -281,7 +301,10 @@ fn a_sysctl_is_set_during_the_run() {
         let place = folder();
         let file = PLAIN.replace("rate = ", &format!("{lost}rate = "));
         let file = file.replace("kind = \"bulk\"", "kind = \"bulk\"\nreverse = true");
-        let file = file.replace("{ name = \"client\" }", &format!("{{ name = \"client\", change = [\"{change}\"] }}"));
+        let file = file.replace(
+            "{ name = \"client\" }",
+            &format!("{{ name = \"client\", change = [\"{change}\"] }}"),
+        );
         let file = file.replace("f.server_read_bytes", "f.client_read_bytes");
         let one = point(&file, "model", place.path());
         let all = packets(place.path(), "client.eth0.pcapng");

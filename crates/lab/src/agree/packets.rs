@@ -299,7 +299,10 @@ fn absolute(time_ns: i64, host: usize, flow: usize, p: &TcpPacket, place: Place)
 
 /// Makes numbers relative to the first number of their direction. Where the direction shows no earlier one, a number is its own base.
 fn count_from(p: &mut Packet, own: Base, peer: Base) {
-    count(&mut p.seq, own.seq);
+    // A reset that answers a segment without ACK has the number 0 (RFC 9293 3.10.7.1): it counts from nothing.
+    if !(p.has(TcpFlags::RST) && p.seq == 0) {
+        count(&mut p.seq, own.seq);
+    }
     p.ack.iter_mut().for_each(|ack| count(ack, peer.seq));
     for (left, right) in &mut p.sack {
         count(left, peer.seq);

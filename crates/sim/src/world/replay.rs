@@ -171,7 +171,8 @@ pub(super) fn obstacles(point: &Point) -> Vec<Refusal> {
         if !direction.changes.is_empty() || !direction.injects.is_empty() {
             obstacles.push(Refusal::new(
                 format!("application {}", app.name),
-                "on the model nothing changes or is injected on a link that a replay uses".to_owned(),
+                "on the model nothing changes or is injected on a link that a replay uses"
+                    .to_owned(),
                 "run it on a kernel (uml:, host)",
             ));
         }

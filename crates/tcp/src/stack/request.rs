@@ -105,7 +105,8 @@ impl Request {
         let sysctl = &cx.host.sysctl;
         let o = &seg.options;
         let own = own_mss(listener);
-        let peer = o.mss.filter(|&mss| mss != 0);
+        // TCP_MAXSEG bounds what the peer says, not what it does not say (`tcp_parse_options()`).
+        let peer = o.mss.filter(|&mss| mss != 0).map(|mss| mss.min(own));
         let peer = peer.unwrap_or_else(|| mss_clamp_default(cx));
         let stamps = o.timestamps.filter(|_| sysctl.tcp_timestamps != 0);
         let scale = o.window_scale.filter(|_| sysctl.tcp_window_scaling);
@@ -118,7 +119,7 @@ impl Request {
             rcv_nxt: seg.seq + 1,
             ts_off: 0,
             ts_recent: stamps.map_or(0, |(tsval, _)| tsval),
-            mss: peer.min(own),
+            mss: peer,
             advmss: Path::of(cx, seg.src.host, listener.mtu).advmss.min(own),
             window_clamp: 0,
             rcv_wnd: 0,
