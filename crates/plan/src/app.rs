@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::pair::Pair;
-use crate::point::SocketOptions;
+use crate::point::{SocketChange, SocketOptions};
 
 /// Connections that a listener holds until they are accepted, unless a key says otherwise.
 pub const BACKLOG: u16 = 4096;
@@ -38,6 +38,9 @@ pub struct App {
     pub client_socket: SocketOptions,
     /// Options of the server's sockets; they win over those of the host.
     pub server_socket: SocketOptions,
+    /// Options that are set later, in the order of the times.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<SocketChange>,
     /// A client for which nothing comes or goes for so long gives up: its socket is closed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_timeout_ns: Option<i64>,

@@ -21,7 +21,7 @@ use crate::set::AppSet;
 use tcplab_qdisc::Settings;
 
 pub use crate::experiment::keys::{host::Card, route::Route, socket::SocketOptions};
-pub use change::{Change, SysctlChange};
+pub use change::{Change, SocketChange, SysctlChange};
 pub use check::Wrong;
 pub use ip::Ip;
 pub use middlebox::{Inject, Injected, Rewrite, TcpOption};

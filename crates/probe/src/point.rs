@@ -43,6 +43,7 @@ pub(super) fn point(
             start_ns: 0,
             connections: 1,
             stagger_ns: 0,
+            changes: Vec::new(),
             client_socket: plain.clone(),
             server_socket: plain,
             client_timeout_ns: timeout_ns,

@@ -20,7 +20,8 @@ pub(crate) enum Wake {
     Way(u32),
     /// Timers of this host's TCP may be due.
     Host(u32),
-    /// The settings of this way change; behind the numbers of all ways, those of hosts.
+    /// The settings of this way change; behind the numbers of all ways, those of hosts, then
+    /// those of applications' sockets.
     Change(u32),
     /// A CPU of a host's card has something to do: the host's number, then 8 bits of the CPU's.
     Card(u32),

@@ -52,6 +52,8 @@ pub(crate) struct Listener {
     is_ready: bool,
     /// Of clients and of servers.
     pub(crate) options: [SocketOptions; 2],
+    /// Changes of them that were made.
+    pub(crate) changed: usize,
 }
 
 /// All sockets of a run.
@@ -79,6 +81,7 @@ impl Sockets {
                     options(&app.client_socket, app.client),
                     options(&app.server_socket, app.server),
                 ],
+                changed: 0,
             });
             let ends = [app.client, app.server].map(|host| Sock {
                 socket: Socket::None,

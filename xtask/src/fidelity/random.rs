@@ -8,7 +8,7 @@ use tcplab_base::Random;
 use tcplab_plan::app::{App, AppKind, Extent};
 use tcplab_plan::point::{
     Change, Direction, Does, Event, Inject, Injected, Ip, Of, QuickAck, RateTrace, Rewrite, Route,
-    SocketOptions, SysctlChange, TcpOption,
+    SocketChange, SocketOptions, SysctlChange, TcpOption,
 };
 use tcplab_plan::{Experiment, Point};
 
@@ -58,6 +58,9 @@ impl Draw {
         }
         point.apps[0].client_socket = self.socket();
         point.apps[0].server_socket = self.socket();
+        if self.percent(5) {
+            point.apps[0].changes = self.sockets_later();
+        }
         let ecn = self.percent(15);
         for host in &mut point.hosts {
             self.sysctls(&mut host.sysctl);
@@ -164,6 +167,28 @@ impl Draw {
             tos: None,
             cpu: None,
         }
+    }
+
+    /// One option of one side, during the transfer.
+    fn sockets_later(&mut self) -> Vec<SocketChange> {
+        let mut options = SocketOptions::default();
+        match self.up_to(9) {
+            0 => options.rcvbuf = Some(self.size(2_000, 60_000) as u32),
+            1 => options.sndbuf = Some(self.size(3_000, 60_000) as u32),
+            2 => options.window_clamp = Some(self.size(1_500, 40_000) as u32),
+            3 => options.congestion = Some("reno".to_owned()),
+            4 => options.linger = Some(0),
+            5 => options.cork = Some(self.percent(50)),
+            6 => options.nodelay = Some(self.percent(50)),
+            7 => options.notsent_lowat = Some(self.size(2_000, 20_000) as u32),
+            8 => options.quickack = QuickAck::Once(self.up_to(1) as i32),
+            _ => options.rcvlowat = Some(self.size(1, 6_000) as u32),
+        }
+        vec![SocketChange {
+            at_ns: self.one_of(&[5, 70, 400]) * MS,
+            of_clients: self.percent(50),
+            options,
+        }]
     }
 
     fn sysctls(&mut self, sysctl: &mut std::collections::BTreeMap<String, String>) {

@@ -27,6 +27,14 @@ pub fn of(point: &Point) -> String {
         }
         socket("client", &app.client_socket, &mut words);
         socket("server", &app.server_socket, &mut words);
+        for change in &app.changes {
+            let side = match change.of_clients {
+                true => "client",
+                false => "server",
+            };
+            let end = format!("at {} {side}", time(change.at_ns));
+            socket(&end, &change.options, &mut words);
+        }
     }
     for link in &point.links {
         if link.mtu != 1_500 {

@@ -321,3 +321,39 @@ fn a_sysctl_is_set_during_the_run() {
     ));
     assert!(said.contains("write TIME NAME=VALUE"), "{said}");
 }
+
+#[test]
+fn options_are_set_on_open_sockets() {
+    let with = |change: &str| {
+        let place = folder();
+        let one = point(&format!("{PLAIN}{change}\n"), "model", place.path());
+        one["flows"][0]["server"]["closed_ns"].as_i64()
+    };
+    let plain = with("").unwrap();
+    // 200 kB take 120 ms; the second half of them at 1 Mbit/s.
+    let paced = with("client_change = [{ at = \"60ms\", max_pacing_rate = \"1mbit\" }]");
+    assert!(paced.unwrap() > 2 * plain, "{paced:?}, {plain}");
+    assert_eq!(
+        with("client_change = [{ at = \"60s\", nodelay = true }]"),
+        Some(plain)
+    );
+    for (change, why) in [
+        ("client_change = [{ nodelay = true }]", "`at` is missing"),
+        ("client_change = [{ at = \"1s\" }]", "says no option"),
+        (
+            "server_change = [{ at = \"1s\", maxseg = 500 }]",
+            "`maxseg` is told when a connection opens",
+        ),
+        (
+            "server_change = [{ at = \"1s\", nodely = true }]",
+            "unknown key `nodely`",
+        ),
+        (
+            "client_change = [{ at = \"1s\", congestion = \"xyz\" }]",
+            "no congestion control `xyz`",
+        ),
+    ] {
+        let said = refused(&format!("{PLAIN}{change}\n"));
+        assert!(said.contains(why), "{change}: {said}");
+    }
+}

@@ -8,7 +8,7 @@ use nix::sys::socket::{
     AddressFamily, Backlog, SockFlag, SockProtocol, SockType, SockaddrStorage, accept4, bind,
     connect, getpeername, getsockname, listen, setsockopt, socket, sockopt,
 };
-use tcplab_plan::point::{Ip, SocketOptions};
+use tcplab_plan::point::{Ip, QuickAck, SocketOptions};
 
 use tcplab_os::options;
 use tcplab_os::sys::{self, SockOpt};
@@ -62,6 +62,15 @@ pub(crate) fn prepare(fd: &OwnedFd, udp: bool, wanted: &SocketOptions) -> Result
 /// Sets TCP_QUICKACK.
 pub(crate) fn quickack(fd: &OwnedFd, value: i32) -> Result<(), OsError> {
     sys::set_int(fd, SockOpt::QUICKACK, value).context(|| "cannot set TCP_QUICKACK".into())
+}
+
+/// Sets options on a connection that is there.
+pub(crate) fn changes(fd: &OwnedFd, options: &SocketOptions) -> Result<(), OsError> {
+    prepare(fd, false, options)?;
+    match options.quickack {
+        QuickAck::Once(value) => quickack(fd, value),
+        QuickAck::Leave | QuickAck::Each(_) => Ok(()),
+    }
 }
 
 /// A socket that waits for connections (none: for datagrams) on a port of all addresses.

@@ -16,6 +16,8 @@ pub(crate) enum Timer {
     Change(usize),
     /// A sysctl of this host is set: which of its changes.
     Sysctl(usize, usize),
+    /// Options are set on the sockets of this application: which of its changes.
+    Sockets(usize, usize),
     /// One half of a run on two machines looks around.
     Look,
 }

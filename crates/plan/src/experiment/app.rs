@@ -8,7 +8,7 @@ use super::fields::Fields;
 use super::host::{at_name, options};
 use super::keys::{APP, KINDS, Key, apps as keys};
 use super::link::host_index;
-use super::messages;
+use super::{later, messages};
 use crate::app::{App, AppKind, Extent, Listening, Reading};
 use crate::network::direct_link;
 use crate::point::{Host, Link};
@@ -137,6 +137,8 @@ fn app(fields: &Fields<'_>, hosts: &[Host], port: usize) -> Result<App, Fault> {
             .ok_or_else(|| fields.missing(key)),
     };
     let port = u16::try_from(port).unwrap_or(5001);
+    let does = does(fields, kind)?;
+    let is_tcp = !does.is_udp() && !does.is_replay();
     Ok(App {
         name: fields.name(&keys::NAME)?.unwrap_or_else(|| kind.to_owned()),
         group: None,
@@ -148,6 +150,7 @@ fn app(fields: &Fields<'_>, hosts: &[Host], port: usize) -> Result<App, Fault> {
         stagger_ns: fields.get(&keys::STAGGER)?,
         client_socket: options(fields, &keys::CLIENT_SOCKET)?,
         server_socket: options(fields, &keys::SERVER_SOCKET)?,
+        changes: later::changes(fields, is_tcp)?,
         client_timeout_ns: fields.find(&keys::CLIENT_TIMEOUT)?,
         server_timeout_ns: fields.find(&keys::SERVER_TIMEOUT)?,
         listening: Listening {
@@ -157,7 +160,7 @@ fn app(fields: &Fields<'_>, hosts: &[Host], port: usize) -> Result<App, Fault> {
             defer_accept_ns: fields.find(&keys::DEFER_ACCEPT)?.unwrap_or(0),
         },
         reading: reading(fields, kind)?,
-        does: does(fields, kind)?,
+        does,
     })
 }
 

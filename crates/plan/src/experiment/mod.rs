@@ -14,6 +14,7 @@ pub(crate) mod fields;
 mod groups;
 pub(crate) mod host;
 pub(crate) mod keys;
+mod later;
 pub(crate) mod link;
 mod messages;
 mod middlebox;

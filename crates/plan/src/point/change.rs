@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcplab_qdisc::Settings;
 
-use super::Direction;
+use super::{Direction, QuickAck, SocketOptions};
 
 /// New settings of one way from a time of the run on. A setting that is left out stays as it was.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -42,6 +42,47 @@ pub struct SysctlChange {
     pub name: String,
     /// Its new value.
     pub value: String,
+}
+
+/// Options that are set on the sockets of one side of an application at a time of the run: those that are open then.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SocketChange {
+    /// When, after the run's start.
+    pub at_ns: i64,
+    /// Of the clients' sockets, else of the servers'.
+    pub of_clients: bool,
+    /// The options; those that are left out stay.
+    pub options: SocketOptions,
+}
+
+impl SocketChange {
+    /// Why a socket that is open cannot take these options, if it cannot.
+    pub fn unchangeable(&self) -> Option<&'static str> {
+        let options = &self.options;
+        let told_at_open = [
+            (
+                options.maxseg.is_some(),
+                "`maxseg` is told when a connection opens",
+            ),
+            (
+                options.syncnt.is_some(),
+                "`syncnt` counts SYNs, when a connection opens",
+            ),
+            (
+                options.cpu.is_some(),
+                "`cpu` is the application's, for the whole run",
+            ),
+            (
+                matches!(options.quickack, QuickAck::Each(_)),
+                "`quickack = \"each N\"` is what the application does; write `quickack = N`",
+            ),
+        ];
+        if let Some((_, why)) = told_at_open.iter().find(|(is_said, _)| *is_said) {
+            return Some(why);
+        }
+        (*options == SocketOptions::default()).then_some("says no option")
+    }
 }
 
 impl Change {

@@ -289,6 +289,7 @@ fn web(drawn: &Drawn) -> App {
         start_ns: 0,
         connections: 1,
         stagger_ns: 0,
+        changes: Vec::new(),
         client_socket: SocketOptions::default(),
         server_socket: SocketOptions::default(),
         client_timeout_ns: Some(drawn.client_timeout_ns),

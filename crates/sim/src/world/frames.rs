@@ -152,7 +152,7 @@ impl Net {
         }
     }
 
-    /// Sets the times at which settings of links and hosts change.
+    /// Sets the times at which settings of links, hosts and sockets change.
     pub(super) fn set_changes(&mut self) {
         for (number, one) in self.network.ways.iter().enumerate() {
             let Some(schedule) = &one.schedule else {
@@ -170,12 +170,22 @@ impl Net {
                 self.events.set(at, Wake::Change((ways + host) as u32));
             }
         }
+        let before = ways + self.hosts.len();
+        for (app, settings) in self.point.apps.iter().enumerate() {
+            for change in &settings.changes {
+                let at = Instant::default() + Duration::from_nanos(change.at_ns);
+                self.events.set(at, Wake::Change((before + app) as u32));
+            }
+        }
     }
 
     /// The settings of a way change, or those of a host.
     #[cold]
     pub(super) fn way_changes(&mut self, number: usize) {
         if let Some(host) = number.checked_sub(self.network.ways.len()) {
+            if let Some(app) = host.checked_sub(self.hosts.len()) {
+                return self.sockets_change(app);
+            }
             let point = Arc::clone(&self.point);
             self.hosts[host].changes(&point.hosts[host].changes, point.ip);
             return;

@@ -15,7 +15,7 @@ use crate::socket::{Socket, Watch};
 const DATAGRAMS: usize = 4096;
 
 /// `SOCK_MIN_RCVBUF / 2`: the least that TCP_WINDOW_CLAMP takes.
-const LEAST_CLAMP: u32 = 1_152;
+pub(super) const LEAST_CLAMP: u32 = 1_152;
 
 impl tcplab_apps::Host for Net {
     type Conn = (ConnId, Addr);
@@ -294,7 +294,7 @@ impl tcplab_apps::Host for Net {
 
 impl Net {
     #[inline]
-    fn with<R>(
+    pub(super) fn with<R>(
         &mut self,
         end: usize,
         call: impl FnOnce(&mut Endpoint, &mut Cx<'_>) -> R,

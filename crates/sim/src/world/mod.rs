@@ -7,6 +7,7 @@
 mod budget;
 mod frames;
 mod host;
+mod later;
 mod live;
 mod memory;
 mod net;

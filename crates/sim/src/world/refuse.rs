@@ -125,6 +125,13 @@ fn of_congestion(point: &Point, found: &mut Vec<Refusal>) {
             &|| of("server_socket"),
             app.server_socket.congestion.as_ref(),
         );
+        for change in &app.changes {
+            let key = match change.of_clients {
+                true => "client_change",
+                false => "server_change",
+            };
+            look(&|| of(key), change.options.congestion.as_ref());
+        }
     }
 }
 

@@ -151,6 +151,7 @@ impl<'p> World<'p> {
             Timer::Link(number) => self.net.give_out(number)?,
             Timer::Change(way) => self.net.link_changes(way)?,
             Timer::Sysctl(host, number) => self.net.host_changes(host, number)?,
+            Timer::Sockets(app, number) => self.net.sockets_change(app, number)?,
             Timer::Look => self.look_at_site(),
         }
         self.net.go_on()
@@ -372,7 +373,7 @@ impl<'p> Net<'p> {
         })
     }
 
-    /// Sets the times at which settings of our links and hosts change.
+    /// Sets the times at which settings of our links, of hosts and of sockets change.
     fn set_changes(&mut self) {
         let links = self.links.iter().enumerate();
         let of = |(number, link): (usize, &Option<OurLink>)| {
@@ -391,6 +392,24 @@ impl<'p> Net<'p> {
                 self.timers.set(at, Timer::Sysctl(host, number));
             }
         }
+        for (app, settings) in self.point.apps.iter().enumerate() {
+            for (number, change) in settings.changes.iter().enumerate() {
+                let at = self.start + Duration::from_nanos(change.at_ns);
+                self.timers.set(at, Timer::Sockets(app, number));
+            }
+        }
+    }
+
+    fn sockets_change(&mut self, app: usize, number: usize) -> Result<(), OsError> {
+        let change = &self.point.apps[app].changes[number];
+        let side = usize::from(!change.of_clients);
+        let of_side = self.sockets.iter().skip(side).step_by(2);
+        for sock in of_side.filter(|sock| sock.app == app) {
+            if let Some(fd) = sock.tcp() {
+                super::socket::changes(fd, &change.options)?;
+            }
+        }
+        Ok(())
     }
 
     fn host_changes(&mut self, host: usize, number: usize) -> Result<(), OsError> {

@@ -28,6 +28,11 @@ pub(crate) const CONNECTIONS: Key = key("connections", Form::Count((1, MAX_CONNE
 pub(crate) const STAGGER: Key = key("stagger", Form::Time(Bounds::Any), number(0), "time between two starts, also between hosts of a group");
 pub(crate) const CLIENT_SOCKET: Key = key("client_socket", Form::Table(SOCKET), says("the host's"), "options of the client's sockets");
 pub(crate) const SERVER_SOCKET: Key = key("server_socket", Form::Table(SOCKET), says("the host's"), "options of the server's sockets");
+pub(crate) const AT: Key = fixed("at", Form::Time(Bounds::Any), MUST, "time since the run's start (required)");
+/// `client_change`, `server_change`.
+pub(crate) const LATER: &[Key] = &super::joined::<{ 1 + SOCKET.len() }>(&[AT], SOCKET);
+pub(crate) const CLIENT_CHANGE: Key = fixed("client_change", Form::Tables(LATER), says("none"), "options that are set during the run on the client's sockets that are open then: `[{ at = \"5s\", nodelay = true }]`");
+pub(crate) const SERVER_CHANGE: Key = fixed("server_change", Form::Tables(LATER), says("none"), "the same for the server's sockets");
 pub(crate) const CLIENT_TIMEOUT: Key = key("client_timeout", Form::Time(WAIT), says("none"), "a client whose socket makes no progress for this long gives up (`ETIME`) and closes");
 pub(crate) const SERVER_TIMEOUT: Key = key("server_timeout", Form::Time(WAIT), says("none"), "the same for the server");
 pub(crate) const LISTENS: Key = key("listens", Form::Flag, flag(true), "whether the server listens; if not, connections and datagrams are refused");
@@ -36,7 +41,8 @@ pub(crate) const DEFER_ACCEPT: Key = key("defer_accept", Form::Time(Bounds::Whol
 pub(crate) const ACCEPT_EVERY: Key = key("accept_every", Form::Time(Bounds::Any), number(0), "the server accepts one connection, then waits this long; 0: accepts all at once");
 /// `[[app]]`, whatever its kind.
 pub(crate) const APP: &[Key] = &[
-    NAME, KIND, CLIENT, SERVER, PORT, START, CONNECTIONS, STAGGER, CLIENT_SOCKET, SERVER_SOCKET, CLIENT_TIMEOUT,
+    NAME, KIND, CLIENT, SERVER, PORT, START, CONNECTIONS, STAGGER, CLIENT_SOCKET, SERVER_SOCKET, CLIENT_CHANGE,
+    SERVER_CHANGE, CLIENT_TIMEOUT,
     SERVER_TIMEOUT, LISTENS, BACKLOG, ACCEPT_EVERY, DEFER_ACCEPT,
 ];
 pub(crate) const COUNT: Key = key("count", Form::Count(COUNTS), says("no limit"), "ends after this many writes, transactions or datagrams");

@@ -7,9 +7,9 @@ use super::{Checked, Wrong, at_most, each, name, number, of, text, time, timed};
 use crate::app::{App, AppKind, Extent, Message};
 use crate::experiment::keys::apps as keys;
 use crate::network::direct_link;
-use crate::point::Point;
+use crate::point::{Point, SocketChange};
 use crate::rules::{
-    MAX_ALL_APPS, MAX_COUNT, MAX_MESSAGES, MAX_PAGES, MAX_PATH, MAX_TEXT, RESERVED,
+    MAX_ALL_APPS, MAX_COUNT, MAX_MESSAGES, MAX_OUTAGES, MAX_PAGES, MAX_PATH, MAX_TEXT, RESERVED,
 };
 use crate::ways::Ways;
 use tcplab_base::quantity::SIZE;
@@ -82,6 +82,15 @@ fn names(point: &Point) -> Checked {
     })
 }
 
+fn change(change: &SocketChange) -> Checked {
+    time("at_ns", change.at_ns, 0)?;
+    (change.options.check()).map_err(|wrong| wrong.under("options"))?;
+    match change.unchangeable() {
+        Some(why) => Err(Wrong::at("options", why)),
+        None => Ok(()),
+    }
+}
+
 fn one(app: &App, point: &Point) -> Checked {
     name("name", &app.name)?;
     if let Some(group) = &app.group {
@@ -95,6 +104,16 @@ fn one(app: &App, point: &Point) -> Checked {
     timed("stagger_ns", Some(app.stagger_ns), &keys::STAGGER)?;
     (app.client_socket.check()).map_err(|wrong| wrong.under("client_socket"))?;
     (app.server_socket.check()).map_err(|wrong| wrong.under("server_socket"))?;
+    at_most("changes", app.changes.len(), 2 * MAX_OUTAGES, "changes")?;
+    each("changes", &app.changes, change)?;
+    if !app.changes.is_sorted_by_key(|change| change.at_ns) {
+        let message = "must stand in the order of their times";
+        return Err(Wrong::at("changes", message));
+    }
+    if !app.changes.is_empty() && app.does.is_udp() {
+        let message = "needs an application of TCP: datagrams keep their options";
+        return Err(Wrong::at("changes", message));
+    }
     timed(
         "client_timeout_ns",
         app.client_timeout_ns,
