@@ -52,7 +52,8 @@ impl Endpoint {
         let open = matches!(self.state, State::Established | State::CloseWait);
         if open && self.ack.is_scheduled() {
             self.ack.pending |= AckPending::PUSHED;
-            self.cleanup_rbuf(cx, 1);
+            // No packet came: the ACK has the time stamp of the last one.
+            cx.at_mstamp(self.last_stamp(cx), |cx| self.cleanup_rbuf(cx, 1));
             if value & 1 == 0 {
                 self.ack.enter_pingpong(cx);
             }

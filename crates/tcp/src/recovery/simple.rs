@@ -52,10 +52,14 @@ impl Endpoint {
     pub(crate) fn mtu_reduced(&mut self, cx: &mut Cx<'_>, mtu: u32) {
         self.path_shrinks(cx, mtu);
         self.sync_mss(cx, mtu);
+        cx.at_mstamp(self.last_stamp(cx), |cx| self.simple_retransmit(cx));
+    }
+
+    /// `tcp_mstamp`: when the connection read the clock last, as it sent or was sent something.
+    pub(crate) fn last_stamp(&self, cx: &Cx<'_>) -> u64 {
         let tick_ns = cx.host.clock.tick_ns().unsigned_abs();
         let heard = u64::from(cx.jiffies32().wrapping_sub(self.rcv.rcv_tstamp)) * tick_ns;
         let heard = cx.now_ns().saturating_sub(heard);
-        let stamp = self.tune.wstamp_ns.max(heard / tick_ns * tick_ns);
-        cx.at_mstamp(stamp, |cx| self.simple_retransmit(cx));
+        self.tune.wstamp_ns.max(heard / tick_ns * tick_ns)
     }
 }
