@@ -11,6 +11,7 @@ import sys
 
 import corpus
 import families
+import icmp
 import labrun
 
 OUT = labrun.HERE.parent.parent / "tests" / "captures"
@@ -143,6 +144,7 @@ makes them again and checks each against the kernels' own counters (times and se
 10.77.0.2 port 5001, 96 bytes kept of each frame, nanosecond stamps. A pair `X.a` / `X.b` is one connection seen at both ends, by one clock.
 `labels.json` holds what each was made with: kernel, HZ, path, scenario, what the link did, the kernels' counters, and the findings that are true
 as far as the capture can show them (`causes` must be found, `allowed` may be).
+Those of `icmp.py` passed a router: client 10.77.0.1 or fd77::1, server 10.77.1.2 or fd77:1::2, 128 bytes kept of each frame.
 `cuts.json`, written by hand, says for each capture with a cause which ways of cutting it leave the cause in the packets, and why not.
 
 | file | kernel of both hosts | captured | how it was made |
@@ -190,7 +192,14 @@ def main(names):
             }
         sizes = {f: (OUT / f).stat().st_size for f in (f"{name}.{p}.pcap" for p in points)}
         labrun.say(f"{sizes}")
-    order = [f"{c[0]}.{p}.pcap" for c in CAPTURES for p in c[3]]
+    write(labels)
+
+
+def write(new):
+    """Writes README.md and labels.json, with these entries new."""
+    labels_file = OUT / "labels.json"
+    labels = {**(json.loads(labels_file.read_text()) if labels_file.exists() else {}), **new}
+    order = [f"{c[0]}.{p}.pcap" for c in CAPTURES for p in c[3]] + [f"{c[0]}.{c[1]}.pcap" for c in icmp.CAPTURES]
     (OUT / "README.md").write_text(HEAD + "".join(labels[f]["readme"] for f in order if f in labels))
     labels_file.write_text(json.dumps({f: labels[f] for f in order if f in labels}, indent=1) + "\n")
 

@@ -184,7 +184,7 @@ def jumbo(rng):
     def judge(seen):
         if seen.timeouts(s) < 2 or not seen.finished():
             return "it found no way round"
-        return truth({}, ["rto", "black_hole", "tail_loss"], one_of=[[["rto", "black_hole"], s + ("m" if after else "")]])
+        return truth({}, ["rto", "black_hole", "tail_loss", "large_missing"], one_of=[[["rto", "black_hole"], s + ("m" if after else "")]])
     return case("jumbo", rng, p, lines, rng.choice([0.5, 4, 18, 50]), judge, s, clothes=False)
 
 

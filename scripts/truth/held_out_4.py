@@ -240,7 +240,7 @@ def tunnel(rng):
     def judge(seen):
         if seen.timeouts("b") < 3 or seen.finished():
             return "too few timeouts"
-        return truth({"black_hole": before("b", after)}, ["rto", "tail_loss", "no_answer", "slow_server", "artefacts"])
+        return truth({"black_hole": before("b", after)}, ["rto", "tail_loss", "no_answer", "slow_server", "artefacts", "large_missing"])
     return case("tunnel", rng, p, lines, rng.choice([3, 15, 45]), judge, "b", clothes=False)
 
 

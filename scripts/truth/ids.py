@@ -25,6 +25,7 @@ ACCEPT = {
     "middlebox_reset": ("reset_by_middlebox",),
     "keepalive_death": ("keepalive_death",),
     "black_hole": ("black_hole",),
+    "large_missing": ("large_packets_missing",),
     # trouble of the path
     "bufferbloat": ("bufferbloat",),
     "policer": ("policer",),

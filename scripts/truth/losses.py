@@ -202,7 +202,7 @@ def mtu(rng):
              f"max={rng.choice([5, 12]) * 1000000}", "steps=1"]
 
     def judge(seen):
-        return truth({"black_hole": before(s, after)}, ["rto", "tail_loss"]) if seen.timeouts(s) >= 3 else "too few timeouts"
+        return truth({"black_hole": before(s, after)}, ["rto", "tail_loss", "large_missing"]) if seen.timeouts(s) >= 3 else "too few timeouts"
     return Case("mtu-black-hole", [*lines, *path(rng, p, rng.choice(RTTS)), *sometimes(rng, p)], judge, s, rng.choice(KERNELS), p)
 
 

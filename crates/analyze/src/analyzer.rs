@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use tcplab_base::Instant;
-use tcplab_wire::{NotTcp, TcpFlags, TcpPacket};
+use tcplab_wire::{IcmpError, NotTcp, TcpFlags, TcpPacket};
 
 use crate::bounds::{Options, Scales};
 use crate::conn::{Connection, Moment};
@@ -270,6 +270,21 @@ impl Analyzer {
             NotTcp::Malformed => self.totals.malformed += 1,
             NotTcp::UnknownLink => self.totals.unknown_link += 1,
             NotTcp::NotIp | NotTcp::OtherProtocol(_) => {}
+        }
+    }
+
+    /// Takes an ICMP error that quotes a TCP packet, after [`Analyzer::packet`] or [`Analyzer::other`] took its frame: it
+    /// belongs to the connection of the quoted packet, if that is open.
+    #[cold]
+    pub fn icmp(&mut self, number: u64, error: &IcmpError) {
+        let (key, from_a) = Key::between(error.src, error.dst);
+        let fingerprint = self.table.fingerprint(&key);
+        let Some(Place::Live(index)) = self.table.find(fingerprint) else {
+            return;
+        };
+        let with = (&self.options.caqm, &mut self.shelf);
+        if let Some(connection) = self.slots.grown(index, |_| false, with) {
+            connection.icmp(number, usize::from(!from_a), error);
         }
     }
 

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use tcplab_base::Instant;
 use tcplab_capture::{Body, Error, Reader, Record};
-use tcplab_wire::{Config, LinkType, NotTcp, Parsed, Reassembler};
+use tcplab_wire::{Config, IcmpError, LinkType, NotTcp, Parsed, Reassembler, Standing};
 
 use crate::{Analyzer, Output};
 
@@ -52,15 +52,30 @@ impl Parser {
         }
         &self.parsed
     }
+
+    /// The ICMP error that the last frame was, if it quotes a TCP packet.
+    #[cold]
+    fn icmp_error(&self) -> Option<&IcmpError> {
+        self.fragments.icmp_error()
+    }
 }
 
 impl Analyzer {
-    /// Takes what was read: its number in the file, its time stamp.
+    /// Takes what the parser read last: its number in the file, its time stamp.
     #[inline(always)]
-    pub fn feed(&mut self, number: u64, time: Option<Instant>, parsed: &Parsed) {
-        match parsed {
-            Parsed::Tcp(packet) => self.packet(number, time, packet),
-            Parsed::NotTcp(why) => self.other(*why),
+    pub fn feed(&mut self, number: u64, time: Option<Instant>, parser: &Parser) {
+        let may_be_icmp = match &parser.parsed {
+            Parsed::Tcp(packet) => {
+                self.packet(number, time, packet);
+                packet.standing == Standing::Quoted
+            }
+            Parsed::NotTcp(why) => {
+                self.other(*why);
+                *why == NotTcp::TcpStub
+            }
+        };
+        if may_be_icmp && let Some(error) = parser.icmp_error() {
+            self.icmp(number, error);
         }
     }
 
@@ -90,7 +105,8 @@ impl Analyzer {
             Ok(mut reader) => loop {
                 match reader.next() {
                     Ok(Some(record)) => {
-                        self.feed(record.number, record.time, parser.record(&record));
+                        parser.record(&record);
+                        self.feed(record.number, record.time, &parser);
                     }
                     Ok(None) => break None,
                     Err(e) => break Some(e),

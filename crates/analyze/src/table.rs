@@ -28,17 +28,20 @@ pub(crate) struct Key {
 impl Key {
     /// The key of a packet, and whether `a` sent it.
     pub(crate) fn of(p: &TcpPacket) -> (Self, bool) {
-        let in_order = match (p.src.ip, p.dst.ip) {
+        Self::between(p.src, p.dst)
+    }
+
+    /// The same of a packet from `src` to `dst`.
+    pub(crate) fn between(src: Endpoint, dst: Endpoint) -> (Self, bool) {
+        let in_order = match (src.ip, dst.ip) {
             // The usual case as two numbers.
-            (IpAddr::V4(src), IpAddr::V4(dst)) => {
-                packed(src, p.src.port) <= packed(dst, p.dst.port)
-            }
-            _ => (p.src.ip, p.src.port) <= (p.dst.ip, p.dst.port),
+            (IpAddr::V4(from), IpAddr::V4(to)) => packed(from, src.port) <= packed(to, dst.port),
+            _ => (src.ip, src.port) <= (dst.ip, dst.port),
         };
         if in_order {
-            (Self { a: p.src, b: p.dst }, true)
+            (Self { a: src, b: dst }, true)
         } else {
-            (Self { a: p.dst, b: p.src }, false)
+            (Self { a: dst, b: src }, false)
         }
     }
 

@@ -8,11 +8,11 @@ mod common;
 
 use std::fmt::Write as _;
 
-use common::{Answer, answer, frames, root, section};
+use common::{Answer, Seen, answer, frames, root, section};
 use serde_json::Value;
 use tcplab_analyze::{Analyzer, Options};
 use tcplab_base::Instant;
-use tcplab_wire::{Parsed, TcpFlags, TcpPacket};
+use tcplab_wire::{IcmpError, Parsed, TcpFlags, TcpPacket};
 
 /// Bytes of each frame that a snapped capture keeps.
 const SNAP: usize = 60;
@@ -52,7 +52,9 @@ struct Packet {
     number: u64,
     time: Option<Instant>,
     whole: TcpPacket,
-    snapped: Option<TcpPacket>,
+    /// The ICMP error that quotes it.
+    icmp: Option<IcmpError>,
+    snapped: Option<(TcpPacket, Option<IcmpError>)>,
 }
 
 fn packets(file: &str) -> Vec<Packet> {
@@ -61,14 +63,18 @@ fn packets(file: &str) -> Vec<Packet> {
         &root().join("tests/captures").join(file),
         |number, time, parse| {
             let tcp = |kept| match parse(kept) {
-                Parsed::Tcp(packet) => Some(packet),
-                Parsed::NotTcp(_) => None,
+                Seen {
+                    parsed: Parsed::Tcp(packet),
+                    icmp,
+                } => Some((packet, icmp)),
+                Seen { .. } => None,
             };
-            if let Some(whole) = tcp(usize::MAX) {
+            if let Some((whole, icmp)) = tcp(usize::MAX) {
                 packets.push(Packet {
                     number,
                     time,
                     whole,
+                    icmp,
                     snapped: tcp(SNAP),
                 });
             }
@@ -90,16 +96,20 @@ fn analyze_cut(packets: &[Packet], cut: Cut) -> Answer {
             Cut::NoHandshake => !syn && !third,
             Cut::First(n) => i >= n,
             Cut::Half => i >= half,
-            Cut::Only { client } => (p.whole.src.port > p.whole.dst.port) == client,
+            // An ICMP error comes from the other side of what it quotes.
+            Cut::Only { client } => {
+                (p.whole.src.port > p.whole.dst.port) == (client != p.icmp.is_some())
+            }
             Cut::Snapped => true,
             Cut::EveryTenth => (i + 1) % 10 != 0,
         };
         let packet = match cut {
-            Cut::Snapped => p.snapped.as_ref(),
-            _ => Some(&p.whole),
+            Cut::Snapped => p.snapped.as_ref().map(|s| (&s.0, s.1)),
+            _ => Some((&p.whole, p.icmp)),
         };
-        if let Some(packet) = packet.filter(|_| keep) {
+        if let Some((packet, icmp)) = packet.filter(|_| keep) {
             analyzer.packet(p.number, p.time, packet);
+            icmp.iter().for_each(|e| analyzer.icmp(p.number, e));
         }
     }
     answer(analyzer)

@@ -4,11 +4,11 @@
 //! connection as the other one's. Frames that can be read as packets of that connection are part of what a capture says
 //! (a sum may be wrong because of an offload), and go to a third analyser, which must stay on its feet and small.
 
-use tcplab_analyze::{Analyzer, Options, Output};
+use tcplab_analyze::{Analyzer, Options, Output, Parser};
 use tcplab_base::{Duration, Instant};
 use tcplab_drill::packets::{Hosts, bytes_of};
 use tcplab_wire::malformed::{Aim, Case, Family, Flow, Group};
-use tcplab_wire::{Config, LinkType, Parsed, Reassembler, parse_frame};
+use tcplab_wire::{Config, LinkType, Parsed, parse_frame};
 
 use super::pair::{Conn, Pair};
 use super::target::{Effect, Parse, Target};
@@ -25,7 +25,7 @@ struct Desk {
     pair: Pair,
     live: Conn,
     numbers: Hosts,
-    pieces: Reassembler,
+    parser: Parser,
     /// The live connection alone, the same with frames between, the frames.
     alone: Analyzer,
     between: Analyzer,
@@ -86,7 +86,7 @@ impl Desk {
         pair.carry(&live)?;
         let mut desk = Self {
             numbers: pair.hosts(),
-            pieces: Reassembler::default(),
+            parser: Parser::new(Config::default()),
             pair,
             live,
             alone: analyser(None),
@@ -117,15 +117,15 @@ impl Desk {
         }
     }
 
-    fn take(&mut self, parsed: &Parsed, at: Instant) {
+    /// Takes a frame as `tcplab analyze` reads it: packets are put together from their fragments, and ICMP errors belong to
+    /// the connection that they quote.
+    fn take(&mut self, frame: &[u8], at: Instant) {
         self.number += 1;
-        match parsed {
-            Parsed::NotTcp(why) => {
-                self.between.other(*why);
-                self.hostile.other(*why);
-            }
-            Parsed::Tcp(packet) => self.hostile.packet(self.number, Some(at), packet),
+        let len = frame.len() as u32;
+        if let Parsed::NotTcp(why) = self.parser.frame(LinkType::Ethernet, frame, len) {
+            self.between.other(*why);
         }
+        self.hostile.feed(self.number, Some(at), &self.parser);
         // What is finished goes.
         while self.hostile.poll().is_some() {}
     }
@@ -179,11 +179,7 @@ impl Target for Analyser {
         let at = desk.pair.now;
         for frame in case.frames() {
             parse(frame);
-            // As `tcplab analyze` reads: packets are put together from their fragments.
-            let len = frame.len() as u32;
-            let link = LinkType::Ethernet;
-            let parsed = (desk.pieces).parse(link, frame, len, &Config::default());
-            desk.take(&parsed, at);
+            desk.take(frame, at);
         }
         Ok(Effect::default())
     }

@@ -106,6 +106,10 @@ pub(crate) struct Walk<'a> {
     pub context: tcp::Context,
     /// The fragment that ended the walk.
     pub fragment: Option<Fragment<'a>>,
+    /// The ICMP error around what is being read.
+    pub message: Option<icmp::Message>,
+    /// The same with the TCP header that it quotes.
+    pub icmp_error: Option<icmp::IcmpError>,
 }
 
 /// Headers that may be nested before we give up; each takes at least two bytes, most take more.
@@ -228,6 +232,8 @@ impl<'a> Walk<'a> {
                 quoted: false,
             },
             fragment: None,
+            message: None,
+            icmp_error: None,
         }
     }
 
@@ -251,7 +257,13 @@ impl<'a> Walk<'a> {
         let (mut layer, mut rest) = (first, rest);
         for _ in 0..MAX_LAYERS {
             (layer, rest) = match layer {
-                Layer::Protocol(tcp::PROTOCOL) => return tcp::read(&self.context, rest),
+                Layer::Protocol(tcp::PROTOCOL) => {
+                    if let Some(message) = &self.message {
+                        let (src, dst) = (self.context.src, self.context.dst);
+                        self.icmp_error = message.quotes(src, dst, rest);
+                    }
+                    return tcp::read(&self.context, rest);
+                }
                 Layer::Ethernet => ethernet::step(rest),
                 Layer::EtherType(t) if t == self.config.caqm_ethertype => caqm::step(self, rest),
                 Layer::EtherType(t) => ethernet::ethertype(self, t, rest),

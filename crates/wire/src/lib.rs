@@ -36,6 +36,7 @@ pub use caqm::{CAQM_ETHERTYPE, CaqmEtherTypeError, CaqmInfo, CaqmUnits, caqm_eth
 pub use checksum::Sum;
 pub use edit::set_tcp;
 pub use frame::{Config, NotTcp, Parsed, parse_frame};
+pub use icmp::IcmpError;
 pub use link::LinkType;
 pub use mark::{mark_ce, mark_ce_ip, set_traffic_class, wash};
 pub use offload::{Joiner, OffloadError, Segments, SuperFrame, VnetHeader};

@@ -8,7 +8,7 @@ use std::net::IpAddr;
 
 use crate::frame::{Layer, Walk, plain};
 use crate::rest::Rest;
-use crate::{Config, LinkType, NotTcp, Parsed};
+use crate::{Config, IcmpError, LinkType, NotTcp, Parsed};
 
 /// Incomplete packets that are kept.
 const MAX_PACKETS: usize = 256;
@@ -58,6 +58,7 @@ struct Packet {
 pub struct Reassembler {
     packets: BTreeMap<Key, Packet>,
     frames: u64,
+    icmp_error: Option<IcmpError>,
 }
 
 impl Reassembler {
@@ -90,10 +91,25 @@ impl Reassembler {
     fn walk(&mut self, link: LinkType, data: &[u8], orig_len: u32, config: &Config) -> Parsed {
         let mut walk = Walk::new(config);
         match walk.walk(link, Rest::new(data, orig_len)) {
-            Ok(packet) => Parsed::Tcp(packet),
+            Ok(packet) => {
+                if walk.context.quoted {
+                    self.icmp_error = walk.icmp_error;
+                }
+                Parsed::Tcp(packet)
+            }
             Err(NotTcp::Fragment) => self.fragment(walk),
-            Err(why) => Parsed::NotTcp(why),
+            Err(why) => {
+                self.icmp_error = walk.icmp_error;
+                Parsed::NotTcp(why)
+            }
         }
+    }
+
+    /// The ICMP error that the last frame was, if it quotes the ports and the sequence number of a TCP header at least.
+    /// Ask after a frame that gave a packet [`Standing::Quoted`](crate::Standing::Quoted) or [`NotTcp::TcpStub`]: others
+    /// may leave the error of a frame before.
+    pub fn icmp_error(&self) -> Option<&IcmpError> {
+        self.icmp_error.as_ref()
     }
 
     #[cold]
@@ -110,9 +126,15 @@ impl Reassembler {
             let mut inner = walk.with_lifetime();
             inner.context.encap.fragments = u16::try_from(pieces).unwrap_or(u16::MAX);
             match inner.run(Layer::Protocol(found.protocol), Rest::new(&whole, 0)) {
-                Ok(packet) => return Parsed::Tcp(packet),
+                Ok(packet) => {
+                    self.icmp_error = inner.icmp_error;
+                    return Parsed::Tcp(packet);
+                }
                 Err(NotTcp::Fragment) => {}
-                Err(why) => return Parsed::NotTcp(why),
+                Err(why) => {
+                    self.icmp_error = inner.icmp_error;
+                    return Parsed::NotTcp(why);
+                }
             }
             fragment = inner.fragment.take().map(Owned::from);
             walk = inner.with_lifetime();

@@ -4,12 +4,11 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use tcplab_analyze::report::{Direction, Rtt, Stream};
 use tcplab_analyze::trace::Rows;
-use tcplab_analyze::{Analyzer, Options, Output};
+use tcplab_analyze::{Analyzer, Options, Output, Parser};
 use tcplab_base::{Duration, Instant, Seq};
-use tcplab_capture::{Body, Reader};
+use tcplab_capture::Reader;
 use tcplab_wire::{
-    CaqmInfo, CaqmUnits, Config, Encap, Endpoint, NotTcp, Parsed, Standing, TcpFlags, TcpOptions,
-    TcpPacket, parse_frame,
+    CaqmInfo, CaqmUnits, Config, Encap, Endpoint, Parsed, Standing, TcpFlags, TcpOptions, TcpPacket,
 };
 
 /// Bytes of one step of a program.
@@ -76,29 +75,14 @@ pub fn whole(data: &[u8]) {
         caqm: CaqmUnits::default(),
     };
     let mut check = Check::new(options, false);
-    let config = Config::default();
+    let mut parser = Parser::new(Config::default());
     while let Ok(Some(record)) = reader.next() {
         check.fed += 1;
-        let parsed = match record.body {
-            Body::Frame {
-                link,
-                data,
-                orig_len,
-            } => parse_frame(link, data, orig_len, &config),
-            Body::Tcp(packet) => Parsed::Tcp(*packet),
-            Body::Other => Parsed::NotTcp(NotTcp::NotIp),
-        };
-        match parsed {
-            Parsed::Tcp(packet) => {
-                check.tcp += 1;
-                check.analyzer.packet(record.number, record.time, &packet);
-            }
-            Parsed::NotTcp(why) => {
-                check.tcp += u64::from(parsed.is_tcp());
-                check.stubs += u64::from(parsed.is_tcp());
-                check.analyzer.other(why);
-            }
-        }
+        let parsed = parser.record(&record);
+        let is_stub = matches!(parsed, Parsed::NotTcp(_)) && parsed.is_tcp();
+        check.tcp += u64::from(parsed.is_tcp());
+        check.stubs += u64::from(is_stub);
+        check.analyzer.feed(record.number, record.time, &parser);
         check.drain();
     }
     check.finish();

@@ -555,6 +555,7 @@ fn sent_again(tx: &mut Dir, rx: &Dir, p: &TcpPacket, at: At) -> SegmentKind {
         flight: tx.nxt - tx.una.min(tx.nxt),
         passed: tx.relative(tx.una),
         lost: false,
+        too_big: tx.is_too_big(seq),
     };
     let loss = tx.loss();
     let kind = loss.again(&again);

@@ -1,13 +1,15 @@
 //! One side of a connection: what it sent, and how it acknowledges what its peer sent.
 
 use tcplab_base::{Duration, Instant, Samples, Seq};
-use tcplab_wire::{TcpFlags, TcpPacket};
+use tcplab_wire::{Standing, TcpFlags, TcpPacket};
 
 use super::ack::{AckStats, TIMER_US};
+use super::ahead::Ahead;
 use super::caqm::Tags;
 use super::clock::TsClock;
 use super::data::At;
 use super::flight::Flight;
+use super::icmp::Icmp;
 use super::load::Load;
 use super::loss::Loss;
 use super::moment::Moment;
@@ -190,9 +192,19 @@ pub(crate) struct Rare {
     pub first_super: u64,
     pub missed: Missed,
     pub truncated: u32,
-    pub unanswered: Option<Box<Unanswered>>,
+    pub seldom: Option<Box<Seldom>>,
     /// How often one IP identification was left out: a packet that the capture does not show.
     pub id_gaps: u32,
+}
+
+/// What is rare among the rare.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Seldom {
+    pub unanswered: Option<Unanswered>,
+    /// A hole in front of what was not ACKed.
+    pub ahead: Option<Ahead>,
+    /// What ICMP errors said of its packets.
+    pub icmp: Option<Box<Icmp>>,
 }
 
 /// Keep-alives since the peer's last packet.
@@ -208,15 +220,14 @@ impl Rare {
     /// A keep-alive passes; the peer's last packet passed at `heard`.
     pub(crate) fn keep_alive(&mut self, heard: Instant, number: u64, now: Instant) {
         self.keep_alives += 1;
-        let new = || {
-            Box::new(Unanswered {
-                since: now,
-                last: now,
-                count: 0,
-                packets: Vec::new(),
-            })
+        let new = || Unanswered {
+            since: now,
+            last: now,
+            count: 0,
+            packets: Vec::new(),
         };
-        let u = self.unanswered.get_or_insert_with(new);
+        let seldom = self.seldom.get_or_insert_default();
+        let u = seldom.unanswered.get_or_insert_with(new);
         if heard > u.since {
             *u = new();
         }
@@ -376,6 +387,16 @@ impl Dir {
         self.rare.get_or_insert_default()
     }
 
+    /// What is rare among the rare, if anything is.
+    pub(crate) fn seldom(&self) -> Option<&Seldom> {
+        self.rare.as_deref()?.seldom.as_deref()
+    }
+
+    /// The same, to take more in.
+    pub(super) fn seldom_mut(&mut self) -> &mut Seldom {
+        self.rare().seldom.get_or_insert_default()
+    }
+
     /// What its CAQM tags say; none: it sent none.
     pub(crate) fn caqm(&self) -> Option<&Tags> {
         let tags = self.rare.as_deref()?.caqm_tags.as_deref();
@@ -409,7 +430,7 @@ impl Dir {
     }
 
     /// Counts what every packet shows.
-    pub(crate) fn count(&mut self, p: &TcpPacket, verdicts: Verdicts) {
+    pub(super) fn count(&mut self, p: &TcpPacket, verdicts: Verdicts, at: At) {
         self.packets += 1;
         if p.payload_len > 0 && p.standing.has_length() {
             self.data_segments += 1;
@@ -418,6 +439,9 @@ impl Dir {
         }
         if verdicts != Verdicts::default() {
             self.count_verdicts(verdicts);
+            if verdicts.has(Verdicts::LOST_SEGMENT) {
+                self.ahead(p, at);
+            }
         }
         let handshake = p.flags.has(TcpFlags::SYN);
         if p.ecn != 0 || p.encap.caqm.is_some() || p.header_truncated {
@@ -427,7 +451,9 @@ impl Dir {
             if p.encap.caqm.is_some() {
                 rare.caqm_tags.get_or_insert_default().packets += 1;
             }
-            rare.truncated += u32::from(p.header_truncated);
+            // An error quotes as much as its sender liked to: that says nothing of the capture.
+            let is_cut = p.header_truncated && p.standing != Standing::Quoted;
+            rare.truncated += u32::from(is_cut);
             // The options that were cut off: on data they are time stamps, mostly (RFC 7323 appendix A: 12 bytes).
             self.timestamps |= p.header_truncated && p.header_len >= 32 && p.payload_len > 0;
         }

@@ -78,6 +78,8 @@ pub(crate) struct Record {
     pub end: Option<Instant>,
     /// The same, while it is not known how the sender went on.
     pub ended_at: Option<Instant>,
+    /// ICMP named the first segment that was sent again as too big for the path.
+    pub too_big: bool,
     /// New data was sent in it, or at once after it: the sender had more to send.
     pub more_to_send: bool,
 }

@@ -129,7 +129,7 @@ impl Connection {
             // One side alone shows neither who waited nor for what.
             Some(_) if self.is_one_sided() => Account::unknown(duration_us),
             Some(tracker) => tracker.close(&self.dirs, client, (self.start, duration_us)),
-            None => Account::default(),
+            None => Account::unknown(duration_us),
         };
         self.put_right(&mut account);
         // Packets of which nothing but the header's fields is known tell nothing.
@@ -161,7 +161,12 @@ impl Connection {
         };
         // A RST alone answers nothing.
         let opening = opening + u32::from(h.reset);
-        a.packets.min(b.packets) == 0 && a.packets.max(b.packets) > opening
+        !self.is_told() && a.packets.min(b.packets) == 0 && a.packets.max(b.packets) > opening
+    }
+
+    /// An ICMP error came: an answer of the other direction.
+    fn is_told(&self) -> bool {
+        self.dirs.iter().any(|d| d.icmp().is_some())
     }
 
     fn state(&self) -> State {
@@ -205,7 +210,7 @@ impl Connection {
             list.push(Artefact::SuperSegments);
         }
         let one_sided = a.packets.min(b.packets) == 0;
-        if one_sided && (busy || self.is_one_sided()) {
+        if one_sided && !self.is_told() && (busy || self.is_one_sided()) {
             list.push(Artefact::OneDirection);
         }
         if !one_sided && rare(|r| r.missed.bytes > 0) {

@@ -76,6 +76,7 @@ pub(super) fn timeout(tx: &Dir, rx: &Dir, p: &TcpPacket, at: At) -> Option<Again
         flight: 0,
         passed: tx.relative(tx.una),
         lost: true,
+        too_big: false,
     };
     again.silent().then_some(again)
 }

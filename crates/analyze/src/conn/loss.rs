@@ -123,6 +123,8 @@ pub(crate) struct Again {
     pub passed: u64,
     /// The original never came to the capture, though it was sent.
     pub lost: bool,
+    /// ICMP named it as too big for the path.
+    pub too_big: bool,
 }
 
 impl Again {
@@ -427,6 +429,7 @@ impl Open {
                 evidence,
                 acked: a.acked,
                 lost: a.lost,
+                too_big: a.too_big,
                 longest_idle: a.idle,
                 timeouts: u32::from(kind == EpisodeKind::Rto),
                 retransmissions: 1,

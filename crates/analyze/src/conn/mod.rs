@@ -5,6 +5,7 @@
 //! `window`; `finish` makes the report.
 
 mod ack;
+mod ahead;
 mod alone;
 mod bucket;
 mod caqm;
@@ -17,6 +18,7 @@ mod events;
 mod finish;
 mod flight;
 mod hidden;
+mod icmp;
 mod input;
 mod load;
 mod loss;
@@ -35,9 +37,10 @@ mod weight;
 mod window;
 
 use tcplab_base::{Duration, Instant};
-use tcplab_wire::{CaqmUnits, TcpFlags, TcpPacket};
+use tcplab_wire::{CaqmUnits, IcmpError, TcpFlags, TcpPacket};
 
 pub(crate) use ack::{AckStats, TIMER_US};
+pub(crate) use ahead::Ahead;
 pub(crate) use alone::{Alone, HELD_US};
 pub(crate) use bucket::Bucket;
 pub(crate) use caqm::{Offer, Tags};
@@ -45,6 +48,7 @@ pub(crate) use dir::{Dir, Unanswered};
 pub(crate) use episode::{Episodes, Record};
 pub(crate) use events::Events;
 pub(crate) use flight::Segment;
+pub(crate) use icmp::{Icmp, TooBig};
 pub(crate) use load::{QueueWaits, Reordered, STANDING_US};
 pub(crate) use opening::Opening;
 pub(crate) use passed::Passed;
@@ -196,7 +200,7 @@ impl Connection {
         }
         let verdicts = self.compat.packet(now, number, dir == 0, p);
         let now = self.clock(dir, p, number, now);
-        self.dirs[dir].count(p, verdicts);
+        self.dirs[dir].count(p, verdicts, At { number, now });
         let mut kind = SegmentKind::PureAck;
         let mut told = Told::default();
         let mark = dir::mark(p);
@@ -244,6 +248,11 @@ impl Connection {
             );
         }
         self.apply_fixes();
+    }
+
+    /// Takes an ICMP error about a packet that side `dir` had sent.
+    pub(crate) fn icmp(&mut self, number: u64, dir: usize, error: &IcmpError) {
+        self.dirs[dir].icmp_error(error, number);
     }
 
     /// The time of a packet, with steps of the capture's clock taken out.

@@ -3,8 +3,9 @@
 
 use tcplab_base::Samples;
 
+use super::dir::Seldom;
 use super::load::Load;
-use super::{AckStats, Connection, Dir};
+use super::{AckStats, Connection, Dir, Icmp};
 use crate::budget::Tracker;
 
 impl Connection {
@@ -29,9 +30,17 @@ impl Dir {
                 + r.load.as_deref().map_or(0, Load::weight)
         });
         let loss = self.loss.as_deref().map_or(0, |l| l.weight());
-        let rare = self.rare.as_deref().map_or(0, size_of_val);
+        let rare = self.rare.as_deref().map_or(0, |r| {
+            size_of_val(r) + r.seldom.as_deref().map_or(0, Seldom::weight)
+        });
         let rounds = self.rounds.as_deref().map_or(0, size_of_val);
         self.flight.weight() + rounds + acks + rtt + loss + rare
+    }
+}
+
+impl Seldom {
+    fn weight(&self) -> usize {
+        size_of::<Self>() + self.icmp.as_deref().map_or(0, Icmp::weight)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Everything of one direction, or everything large, vanishes (RFC 2923, RFC 4821).
 
-use super::{Detector, Finding, Id, Need, Severity, Side, packets, times};
-use crate::conn::{Record, Segment};
+use super::{Detector, Finding, Id, Need, Severity, Side, icmp, packets, path_mtu, times};
+use crate::conn::{Record, Segment, TooBig};
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("black_hole"),
@@ -81,6 +81,11 @@ pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
     Some(finding(side, last, large))
 }
 
+/// Whether this finding speaks of the episode: it is the one that never ended.
+pub(super) fn explains(side: &Side<'_>, r: &Record) -> bool {
+    r.duration.is_none() && find(side).is_some()
+}
+
 /// The receiver answered with a RST: the packets do arrive, and it no longer knows the connection.
 fn is_answered(side: &Side<'_>) -> bool {
     let reset = side
@@ -103,34 +108,57 @@ fn finding(side: &Side<'_>, last: &Record, large: Option<u32>) -> Finding {
             "{sender} gets no ACK any more: it sent the same data again, and its timer fired {tried}"
         )
     };
-    f.cause = if let Some(full) = large {
-        format!(
-            "Full segments of {full} bytes are never ACKed while small packets pass: the path's MTU is \
-             smaller, and the ICMP message that should say so does not come through (path MTU black \
-             hole)."
-        )
-    } else {
-        format!(
-            "The retransmission timer fired {tried} and no ACK came back: the packets or their ACKs are lost, {} is \
-             gone, or a device on the path dropped its state.",
-            side.receiver_end.ip
-        )
-    };
-    f.remedy = if large.is_some() {
-        vec![
-            format!(
-                "On {}: `sysctl net.ipv4.tcp_mtu_probing=1` lets TCP find the size itself.",
-                side.sender_end.ip
-            ),
-            "Or let ICMP \"fragmentation needed\" and \"packet too big\" pass, or lower the MTU or MSS \
-             (ip route ... advmss, nft ... tcp option maxseg size set rt mtu)."
-                .to_owned(),
-        ]
-    } else {
-        vec![
-            "Check the path, and the idle times of NAT and firewalls on it: they forget connections."
-                .to_owned(),
-        ]
+    let told = path_mtu::told(side).filter(|_| last.too_big);
+    (f.cause, f.remedy) = match (told, large) {
+        (Some(told), _) => ignored(side, told),
+        (None, Some(full)) => only_large(side, full),
+        (None, None) => everything(side, &tried),
     };
     f
+}
+
+/// Routers say that packets are too big, and the sender goes on.
+fn ignored(side: &Side<'_>, told: &TooBig) -> (String, Vec<String>) {
+    let (sender, router) = (side.sender_end.ip, told.from);
+    let cause = format!(
+        "{router} reported {} ({}), and {sender} goes on sending larger packets: the ICMP messages do not reach it, or it ignores \
+         them (path MTU black hole).",
+        path_mtu::mtu(told),
+        times(u64::from(told.count))
+    );
+    (cause, path_mtu::remedy(side, told, true))
+}
+
+/// Full segments vanish, and nobody says why.
+fn only_large(side: &Side<'_>, full: u32) -> (String, Vec<String>) {
+    let cause = format!(
+        "Full segments of {full} bytes are never ACKed while small packets pass: the path's MTU is smaller, and the ICMP message \
+         that should say so does not come through (path MTU black hole)."
+    );
+    let remedy = vec![
+        format!(
+            "On {}: `sysctl net.ipv4.tcp_mtu_probing=1` lets TCP find the size itself.",
+            side.sender_end.ip
+        ),
+        "Or let ICMP \"fragmentation needed\" and \"packet too big\" pass, or lower the MTU or MSS (ip route ... advmss, nft ... \
+         tcp option maxseg size set rt mtu)."
+            .to_owned(),
+    ];
+    (cause, remedy)
+}
+
+/// Nothing comes back at all.
+fn everything(side: &Side<'_>, tried: &str) -> (String, Vec<String>) {
+    let mut cause = format!(
+        "The retransmission timer fired {tried} and no ACK came back: the packets or their ACKs are lost, {} is gone, or a device \
+         on the path dropped its state.",
+        side.receiver_end.ip
+    );
+    if let Some(refused) = side.sender.icmp().and_then(|i| i.refused.as_ref()) {
+        let (from, error) = (refused.error.from, icmp::named(&refused.error));
+        cause += &format!(" {from} answered with {error}.");
+    }
+    let remedy =
+        "Check the path, and the idle times of NAT and firewalls on it: they forget connections.";
+    (cause, vec![remedy.to_owned()])
 }

@@ -1,10 +1,12 @@
 //! How findings are looked for: each detector, in both directions of a connection.
 
+use std::borrow::Cow;
+
 use tcplab_wire::Endpoint;
 
 use super::{
     CAQM, Finding, Id, LIST, Lacks, Limits, Missing, Need, Severity, accept_queue_overflow, caqm,
-    clock_step, measured, quiet, token_bucket,
+    clock_step, measured, path_mtu, quiet, token_bucket,
 };
 use crate::conn::{Connection, Dir, Record};
 
@@ -101,17 +103,16 @@ pub(crate) struct Side<'a> {
     pub receiver: &'a Dir,
     pub receiver_end: Endpoint,
     pub connection: &'a Connection,
+    /// What the sender repeated for a reason that no other packet names.
+    episodes: Cow<'a, [Record]>,
     limits: &'a Limits,
 }
 
 impl Side<'_> {
     /// Episodes of the sender that ended or not, oldest first; without those that a server caused which did not take
-    /// the connection.
+    /// the connection, and those in which the sender repaired what was too big for the path ([`path_mtu`]).
     pub(crate) fn episodes(&self) -> &[Record] {
-        let Some(loss) = self.sender.loss.as_deref() else {
-            return &[];
-        };
-        let all = loss.episodes.ended.as_slice();
+        let all = &*self.episodes;
         let ignored = accept_queue_overflow::episodes_explained(self, all);
         all.get(ignored..).unwrap_or_default()
     }
@@ -184,6 +185,7 @@ fn run_all(connection: &Connection, limits: &Limits) -> Found {
             receiver: &connection.dirs[r],
             receiver_end: ends[r],
             connection,
+            episodes: path_mtu::others(&connection.dirs[s]),
             limits,
         };
         let missing = side.missing();

@@ -16,7 +16,7 @@ const ENOUGH: u32 = 3;
 
 /// Keep-alives of the sender that nobody answered, enough of them.
 pub(super) fn unanswered<'a>(side: &'a Side<'_>) -> Option<&'a Unanswered> {
-    let probes = side.sender.rare.as_deref()?.unanswered.as_deref()?;
+    let probes = side.sender.seldom()?.unanswered.as_ref()?;
     let heard = side.receiver.last_packet;
     (probes.count >= ENOUGH && heard < probes.since).then_some(probes)
 }

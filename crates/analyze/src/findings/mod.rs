@@ -17,7 +17,9 @@ mod detector;
 mod duplication;
 mod episodes;
 mod finding;
+mod icmp;
 mod keepalive_death;
+mod large_packets_missing;
 mod limits;
 mod loss;
 mod measured;
@@ -25,6 +27,7 @@ mod needs;
 mod no_answer;
 mod options;
 mod others_queue;
+mod path_mtu;
 mod policer;
 pub mod proof;
 mod quickack;
@@ -46,6 +49,7 @@ mod syn;
 mod tail_loss;
 mod time_wait_reuse;
 mod token_bucket;
+mod unreachable;
 mod window_after_idle;
 mod zero_window;
 
@@ -74,6 +78,8 @@ static LIST: &[Detector] = &[
     zero_window::DETECTOR,
     tail_loss::DETECTOR,
     black_hole::DETECTOR,
+    large_packets_missing::DETECTOR,
+    path_mtu::DETECTOR,
     // The path.
     loss::QUEUE,
     loss::RANDOM,
@@ -94,6 +100,7 @@ static LIST: &[Detector] = &[
     no_answer::DETECTOR,
     accept_queue_overflow::DETECTOR,
     refused::DETECTOR,
+    unreachable::DETECTOR,
     time_wait_reuse::DETECTOR,
     keepalive_death::DETECTOR,
     receive_window::LIMITED,

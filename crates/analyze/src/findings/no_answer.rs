@@ -3,12 +3,15 @@
 
 use tcplab_base::Duration;
 
-use super::{Detector, Finding, Found, Id, Need, Severity, Side, keepalive_death, length};
+use super::{
+    Detector, Finding, Found, Id, Need, Severity, Side, keepalive_death, large_packets_missing,
+    length,
+};
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("no_answer"),
     severity: "medium; info while the connection stays open, and for a message that followed an answer at once",
-    said_when: "A message of the client was acknowledged and nothing of the client was sent again; it came 20 ms or more after the last answer (a sooner one may be an answer itself), or was the first and only one and took less time than the silence after it (else it is a feed), or the connection was closed and at least three messages before had been answered (five, if the server spoke first). The server sent no data for 1 s or more until the connection was closed, or for 5 s or more while it stayed open",
+    said_when: "A message of the client was acknowledged and nothing of the client was sent again; it came 20 ms or more after the last answer (a sooner one may be an answer itself), or was the first and only one and took less time than the silence after it (else it is a feed), or the connection was closed and at least three messages before had been answered (five, if the server spoke first). The server sent no data for 1 s or more until the connection was closed, or for 5 s or more while it stayed open, and none of its packets was ahead of data that never came",
     needs: &[Need::BothDirections, Need::Data],
     detect,
 };
@@ -53,7 +56,8 @@ fn unanswered(side: &Side<'_>) -> Option<Unanswered> {
     let (client, server) = (side.sender, side.receiver);
     let message = side.connection.unanswered(side.is_a())?;
     let acked = (client.una + u32::from(client.fin_seen)).at_or_after(client.nxt);
-    let gone = keepalive_death::unanswered(side).is_some();
+    let gone =
+        keepalive_death::unanswered(side).is_some() || large_packets_missing::hides_answer(side);
     let waited =
         message.until.since(message.sent) - Duration::from_micros(server.path_or_zero().into());
     // What comes at once after the server's data may be the answer to that.
@@ -120,5 +124,8 @@ fn describe(side: &Side<'_>, message: &Unanswered) -> Finding {
         "All that {client} had sent was acknowledged, and no data came back. If {client} expects no answer to such a \
          message, this is normal. If a proxy or NAT acknowledged it, it may never have reached {server}."
     );
+    if large_packets_missing::may_hide_answer(side) {
+        f.cause += " If the answer consists of packets too large for the path, none arrives, and the packets here look the same.";
+    }
     f
 }

@@ -3,14 +3,14 @@
 use tcplab_base::Duration;
 
 use super::episodes::Episodes;
-use super::{Detector, Finding, Found, Id, Need, Severity, Side, length, times, up_to};
+use super::{Detector, Finding, Found, Id, Need, Severity, Side, black_hole, length, times, up_to};
 use crate::conn::Record;
 use crate::report::{EpisodeKind, SpuriousEvidence};
 
 pub(crate) const STALL: Detector = Detector {
     id: Id("rto_stall"),
     severity: "high from 1 s of silence, else medium",
-    said_when: "The retransmission timer sent segments again, and they had been lost",
+    said_when: "The retransmission timer sent segments again, and they had been lost; not said of a `black_hole`",
     needs: &[Need::Data],
     detect: stalls,
 };
@@ -78,9 +78,10 @@ fn stalls(side: &Side<'_>, out: &mut Found) {
         side.stamps_cut().then_some(Need::WholeHeaders)
     };
     let unaccepted = |r: &Record| side.may_be_unaccepted(r) && !r.lost;
-    let sure = |r: &Record| is_kind(r, false) && (blind.is_none() || r.lost) && !unaccepted(r);
+    let needed = |r: &Record| is_kind(r, false) && !black_hole::explains(side, r);
+    let sure = |r: &Record| needed(r) && (blind.is_none() || r.lost) && !unaccepted(r);
     let found = Episodes::of(side, sure).map(|list| stall(side, &list));
-    let stalled = side.episodes().iter().any(|r| is_kind(r, false));
+    let stalled = side.episodes().iter().any(needed);
     if found.is_none() && stalled {
         out.cannot_tell(blind.unwrap_or(Need::Handshake));
     }

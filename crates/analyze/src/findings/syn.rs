@@ -3,8 +3,8 @@
 use tcplab_base::Duration;
 
 use super::{
-    Detector, Finding, Found, Id, Need, Severity, Side, accept_queue_overflow, length, packets,
-    time_wait_reuse,
+    Detector, Finding, Found, Id, Need, Severity, Side, accept_queue_overflow, icmp, length,
+    packets, time_wait_reuse, unreachable,
 };
 
 pub(crate) const DETECTOR: Detector = Detector {
@@ -30,7 +30,10 @@ fn detect(side: &Side<'_>, out: &mut Found) {
 
 fn find(side: &Side<'_>) -> Option<Finding> {
     let loss = side.sender.loss.as_deref().filter(|l| l.syn > 0)?;
-    if accept_queue_overflow::explains_handshake(side) || time_wait_reuse::explains(side) {
+    let explained = accept_queue_overflow::explains_handshake(side)
+        || time_wait_reuse::explains(side)
+        || unreachable::explains(side);
+    if explained {
         return None;
     }
     let h = &side.connection.handshake;
@@ -71,6 +74,10 @@ fn find(side: &Side<'_>) -> Option<Finding> {
         )
     };
     f.cause.extend(ports.map(|gap| used_before(side, gap)));
+    if let Some(refused) = side.sender.icmp().and_then(|i| i.refused.as_ref()) {
+        let (from, error) = (refused.error.from, icmp::named(&refused.error));
+        f.cause += &format!(" Before it was answered, {from} sent {error}.");
+    }
     f.remedy = if answered {
         vec![
             "At the listener: does `nstat -az TcpExtListenOverflows TcpExtListenDrops \

@@ -15,7 +15,7 @@ use tcplab_analyze::trace::StreamTrace;
 use tcplab_analyze::{Analyzer, Options, Output};
 use tcplab_base::Instant;
 use tcplab_capture::{Body, Reader};
-use tcplab_wire::{Config, Parsed, TcpPacket, parse_frame};
+use tcplab_wire::{Config, IcmpError, Parsed, Reassembler, Standing, TcpPacket};
 
 /// Everything that the analyser hands out.
 #[derive(Default)]
@@ -36,8 +36,15 @@ impl Answer {
     }
 }
 
+/// What a frame holds.
+pub struct Seen {
+    pub parsed: Parsed,
+    /// The ICMP error that quotes the packet.
+    pub icmp: Option<IcmpError>,
+}
+
 /// Gives each frame of a file: its number, its time, and what a capture holds that keeps so many bytes of it.
-pub fn frames(path: &Path, mut take: impl FnMut(u64, Option<Instant>, &dyn Fn(usize) -> Parsed)) {
+pub fn frames(path: &Path, mut take: impl FnMut(u64, Option<Instant>, &dyn Fn(usize) -> Seen)) {
     let file = File::open(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let mut reader = Reader::new(file).expect("a capture");
     while let Some(record) = reader.next().expect("an undamaged capture") {
@@ -49,7 +56,11 @@ pub fn frames(path: &Path, mut take: impl FnMut(u64, Option<Instant>, &dyn Fn(us
         {
             let parse = |kept: usize| {
                 let data = &data[..data.len().min(kept)];
-                parse_frame(link, data, orig_len, &Config::default())
+                let mut parser = Reassembler::default();
+                let parsed = parser.parse(link, data, orig_len, &Config::default());
+                let quotes = matches!(&parsed, Parsed::Tcp(p) if p.standing == Standing::Quoted);
+                let icmp = parser.icmp_error().filter(|_| quotes).copied();
+                Seen { parsed, icmp }
             };
             take(record.number, record.time, &parse);
         }
@@ -64,10 +75,16 @@ pub fn analyze(path: &Path, options: Options) -> Answer {
 /// Analyses those packets of a file.
 pub fn analyze_some(path: &Path, options: Options, keep: impl Fn(&TcpPacket) -> bool) -> Answer {
     let mut analyzer = Analyzer::new(options);
-    frames(path, |number, time, parse| match parse(usize::MAX) {
-        Parsed::Tcp(packet) if keep(&packet) => analyzer.packet(number, time, &packet),
-        Parsed::Tcp(_) => {}
-        Parsed::NotTcp(why) => analyzer.other(why),
+    frames(path, |number, time, parse| {
+        let Seen { parsed, icmp } = parse(usize::MAX);
+        match parsed {
+            Parsed::Tcp(packet) if keep(&packet) => {
+                analyzer.packet(number, time, &packet);
+                icmp.iter().for_each(|e| analyzer.icmp(number, e));
+            }
+            Parsed::Tcp(_) => {}
+            Parsed::NotTcp(why) => analyzer.other(why),
+        }
     });
     answer(analyzer)
 }

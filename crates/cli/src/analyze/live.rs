@@ -70,8 +70,8 @@ impl Source {
                 }
             };
             number += 1;
-            let parsed = parser.frame(frame.link, frame.data, frame.orig_len);
-            analyzer.feed(number, Some(frame.time), parsed);
+            parser.frame(frame.link, frame.data, frame.orig_len);
+            analyzer.feed(number, Some(frame.time), &parser);
             if let Some(bar) = &bar {
                 bar.set_position(number);
             }

@@ -153,13 +153,20 @@ fn transfers(cures: &'static [Cure]) -> How {
 /// Why there is no experiment of a finding.
 fn why_not(id: &str) -> &'static str {
     match id {
-        "rto_stall" | "tail_loss" | "black_hole" | "syn_retries" | "loss" | "random_loss"
-        | "congestion_loss" | "ack_loss" | "duplication" => {
-            "the experiment does not include the path's losses"
-        }
+        "rto_stall"
+        | "tail_loss"
+        | "black_hole"
+        | "syn_retries"
+        | "loss"
+        | "random_loss"
+        | "congestion_loss"
+        | "ack_loss"
+        | "duplication"
+        | "large_packets_missing" => "the experiment does not include the path's losses",
         "spurious_rto" | "spurious_retransmission_reordering" | "reordering" => {
             "the experiment does not include the path's varying delays"
         }
+        "path_mtu" | "unreachable" => "the experiment does not include the path's routers",
         "bufferbloat" => "the experiment does not include the path's rate and queue",
         "slow_server" | "slow_client" | "no_answer" => {
             "the program waits, not TCP: the experiment replays its pauses"

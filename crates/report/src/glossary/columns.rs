@@ -94,6 +94,8 @@ pub(crate) fn short(id: &str) -> String {
         "spurious_retransmission_reordering" => "reordering",
         "syn_retries" => "SYN retries",
         "small_mss" => "small MSS",
+        "path_mtu" => "path MTU",
+        "large_packets_missing" => "large packets missing?",
         other => {
             let words = other.replace('_', " ");
             return match words.strip_prefix("caqm ") {

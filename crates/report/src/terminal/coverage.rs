@@ -55,6 +55,7 @@ fn explained(id: Id) -> &'static [usize] {
         | "spurious_retransmission_reordering"
         | "tail_loss"
         | "black_hole"
+        | "path_mtu"
         | "loss"
         | "congestion_loss"
         | "random_loss"
@@ -63,7 +64,7 @@ fn explained(id: Id) -> &'static [usize] {
         | "duplication"
         | "caqm_no_switch" => &[0],
         "quickack_exhausted" | "delack_nagle" | "delack_request_response" => &[1, UNCLEAR],
-        "syn_retries" | "accept_queue_overflow" | "time_wait_reuse" => &[0, 3],
+        "syn_retries" | "unreachable" | "accept_queue_overflow" | "time_wait_reuse" => &[0, 3],
         "refused" => &[0, 4],
         "keepalive_death" => &[0, 5],
         "reset" | "reset_by_middlebox" => &[5],
