@@ -21,6 +21,8 @@ pub enum Doing {
     Reading(u64),
     /// One read of at most this.
     ReadingSome(u64),
+    /// Waiting for the connection whose SYN took the first write, to end it then.
+    Ending(Ending),
     /// Sending this datagram.
     Sending(Message),
     /// Waiting for a datagram, until this time.
@@ -29,6 +31,15 @@ pub enum Doing {
     Sleeping,
     /// It has ended.
     Over,
+}
+
+/// How an end ends its direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// shutdown(SHUT_WR).
+    Shutdown,
+    /// close(2).
+    Close,
 }
 
 /// What an event loop shall do for a program that cannot go on.

@@ -44,6 +44,9 @@ pub struct App {
     /// The same of the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_timeout_ns: Option<i64>,
+    /// TCP Fast Open: the client's first data go with its SYN, and the listener takes them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub fastopen: bool,
     /// How its server takes connections.
     #[serde(default, skip_serializing_if = "Listening::is_plain")]
     pub listening: Listening,
@@ -336,6 +339,20 @@ impl AppKind {
     pub fn is_udp(&self) -> bool {
         use AppKind::{Ping, UdpRr, UdpStream};
         matches!(self, UdpStream { .. } | UdpRr { .. } | Ping { .. }) || self.is_replay()
+    }
+
+    /// Whether a connection begins with a write of the client.
+    pub fn client_writes_first(&self) -> bool {
+        match self {
+            Self::Echo { .. }
+            | Self::WriteWriteRead { .. }
+            | Self::RequestResponse { .. }
+            | Self::ConnectRequestResponse { .. }
+            | Self::Web { .. } => true,
+            Self::Bulk { reverse, .. } => !reverse,
+            Self::Messages { messages } => messages.first().is_some_and(|m| m.from_client),
+            _ => false,
+        }
     }
 
     /// Whether it sends recorded frames, without a socket of a protocol.

@@ -10,6 +10,7 @@ pub mod contract;
 pub mod dist;
 pub mod endless;
 pub mod experiment;
+mod fastopen;
 pub mod measure;
 pub mod network;
 pub mod outcome;

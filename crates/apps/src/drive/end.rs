@@ -5,7 +5,7 @@ use tcplab_plan::outcome::{End as EndOutcome, LogLine};
 use tcplab_plan::point::QuickAck;
 
 use super::host::{Host, Read};
-use crate::doing::{Doing, Wants};
+use crate::doing::{Doing, Ending, Wants};
 use crate::patience::Awaited;
 use crate::program::{Message, Program, Result as Went, Step};
 use crate::record::Record;
@@ -181,6 +181,7 @@ impl End {
                 Doing::ReadingSome(most) => self.read(call, most, false),
                 Doing::Sending(message) => self.send(call, message),
                 Doing::Receiving(until) => self.receive(call, until),
+                Doing::Ending(how) => self.ends(call, how),
                 Doing::Over => Some(Wants::Close),
                 // Whoever ends these three says so by setting another state.
                 Doing::Nothing | Doing::Connecting | Doing::Sleeping => Some(Wants::Readable(None)),
@@ -218,15 +219,27 @@ impl End {
             }
             Step::Until(when) => (Doing::Sleeping, Some(Wants::Until(when))),
             Step::Reconnect => (Doing::Nothing, Some(Wants::Reconnect)),
-            Step::Shutdown => {
-                call.host.shutdown(call.index);
-                self.log(call, "shutdown", 0);
-                (Doing::Next(Went::Done), None)
-            }
-            Step::Close => (Doing::Over, Some(Wants::Close)),
+            Step::Shutdown => (Doing::Ending(Ending::Shutdown), None),
+            Step::Close => (Doing::Ending(Ending::Close), None),
         };
         self.doing = doing;
         wait
+    }
+
+    /// Ends its direction. In SYN-SENT that would throw away what the SYN took with it: it waits for the connection.
+    #[inline(never)]
+    fn ends<H: Host>(&mut self, call: &mut Call<'_, H>, how: Ending) -> Option<Wants> {
+        if self.has_socket && call.host.is_opening(call.index) {
+            return Some(Wants::Writable);
+        }
+        if how == Ending::Close {
+            self.doing = Doing::Over;
+            return Some(Wants::Close);
+        }
+        call.host.shutdown(call.index);
+        self.log(call, "shutdown", 0);
+        self.doing = Doing::Next(Went::Done);
+        None
     }
 
     /// Writes what is left, as much as fits.

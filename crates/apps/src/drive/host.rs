@@ -112,6 +112,11 @@ pub trait Host {
         Ok(())
     }
 
+    /// Whether the program has its connection before it stands: Fast Open, whose first write goes with the SYN.
+    fn is_opening(&mut self, _end: usize) -> bool {
+        false
+    }
+
     /// accept(2); gives the client's port. None: nobody waits.
     fn accept(&mut self, app: usize) -> Option<(Self::Conn, u16)>;
 

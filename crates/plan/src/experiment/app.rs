@@ -10,6 +10,7 @@ use super::keys::{APP, KINDS, Key, apps as keys};
 use super::link::host_index;
 use super::messages;
 use crate::app::{App, AppKind, Extent, Listening, Reading};
+use crate::fastopen;
 use crate::network::direct_link;
 use crate::point::{Host, Link};
 use crate::rules::{MAX_PAGES, RESERVED, SECOND_NS};
@@ -48,7 +49,7 @@ pub(crate) fn apps(
             let message = format!("`{}` has port {} of this server", known.name, app.port);
             return Err(fields.at(&keys::PORT, message));
         }
-        check_listening(fields, &app)?;
+        check_listening(fields, &app, hosts)?;
         if app.does.is_replay() {
             check_replay(fields, &app, hosts, links)?;
         }
@@ -61,7 +62,7 @@ pub(crate) fn apps(
 }
 
 /// Datagrams have no connections to accept. Nobody listens to echoes and replays.
-fn check_listening(fields: &Fields<'_>, app: &App) -> Result<(), Fault> {
+fn check_listening(fields: &Fields<'_>, app: &App, hosts: &[Host]) -> Result<(), Fault> {
     let has_port = !app.does.is_icmp() && !app.does.is_replay();
     let keys = [
         (&keys::LISTENS, has_port, "kinds with a server"),
@@ -76,6 +77,11 @@ fn check_listening(fields: &Fields<'_>, app: &App) -> Result<(), Fault> {
             !app.does.is_udp(),
             "kinds with connections",
         ),
+        (
+            &keys::FASTOPEN,
+            app.does.client_writes_first(),
+            "applications whose client writes first",
+        ),
     ];
     let mut wrong = keys
         .into_iter()
@@ -85,7 +91,10 @@ fn check_listening(fields: &Fields<'_>, app: &App) -> Result<(), Fault> {
             let message = format!("`{}` is for {kinds}; remove it", key.name);
             Err(fields.at(key, message))
         }
-        None => Ok(()),
+        None => match fastopen::obstacle(app, hosts) {
+            Some(why) => Err(fields.at(&keys::FASTOPEN, why)),
+            None => Ok(()),
+        },
     }
 }
 
@@ -150,6 +159,7 @@ fn app(fields: &Fields<'_>, hosts: &[Host], port: usize) -> Result<App, Fault> {
         server_socket: options(fields, &keys::SERVER_SOCKET)?,
         client_timeout_ns: fields.find(&keys::CLIENT_TIMEOUT)?,
         server_timeout_ns: fields.find(&keys::SERVER_TIMEOUT)?,
+        fastopen: fields.get(&keys::FASTOPEN)?,
         listening: Listening {
             listens: fields.get(&keys::LISTENS)?,
             backlog: fields.get(&keys::BACKLOG)?,

@@ -6,6 +6,7 @@ use super::links::host;
 use super::{Checked, Wrong, at_most, each, name, number, of, text, time, timed};
 use crate::app::{App, AppKind, Extent, Message};
 use crate::experiment::keys::apps as keys;
+use crate::fastopen;
 use crate::network::direct_link;
 use crate::point::Point;
 use crate::rules::{
@@ -105,6 +106,13 @@ fn one(app: &App, point: &Point) -> Checked {
         app.server_timeout_ns,
         &keys::SERVER_TIMEOUT,
     )?;
+    if app.fastopen && !app.does.client_writes_first() {
+        let message = "is for applications whose client writes first";
+        return Err(Wrong::at("fastopen", message));
+    }
+    if let Some(why) = fastopen::obstacle(app, &point.hosts) {
+        return Err(Wrong::at("fastopen", why));
+    }
     if app.does.is_replay() && app.connections != 1 {
         let message = "a replay has one sender: write one application per sender";
         return Err(Wrong::at("connections", message));
