@@ -17,6 +17,8 @@ pub enum Doing {
     Writing(u64),
     /// The same with MSG_OOB.
     WritingUrgent(u64),
+    /// Writing what is left, and reading meanwhile.
+    Both(Both),
     /// Reading exactly what is left.
     Reading(u64),
     /// One read of at most this.
@@ -31,6 +33,17 @@ pub enum Doing {
     Sleeping,
     /// It has ended.
     Over,
+}
+
+/// A write that goes on while its end reads. Numbers are bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Both {
+    /// Left to write.
+    pub write: u64,
+    /// May still be read meanwhile.
+    pub read: u64,
+    /// Was read meanwhile.
+    pub got: u64,
 }
 
 /// How an end ends its direction.
@@ -49,6 +62,8 @@ pub enum Wants {
     Readable(Option<Instant>),
     /// Wake it when its socket takes more.
     Writable,
+    /// Wake it when its socket takes more or has something to read.
+    Either,
     /// Wake it at this time; its socket is not watched.
     Until(Instant),
     /// Close and connect again.

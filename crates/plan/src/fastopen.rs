@@ -14,7 +14,10 @@ pub(crate) fn obstacle(app: &App, hosts: &[Host]) -> Option<String> {
     if !app.fastopen {
         return None;
     }
-    let ends = [(app.client, CLIENT, "client"), (app.server, SERVER, "server")];
+    let ends = [
+        (app.client, CLIENT, "client"),
+        (app.server, SERVER, "server"),
+    ];
     ends.into_iter().find_map(|(index, bit, end)| {
         let host = hosts.get(index)?;
         let bits = host.sysctl.get(SYSCTL).map_or(Some(DEFAULT), |text| number(text))?;

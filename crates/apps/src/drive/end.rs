@@ -5,7 +5,7 @@ use tcplab_plan::outcome::{End as EndOutcome, LogLine};
 use tcplab_plan::point::QuickAck;
 
 use super::host::{Host, Read};
-use crate::doing::{Doing, Ending, Wants};
+use crate::doing::{Both, Doing, Ending, Wants};
 use crate::patience::Awaited;
 use crate::program::{Message, Program, Result as Went, Step};
 use crate::record::Record;
@@ -54,6 +54,16 @@ pub(super) const UNKNOWN: Instant = Instant::from_nanos(i64::MIN);
 
 fn known(at: Instant) -> Option<i64> {
     (at != UNKNOWN).then(|| at.as_nanos())
+}
+
+/// How a read went.
+enum Took {
+    /// So many bytes; 0: the end of the stream.
+    Got(u64),
+    /// There is nothing now.
+    Nothing,
+    /// An error has ended the program.
+    Failed,
 }
 
 /// What a step of an end uses.
@@ -177,6 +187,7 @@ impl End {
                 }
                 Doing::Writing(left) => self.write(call, left, false),
                 Doing::WritingUrgent(left) => self.write(call, left, true),
+                Doing::Both(both) => self.write_reading(call, both),
                 Doing::Reading(left) => self.read(call, left, true),
                 Doing::ReadingSome(most) => self.read(call, most, false),
                 Doing::Sending(message) => self.send(call, message),
@@ -209,6 +220,14 @@ impl End {
         let (doing, wait) = match step {
             Step::Write(n) => (Doing::Writing(n), None),
             Step::WriteUrgent(n) => (Doing::WritingUrgent(n), None),
+            Step::WriteReading { write, read } => {
+                let both = Both {
+                    write,
+                    read,
+                    got: 0,
+                };
+                (Doing::Both(both), None)
+            }
             Step::Read(n) => (Doing::Reading(n), None),
             Step::ReadSome(n) => (Doing::ReadingSome(n), None),
             Step::Send(n) => (Doing::Sending(n), None),
@@ -267,13 +286,64 @@ impl End {
         }
     }
 
-    /// One read.
+    /// Writes as much as fits, then reads what is there.
+    #[inline(never)]
+    fn write_reading<H: Host>(&mut self, call: &mut Call<'_, H>, both: Both) -> Option<Wants> {
+        if let Some(wants @ Wants::Close) = self.write(call, both.write, false) {
+            return Some(wants);
+        }
+        match self.doing {
+            Doing::Next(_) => self.doing = Doing::Next(Went::Meanwhile(both.got)),
+            Doing::Writing(write) => self.doing = Doing::Both(Both { write, ..both }),
+            Doing::Both(_) if both.read == 0 => return Some(Wants::Writable),
+            Doing::Both(_) => {
+                return match self.take(call, both.read) {
+                    Took::Nothing => Some(Wants::Either),
+                    Took::Failed => None,
+                    Took::Got(got) => {
+                        let read = match got {
+                            // The end of the stream: there is no more to read.
+                            0 => 0,
+                            _ => both.read - got,
+                        };
+                        self.doing = Doing::Both(Both {
+                            read,
+                            got: both.got + got,
+                            ..both
+                        });
+                        None
+                    }
+                };
+            }
+            _ => {}
+        }
+        None
+    }
+
+    /// One read of a step that reads.
     fn read<H: Host>(&mut self, call: &mut Call<'_, H>, want: u64, exactly: bool) -> Option<Wants> {
         if !self.has_socket {
             return Some(Wants::Close);
         }
+        let got = match self.take(call, want) {
+            Took::Nothing => return Some(Wants::Readable(None)),
+            Took::Failed => return None,
+            Took::Got(got) => got,
+        };
+        self.doing = match want.saturating_sub(got) {
+            _ if got == 0 => Doing::Next(Went::End),
+            _ if !exactly => Doing::Next(Went::Got(got)),
+            0 => Doing::Next(Went::Done),
+            left => Doing::Reading(left),
+        };
+        None
+    }
+
+    /// One read.
+    #[inline]
+    fn take<H: Host>(&mut self, call: &mut Call<'_, H>, want: u64) -> Took {
         if call.has_drained {
-            return Some(Wants::Readable(None));
+            return Took::Nothing;
         }
         if let QuickAck::Each(value) = call.quickack {
             call.host.set_quickack(call.index, value);
@@ -286,10 +356,10 @@ impl End {
                 bytes
             }
             Ok(Read::End) => 0,
-            Ok(Read::Again) => return Some(Wants::Readable(None)),
+            Ok(Read::Again) => return Took::Nothing,
             Err(e) => {
                 self.fail(call, e);
-                return None;
+                return Took::Failed;
             }
         };
         self.read += got;
@@ -297,13 +367,7 @@ impl End {
             self.keep(call, line);
         }
         self.log_state(call, "read", got as i64);
-        self.doing = match want.saturating_sub(got) {
-            _ if got == 0 => Doing::Next(Went::End),
-            _ if !exactly => Doing::Next(Went::Got(got)),
-            0 => Doing::Next(Went::Done),
-            left => Doing::Reading(left),
-        };
-        None
+        Took::Got(got)
     }
 
     #[inline(never)]

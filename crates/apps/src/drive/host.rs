@@ -36,6 +36,8 @@ pub enum Interest {
     Readable,
     /// Room, a connection or an error.
     Writable,
+    /// Data, room, an end of the stream or an error.
+    Either,
     /// Nothing: the program sleeps.
     Nothing,
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use tcplab_plan::AppKind;
 use tcplab_plan::app::{Extent, Message};
+use tcplab_plan::experiment::Repeated;
 use tcplab_plan::point::{QuickAck, SocketOptions};
 
 use crate::failure::Failure;
@@ -85,14 +86,14 @@ pub struct AppArgs {
     /// Pause before each request except the first; the last value repeats [default: 0]
     #[arg(long, help_heading = "Application", value_name = "TIME,...", value_delimiter = ',', value_parser = seconds)]
     pub think: Vec<Duration>,
-    /// The writes, in order: 'client 512,server 1448 after 40ms'
+    /// What both ends do, in order: 'client 512,server 1448 x 3 after 40ms,client shutdown'
     #[arg(
         long,
         help_heading = "Application",
         value_name = "WRITE,...",
         value_delimiter = ','
     )]
-    pub messages: Vec<Message>,
+    pub messages: Vec<Repeated>,
     /// Total bytes to send [default: no limit, until --for]
     #[arg(long, help_heading = "Application", value_name = "BYTES", value_parser = total)]
     pub bytes: Option<u64>,
@@ -193,6 +194,26 @@ impl AppName {
 }
 
 impl AppArgs {
+    /// The items of `messages`.
+    fn messages(&self) -> Result<Vec<Message>, Failure> {
+        let all = self.messages.iter();
+        let count = all
+            .clone()
+            .fold(0, |sum: usize, one| sum.saturating_add(one.times));
+        if count > Message::MOST {
+            let most = Message::MOST;
+            return Err(Failure::usage(format!(
+                "--messages: more than {most} messages"
+            )));
+        }
+        let all = all.flat_map(|one| std::iter::repeat_n(one.message, one.times));
+        let all: Vec<Message> = all.collect();
+        match Message::wrong(&all) {
+            Some((_, why)) => Err(Failure::usage(format!("--messages: {why}"))),
+            None => Ok(all),
+        }
+    }
+
     /// The application.
     ///
     /// # Errors
@@ -217,6 +238,7 @@ impl AppArgs {
             AppName::RequestResponse => AppKind::RequestResponse {
                 request,
                 response,
+                burst: 0,
                 pause_ns: pause_ns(Duration::ZERO),
                 until,
             },
@@ -242,7 +264,7 @@ impl AppArgs {
                 think_ns: self.think.iter().map(|t| nanos(*t)).collect(),
             },
             AppName::Messages => AppKind::Messages {
-                messages: self.messages.clone(),
+                messages: self.messages()?,
             },
             AppName::Sink => AppKind::Sink {
                 hold_ns: nanos(self.hold.unwrap_or(10 * second)),

@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::path::Path;
 
+use super::drawn;
 use super::error::Fault;
 use super::fields::Fields;
 use super::host::{at_name, options};
@@ -240,6 +241,7 @@ fn does(fields: &Fields<'_>, kind: &str) -> Result<AppKind, Fault> {
         "request-response" => AppKind::RequestResponse {
             request: fields.get(&keys::RR_REQUEST)?,
             response: fields.get(&keys::RR_RESPONSE)?,
+            burst: fields.get(&keys::RR_BURST)?,
             pause_ns: fields.get(&keys::PAUSE)?,
             until: extent(fields)?,
         },
@@ -319,7 +321,11 @@ fn bulk(fields: &Fields<'_>) -> Result<AppKind, Fault> {
 }
 
 fn web(fields: &Fields<'_>) -> Result<AppKind, Fault> {
-    let sizes = fields.numbers(&keys::WEB_SIZES)?;
+    let sizes = match drawn::read(fields, &keys::WEB_SIZES)? {
+        // The numbers come when the seed is known.
+        Some((count, _)) => Some(vec![1; count]),
+        None => fields.numbers(&keys::WEB_SIZES)?,
+    };
     let sizes = sizes.unwrap_or_else(|| vec![keys::WEB_SIZES.number()]);
     let think = fields.numbers(&keys::WEB_THINK)?.unwrap_or_default();
     if sizes.is_empty() || sizes.len() > MAX_PAGES {

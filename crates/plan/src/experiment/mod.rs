@@ -8,6 +8,7 @@
 mod aliases;
 mod app;
 mod axes;
+mod drawn;
 pub(crate) mod error;
 mod faults;
 pub(crate) mod fields;
@@ -36,10 +37,12 @@ use crate::point::{Ip, Point};
 use crate::rules::{MAX_POINTS, MAX_TIME_NS, MOST_SAMPLES, SECOND_NS};
 use crate::view::View;
 use axes::Axis;
+use drawn::Draws;
 use error::Fault;
 pub use error::{ParseError, nearest};
 use fields::Fields;
 use keys::{FILE, Key, RUN, file, run};
+pub use messages::Repeated;
 use setting::Settings;
 use tree::{Choice, Entry, Node, Table, Value};
 use variant::Variant;
@@ -215,10 +218,11 @@ impl Experiment {
             let matrix = matrix?;
             for number in 0..axes::product(&matrix.axes).unwrap_or(0) {
                 let choice = axes::choose(&matrix.axes, number);
-                let point = self.point(&matrix, &choice)?;
+                let (point, draws) = self.point(&matrix, &choice)?;
                 for repeat in 1..=self.repeat {
                     let mut point = point.clone();
                     point.seed = seed_of(point.seed, repeat);
+                    draws.put_into(&mut point);
                     if self.repeat > 1 {
                         point.axes.insert("repeat".to_owned(), Json::from(repeat));
                     }
@@ -324,7 +328,7 @@ impl Experiment {
 
     fn check_values(&self, matrix: &Matrix<'_>) -> Result<Point, Fault> {
         let first = axes::choose(&matrix.axes, 0);
-        let point = self.point(matrix, &first)?;
+        let (point, _) = self.point(matrix, &first)?;
         for axis in &matrix.axes {
             for value in 1..axis.values.len() {
                 let mut choice = first.clone();
@@ -335,7 +339,8 @@ impl Experiment {
         Ok(point)
     }
 
-    fn point(&self, matrix: &Matrix<'_>, choice: &Choice) -> Result<Point, Fault> {
+    /// A point with the file's seed, and what is to be drawn by the seed that it gets.
+    fn point(&self, matrix: &Matrix<'_>, choice: &Choice) -> Result<(Point, Draws), Fault> {
         let fields = root(&matrix.tree, choice);
         fields.check_fixed(FILE)?;
         let written = rrul::expand(&fields)?;
@@ -360,6 +365,7 @@ impl Experiment {
         }
         let mut apps = app::apps(&tables, &hosts, &links)?;
         app::locate(&mut apps, &self.file);
+        let draws = Draws::read(&tables)?;
         let mut members: BTreeMap<String, u64> = BTreeMap::new();
         for app in &mut apps {
             let group = expanded.apps.get(&app.name);
@@ -398,7 +404,7 @@ impl Experiment {
         // What is no rule of a single key, and the proof that files and manifests have the same rules.
         let checked = point.check();
         checked.map_err(|wrong| Fault::new(&(0..0), wrong.path, wrong.message))?;
-        Ok(point)
+        Ok((point, draws))
     }
 
     fn axes_of(&self, matrix: &Matrix<'_>, choice: &Choice) -> BTreeMap<String, Json> {

@@ -293,7 +293,7 @@ fn web(drawn: &Drawn) -> App {
         client_timeout_ns: Some(drawn.client_timeout_ns),
         server_timeout_ns: Some(drawn.server_timeout_ns),
         fastopen: false,
-            listening: Listening::default(),
+        listening: Listening::default(),
         reading: Reading::default(),
         does: AppKind::Web {
             request: drawn.request_bytes,

@@ -264,6 +264,7 @@ impl tcplab_apps::Host for Net {
         sock.watch = match what {
             Interest::Readable => Watch::Readable,
             Interest::Writable => Watch::Writable,
+            Interest::Either => Watch::Either,
             // What epoll does not watch yet it does not watch now.
             Interest::Nothing if before == Watch::Absent => Watch::Absent,
             Interest::Nothing => Watch::Nothing,
@@ -378,8 +379,13 @@ fn is_other_ready(host: &mut Host, now: Instant, watch: Watch, socket: Socket) -
         (Watch::Readable, Socket::Udp(port, _) | Socket::Echo(port, _)) => {
             host.udp.is_readable(port)
         }
-        (Watch::Writable, Socket::Udp(..) | Socket::Echo(..)) => true,
-        (_, Socket::Tcp(id)) => is_writable(host, now, id),
+        (Watch::Writable | Watch::Either, Socket::Udp(..) | Socket::Echo(..)) => true,
+        (watch, Socket::Tcp(id)) => {
+            let readable =
+                watch == Watch::Either && (host.stack.get(id)).is_some_and(Endpoint::is_readable);
+            // The one poll(2) asks for room whatever is there to read.
+            is_writable(host, now, id) || readable
+        }
     }
 }
 

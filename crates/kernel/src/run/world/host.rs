@@ -98,6 +98,7 @@ impl Host for Net<'_> {
         let flags = match what {
             Interest::Readable => EpollFlags::EPOLLIN,
             Interest::Writable => EpollFlags::EPOLLOUT,
+            Interest::Either => EpollFlags::EPOLLIN | EpollFlags::EPOLLOUT,
             Interest::Nothing => EpollFlags::empty(),
         };
         let sock = &mut self.sockets[end];

@@ -73,14 +73,16 @@ const BULK: &[Key] = &[BULK_BYTES, BULK_DURATION, BULK_CHUNK, BULK_REVERSE, BULK
 
 pub(crate) const RR_REQUEST: Key = key("request", Form::Size(MESSAGE), number(1), "bytes of a request");
 pub(crate) const RR_RESPONSE: Key = key("response", Form::Size(MESSAGE), number(1), "bytes of a response");
-const REQUEST_RESPONSE: &[Key] = &[RR_REQUEST, RR_RESPONSE, PAUSE, COUNT, DURATION];
+pub(crate) const RR_BURST: Key = key("burst", Form::Count((0, 10_000)), number(0), "requests that are outstanding beyond the first (netperf's `-b`): the client writes so many more before it reads, then one for each response");
+const REQUEST_RESPONSE: &[Key] = &[RR_REQUEST, RR_RESPONSE, RR_BURST, PAUSE, COUNT, DURATION];
+const CONNECT_REQUEST_RESPONSE: &[Key] = &[RR_REQUEST, RR_RESPONSE, PAUSE, COUNT, DURATION];
 
 pub(crate) const WEB_REQUEST: Key = key("request", Form::Size(MESSAGE), number(200), "bytes of a request");
-pub(crate) const WEB_SIZES: Key = key("sizes", Form::Sizes(MESSAGE), number(10 << 10), "bytes of the responses, in order");
+pub(crate) const WEB_SIZES: Key = key("sizes", Form::Sizes(MESSAGE), number(10 << 10), "bytes of the responses, in order; or how many to draw from a distribution: `20 of lognormal(median 15kB, sigma 1)`");
 pub(crate) const WEB_THINK: Key = key("think", Form::Times, number(0), "pauses of the client before each request except the first; the last value repeats");
 const WEB: &[Key] = &[WEB_REQUEST, WEB_SIZES, WEB_THINK];
 
-pub(crate) const WRITES: Key = key("messages", Form::Texts, MUST, "the writes, in order: `client BYTES` or `server BYTES`, and `after TIME` for a pause before it");
+pub(crate) const WRITES: Key = key("messages", Form::Texts, MUST, "what both ends do, in order: `client` or `server`, then `BYTES`, `BYTES x N`, `shutdown` or `close`, then `after TIME` for a pause before it and `at once` (see [Conversations](#conversations))");
 const MESSAGES: &[Key] = &[WRITES];
 
 pub(crate) const SINK_HOLD: Key = key("hold", Form::Time(Bounds::Any), number(10 * S), "how long the client holds the connection");
@@ -145,7 +147,7 @@ pub(crate) const KINDS: [(&str, &str, &[Key]); 15] = [
     (
         "connect-request-response",
         "each transaction on a connection of its own (netperf's TCP_CRR)",
-        REQUEST_RESPONSE,
+        CONNECT_REQUEST_RESPONSE,
     ),
     (
         "web",
@@ -154,7 +156,7 @@ pub(crate) const KINDS: [(&str, &str, &[Key]); 15] = [
     ),
     (
         "messages",
-        "both ends write the messages of a list, each when its writer has read those of the other end before it",
+        "both ends do the items of a list, each when its end has read what the other end wrote before it",
         MESSAGES,
     ),
     (

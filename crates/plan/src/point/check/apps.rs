@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::links::host;
 use super::{Checked, Wrong, at_most, each, name, number, of, text, time, timed};
-use crate::app::{App, AppKind, Extent, Message};
+use crate::app::{Act, App, AppKind, Extent, Message};
 use crate::experiment::keys::apps as keys;
 use crate::fastopen;
 use crate::network::direct_link;
@@ -178,10 +178,16 @@ fn does(does: &AppKind) -> Checked {
         AppKind::RequestResponse {
             request,
             response,
+            burst,
             pause_ns,
             until,
+        } => {
+            of("burst", Some(*burst), &keys::RR_BURST)?;
+            of("request", Some(*request), &keys::RR_REQUEST)?;
+            of("response", Some(*response), &keys::RR_RESPONSE)?;
+            turns(*pause_ns, until)
         }
-        | AppKind::ConnectRequestResponse {
+        AppKind::ConnectRequestResponse {
             request,
             response,
             pause_ns,
@@ -261,9 +267,17 @@ fn written(messages: &[Message]) -> Checked {
     }
     at_most("messages", messages.len(), MAX_MESSAGES, "messages")?;
     each("messages", messages, |message| {
-        number("bytes", message.bytes, keys::MESSAGE)?;
+        let range = match message.does {
+            Act::Write => keys::MESSAGE,
+            _ => (0, 0),
+        };
+        number("bytes", message.bytes, range)?;
         time("after_ns", message.after_ns, 0)
-    })
+    })?;
+    match Message::wrong(messages) {
+        Some((at, why)) => Err(Wrong::at(format!("messages[{at}]"), why)),
+        None => Ok(()),
+    }
 }
 
 fn turns(pause_ns: i64, until: &Extent) -> Checked {
