@@ -80,6 +80,9 @@ pub struct AppArgs {
     /// Bytes of the reply [default: 1448]
     #[arg(long, help_heading = "Application", value_name = "BYTES", value_parser = size)]
     pub reply: Option<u64>,
+    /// Requests outstanding beyond the first [default: 0]
+    #[arg(long, help_heading = "Application", value_name = "N", value_parser = clap::value_parser!(u16).range(..=10_000))]
+    pub burst: Option<u16>,
     /// Sizes of the responses, in order: 14k,120k [default: 10k]
     #[arg(long, help_heading = "Application", value_name = "BYTES,...", value_delimiter = ',', value_parser = size)]
     pub sizes: Vec<u64>,
@@ -168,7 +171,15 @@ impl AppName {
     fn options(self) -> &'static [&'static str] {
         match self {
             Self::Bulk => &["--bytes", "--chunk", "--for", "--reverse"],
-            Self::RequestResponse | Self::ConnectRequestResponse => {
+            Self::RequestResponse => &[
+                "--request",
+                "--response",
+                "--burst",
+                "--pause",
+                "--count",
+                "--for",
+            ],
+            Self::ConnectRequestResponse => {
                 &["--request", "--response", "--pause", "--count", "--for"]
             }
             Self::WriteWriteRead => &["--head", "--body", "--reply", "--pause", "--count", "--for"],
@@ -238,7 +249,7 @@ impl AppArgs {
             AppName::RequestResponse => AppKind::RequestResponse {
                 request,
                 response,
-                burst: 0,
+                burst: self.burst.unwrap_or(0).into(),
                 pause_ns: pause_ns(Duration::ZERO),
                 until,
             },
@@ -367,6 +378,7 @@ impl AppArgs {
             ("--read", self.read.is_some()),
             ("--request", self.request.is_some()),
             ("--response", self.response.is_some()),
+            ("--burst", self.burst.is_some()),
             ("--head", self.head.is_some()),
             ("--body", self.body.is_some()),
             ("--reply", self.reply.is_some()),

@@ -9,7 +9,7 @@ use crate::app::{Act, AppKind, Message};
 use crate::rules::MAX_MESSAGES;
 use tcplab_base::quantity::{SIZE, TIME};
 
-const FORM: &str = "write `client` or `server`, then BYTES, `BYTES x N`, `shutdown` or `close`, then `after TIME` and `at once`";
+const FORM: &str = "write `client BYTES` or `server BYTES` (also `BYTES x N`, `shutdown`, `close`), then `after TIME` and `at once`";
 
 /// An item as it is written, with how often it is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
