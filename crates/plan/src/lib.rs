@@ -12,6 +12,7 @@ pub mod endless;
 pub mod experiment;
 mod fastopen;
 pub mod measure;
+mod message;
 pub mod network;
 pub mod outcome;
 pub mod pair;

@@ -4,10 +4,10 @@ use tcplab_base::{Errno, Instant};
 use tcplab_plan::outcome::{End as EndOutcome, LogLine};
 use tcplab_plan::point::QuickAck;
 
-use super::host::{Host, Read};
+use super::host::Host;
 use crate::doing::{Both, Doing, Ending, Wants};
 use crate::patience::Awaited;
-use crate::program::{Message, Program, Result as Went, Step};
+use crate::program::{Program, Result as Went, Step};
 use crate::record::Record;
 
 /// One end.
@@ -56,16 +56,6 @@ fn known(at: Instant) -> Option<i64> {
     (at != UNKNOWN).then(|| at.as_nanos())
 }
 
-/// How a read went.
-enum Took {
-    /// So many bytes; 0: the end of the stream.
-    Got(u64),
-    /// There is nothing now.
-    Nothing,
-    /// An error has ended the program.
-    Failed,
-}
-
 /// What a step of an end uses.
 pub(super) struct Call<'a, H> {
     pub(super) host: &'a mut H,
@@ -92,7 +82,7 @@ impl<H: Host> Call<'_, H> {
     /// A line with what the stack says of its ACKs now.
     #[cold]
     #[inline(never)]
-    fn observed(&mut self, what: &str, value: i64) -> LogLine {
+    pub(super) fn observed(&mut self, what: &str, value: i64) -> LogLine {
         let state = self.host.ack_state(self.index).unwrap_or_default();
         LogLine {
             quickack: state.quickack,
@@ -172,7 +162,7 @@ impl End {
 
     #[cold]
     #[inline(never)]
-    fn keep<H>(&mut self, call: &mut Call<'_, H>, line: LogLine) {
+    pub(super) fn keep<H>(&mut self, call: &mut Call<'_, H>, line: LogLine) {
         *call.noted += 1;
         self.extra.get_or_insert_default().log.push(line);
     }
@@ -259,165 +249,6 @@ impl End {
         self.log(call, "shutdown", 0);
         self.doing = Doing::Next(Went::Done);
         None
-    }
-
-    /// Writes what is left, as much as fits.
-    #[inline(never)]
-    fn write<H: Host>(&mut self, call: &mut Call<'_, H>, left: u64, urgent: bool) -> Option<Wants> {
-        if !self.has_socket {
-            return Some(Wants::Close);
-        }
-        match call.host.write(call.index, left, urgent) {
-            Ok(n) => {
-                self.written += n;
-                self.log(call, "write", n as i64);
-                self.doing = match left.saturating_sub(n) {
-                    0 => Doing::Next(Went::Done),
-                    left if urgent => Doing::WritingUrgent(left),
-                    left => Doing::Writing(left),
-                };
-                None
-            }
-            Err(Errno::EAGAIN) => Some(Wants::Writable),
-            Err(e) => {
-                self.fail(call, e);
-                None
-            }
-        }
-    }
-
-    /// Writes as much as fits, then reads what is there.
-    #[inline(never)]
-    fn write_reading<H: Host>(&mut self, call: &mut Call<'_, H>, both: Both) -> Option<Wants> {
-        if let Some(wants @ Wants::Close) = self.write(call, both.write, false) {
-            return Some(wants);
-        }
-        match self.doing {
-            Doing::Next(_) => self.doing = Doing::Next(Went::Meanwhile(both.got)),
-            Doing::Writing(write) => self.doing = Doing::Both(Both { write, ..both }),
-            Doing::Both(_) if both.read == 0 => return Some(Wants::Writable),
-            Doing::Both(_) => {
-                return match self.take(call, both.read) {
-                    Took::Nothing => Some(Wants::Either),
-                    Took::Failed => None,
-                    Took::Got(got) => {
-                        let read = match got {
-                            // The end of the stream: there is no more to read.
-                            0 => 0,
-                            _ => both.read - got,
-                        };
-                        self.doing = Doing::Both(Both {
-                            read,
-                            got: both.got + got,
-                            ..both
-                        });
-                        None
-                    }
-                };
-            }
-            _ => {}
-        }
-        None
-    }
-
-    /// One read of a step that reads.
-    fn read<H: Host>(&mut self, call: &mut Call<'_, H>, want: u64, exactly: bool) -> Option<Wants> {
-        if !self.has_socket {
-            return Some(Wants::Close);
-        }
-        let got = match self.take(call, want) {
-            Took::Nothing => return Some(Wants::Readable(None)),
-            Took::Failed => return None,
-            Took::Got(got) => got,
-        };
-        self.doing = match want.saturating_sub(got) {
-            _ if got == 0 => Doing::Next(Went::End),
-            _ if !exactly => Doing::Next(Went::Got(got)),
-            0 => Doing::Next(Went::Done),
-            left => Doing::Reading(left),
-        };
-        None
-    }
-
-    /// One read.
-    #[inline]
-    fn take<H: Host>(&mut self, call: &mut Call<'_, H>, want: u64) -> Took {
-        if call.has_drained {
-            return Took::Nothing;
-        }
-        if let QuickAck::Each(value) = call.quickack {
-            call.host.set_quickack(call.index, value);
-        }
-        let before = call.logs.then(|| call.observed("readable", 0));
-        let got = match call.host.read(call.index, want) {
-            Ok(Read::Got { bytes, drained }) => {
-                // TCP_QUICKACK is set before each read, also before one that finds nothing.
-                call.has_drained = drained && call.quickack == QuickAck::Leave;
-                bytes
-            }
-            Ok(Read::End) => 0,
-            Ok(Read::Again) => return Took::Nothing,
-            Err(e) => {
-                self.fail(call, e);
-                return Took::Failed;
-            }
-        };
-        self.read += got;
-        if let Some(line) = before {
-            self.keep(call, line);
-        }
-        self.log_state(call, "read", got as i64);
-        Took::Got(got)
-    }
-
-    #[inline(never)]
-    fn send<H: Host>(&mut self, call: &mut Call<'_, H>, message: Message) -> Option<Wants> {
-        if !self.has_socket {
-            return Some(Wants::Close);
-        }
-        match call.host.send(call.index, message) {
-            Ok(n) => {
-                self.written += n;
-                self.log(call, "write", n as i64);
-                if call.host.is_crowded(call.index) {
-                    self.doing = Doing::Sleeping;
-                    return Some(Wants::Until(call.host.now()));
-                }
-            }
-            Err(Errno::EAGAIN) => return Some(Wants::Writable),
-            // No room in the device's queue: this one was not sent, the schedule goes on, as ping(8)'s does.
-            Err(e @ Errno::ENOBUFS) => self.log(call, "error", e.0.into()),
-            Err(e) => {
-                self.fail(call, e);
-                return None;
-            }
-        }
-        self.doing = Doing::Next(Went::Done);
-        None
-    }
-
-    #[inline(never)]
-    fn receive<H: Host>(
-        &mut self,
-        call: &mut Call<'_, H>,
-        until: Option<Instant>,
-    ) -> Option<Wants> {
-        if !self.has_socket {
-            return Some(Wants::Close);
-        }
-        match call.host.receive(call.index) {
-            Ok(Some(message)) => {
-                self.read += message.size;
-                self.log(call, "read", message.size as i64);
-                self.doing = Doing::Next(Went::Message(message));
-                None
-            }
-            Ok(None) => Some(Wants::Readable(until)),
-            Err(e) => {
-                self.fail(call, e);
-                None
-            }
-        }
     }
 
     /// Whether its connection was in CLOSE-WAIT when it was closed, by its last tcp_info.

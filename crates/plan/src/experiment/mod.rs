@@ -32,9 +32,10 @@ use std::collections::BTreeMap;
 use serde_json::Value as Json;
 use tcplab_base::quantity::bytes_a_second;
 
+use crate::app::Message;
 use crate::measure::Measure;
 use crate::point::{Ip, Point};
-use crate::rules::{MAX_POINTS, MAX_TIME_NS, MOST_SAMPLES, SECOND_NS};
+use crate::rules::{MAX_PAGES, MAX_POINTS, MAX_TIME_NS, MOST_SAMPLES, SECOND_NS};
 use crate::view::View;
 use axes::Axis;
 use drawn::Draws;
@@ -293,7 +294,12 @@ impl Experiment {
             });
         let items = items.sum::<usize>().saturating_mul(groups::largest(tree));
         let items = items.saturating_mul(if rrul::is_in(tree) { rrul::MAX_APPS } else { 1 });
-        self.text.len().saturating_add(items.saturating_mul(512))
+        let counted = tree.texts().into_iter().map(counted);
+        let counted = counted.fold(0, usize::saturating_add);
+        let counted = counted.saturating_mul(groups::largest(tree));
+        (self.text.len())
+            .saturating_add(items.saturating_mul(512))
+            .saturating_add(counted.saturating_mul(size_of::<Message>()))
     }
 
     fn too_many(&self, matrix: &Matrix<'_>) -> Fault {
@@ -419,6 +425,22 @@ impl Experiment {
         }
         out
     }
+}
+
+/// Items that a short text stands for: `client 100 x 1000`, `1000 of uniform(1..9)`.
+fn counted((key, node): (&str, &Node)) -> usize {
+    let Value::Text(text) = &node.value else {
+        return 0;
+    };
+    let mut words = text.split_whitespace();
+    let number = match key {
+        "messages" => words.skip_while(|word| *word != "x").nth(1),
+        "sizes" => words.next(),
+        _ => None,
+    };
+    // What has more is refused.
+    let number = number.and_then(|word| word.parse().ok());
+    number.unwrap_or(0).min(MAX_PAGES)
 }
 
 /// What `[run]` says of each point.
