@@ -33,11 +33,13 @@ TEXTS = {
     "change": [["100ms rate 2mbit"], ["50ms delay 40ms", "300ms loss 1%"], ["80ms limit 10"], ["60ms qdisc fq_codel"], ["1ms net.ipv4.tcp_sack=0"]], "ip": ["ipv4", "ipv6"],
     "middlebox": [["strip-options timestamp,sack-permitted"], ["set-mss 900"], ["ecn-tcp-remove", "ecn-ip-ect 0"], ["drop-options sack"]], "inject": [["100ms rst"], ["50ms rst seq +200", "90ms syn"], ["80ms ack ack -1000"]],
     "drop": [["data 3-5"], ["frame 7"], ["syn 1"], ["fin 1"]], "duplicate": [["data 4"], ["ack 2"]], "mark": [["data 5-9"]], "late": [["data 4 by 20ms"], ["ack 3 by 5ms"]], "tolerate": [["card"], ["cpu"]],
+    "sizes": [[1, 500, 20_000], "3 of lognormal(median 15kB, sigma 1)", "200 of uniform(1..2000)"],
+    "messages": [["client 200", "server 5k at once"], ["client 700 x 4 after 5ms", "client shutdown", "server 90k"], ["client 300", "server 40k", "client close after 50ms at once"], ["server 5k", "server close", "client 10"]],
     "offload": ["none", "tso", "gro"], "by": ["tcplab", "kernel"], "profile": ["linux-6.1", "linux-5.14"],
 }
 # Not drawn: what says where and how a run is made, names, and what is made of other tables.
 LEFT = {"name", "title", "measures", "schema", "run", "host", "link", "app", "variant", "report", "kind", "client", "server", "port", "between", "stacks", "repeat", "seed", "max", "captures", "tcp_info",
-        "snap", "count", "forward", "socket", "client_socket", "server_socket", "sysctl", "behaviour", "a_to_b", "b_to_a", "connections", "boot", "hold", "messages", "log", "cpu"}
+        "snap", "count", "forward", "socket", "client_socket", "server_socket", "sysctl", "behaviour", "a_to_b", "b_to_a", "connections", "boot", "hold", "log", "cpu"}
 # Values beyond these make a run of hours or of GB.
 MOST = {"time": 2_000_000_000, "size": 200_000, "whole number": 400, "rate": 10**9}
 LEAST = {"rate": 200_000}
@@ -65,8 +67,6 @@ def drawn(key, rng):
         low, high = max(low, LEAST.get(takes, low)), min(high, MOST[takes])
         n = rng.choice([low, high, rng.randint(low, high), int(low * (max(high, 1) / max(low, 1)) ** rng.random())])
         return {"time": f"{n}ns", "size": n, "rate": f"{n}bit", "whole number": n}[takes]
-    if takes == "list of sizes":
-        return [rng.choice([1, 500, 20_000])]
     if takes == "list of times":
         return [rng.choice(["0ms", "20ms"])]
     return None
@@ -111,7 +111,7 @@ def experiment(contract, rng):
     for table in ("socket", "sysctl"):
         if tables[table]:
             lines.append(f"{table} = {{ " + ", ".join(f'"{k}" = {toml(v)}' for k, v in tables[table].items()) + " }")
-    lines += ["[[host]]", 'name = "server"', "[[link]]", *(f"{k} = {toml(v)}" for k, v in tables["link"].items())]
+    lines += ["[[host]]", 'name = "server"', 'sysctl = { "net.ipv4.tcp_fastopen" = 3 }', "[[link]]", *(f"{k} = {toml(v)}" for k, v in tables["link"].items())]
     if tables["way"]:
         lines.append("a_to_b = { " + ", ".join(f"{k} = {toml(v)}" for k, v in tables["way"].items()) + " }")
     lines += ["[[app]]", *(f"{k} = {toml(v)}" for k, v in tables["app"].items())]

@@ -17,10 +17,14 @@ pub enum Doing {
     Writing(u64),
     /// The same with MSG_OOB.
     WritingUrgent(u64),
+    /// Writing what is left, and reading meanwhile.
+    Both(Both),
     /// Reading exactly what is left.
     Reading(u64),
     /// One read of at most this.
     ReadingSome(u64),
+    /// Waiting for the connection whose SYN took the first write, to end it then.
+    Ending(Ending),
     /// Sending this datagram.
     Sending(Message),
     /// Waiting for a datagram, until this time.
@@ -31,6 +35,26 @@ pub enum Doing {
     Over,
 }
 
+/// A write that goes on while its end reads. Numbers are bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Both {
+    /// Left to write.
+    pub write: u64,
+    /// May still be read meanwhile.
+    pub read: u64,
+    /// Was read meanwhile.
+    pub got: u64,
+}
+
+/// How an end ends its direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// shutdown(SHUT_WR).
+    Shutdown,
+    /// close(2).
+    Close,
+}
+
 /// What an event loop shall do for a program that cannot go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wants {
@@ -38,6 +62,8 @@ pub enum Wants {
     Readable(Option<Instant>),
     /// Wake it when its socket takes more.
     Writable,
+    /// Wake it when its socket takes more or has something to read.
+    Either,
     /// Wake it at this time; its socket is not watched.
     Until(Instant),
     /// Close and connect again.

@@ -17,6 +17,8 @@ pub enum Awaited {
     Data,
     /// A connection, or room to write.
     Room,
+    /// Something to read, or room to write.
+    Either,
 }
 
 impl Wants {
@@ -25,6 +27,7 @@ impl Wants {
         match self {
             Self::Readable(_) => Awaited::Data,
             Self::Writable => Awaited::Room,
+            Self::Either => Awaited::Either,
             Self::Until(_) | Self::Reconnect | Self::Close => Awaited::Nothing,
         }
     }
@@ -58,6 +61,7 @@ impl Stepped {
             Awaited::Data if !self.is_owed => return None,
             Awaited::Data => self.read,
             Awaited::Room => self.wrote,
+            Awaited::Either => self.read || self.wrote,
         };
         let goes_on = self.before == self.after && !came;
         old.filter(|_| goes_on).or(Some(now + timeout))

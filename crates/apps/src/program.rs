@@ -21,6 +21,14 @@ pub enum Step {
     Write(u64),
     /// The same with MSG_OOB: the last byte of each system call is urgent.
     WriteUrgent(u64),
+    /// Write this many bytes, and read meanwhile at most so many: neither waits for the other. It is over when all is
+    /// written.
+    WriteReading {
+        /// Bytes to write.
+        write: u64,
+        /// Most bytes to read.
+        read: u64,
+    },
     /// Read exactly this many bytes, in as many reads as it takes.
     Read(u64),
     /// One read of at most this many bytes.
@@ -62,6 +70,8 @@ pub enum Result {
     Done,
     /// A read of some bytes got this many (at least one).
     Got(u64),
+    /// All was written, and so many bytes were read meanwhile.
+    Meanwhile(u64),
     /// A datagram came.
     Message(Message),
     /// The peer has sent its FIN: nothing more will come.
@@ -226,7 +236,7 @@ impl Program {
             Kind::Stream(p) => size_of_val(&**p),
             Kind::Reader(p) => size_of_val(&**p),
             Kind::Bulk(p) => size_of_val(&**p),
-            Kind::Ask(p) => size_of_val(&**p),
+            Kind::Ask(p) => size_of_val(&**p) + p.memory(),
             Kind::Talk(p) => size_of_val(&**p),
             Kind::Pages(p) => size_of_val(&**p),
             Kind::Serve(p) => size_of_val(&**p),

@@ -3,6 +3,7 @@
 //! They differ in the writes of a request, the size of the response and whether each has a
 //! connection of its own. The seeds' echo programs and netperf's TCP_RR and TCP_CRR are these.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use tcplab_base::{Duration, Instant};
@@ -21,10 +22,16 @@ struct Shape {
     pause: Duration,
     until: Extent,
     each_connects: bool,
+    /// Requests outstanding beyond the first.
+    burst: usize,
 }
 
 impl Shape {
     fn of(app: &AppKind) -> Self {
+        let burst = match *app {
+            AppKind::RequestResponse { burst, .. } => burst as usize,
+            _ => 0,
+        };
         let (writes, response, pause_ns, until, each_connects) = match *app {
             AppKind::Echo {
                 size,
@@ -41,6 +48,7 @@ impl Shape {
             AppKind::RequestResponse {
                 request,
                 response,
+                burst: _,
                 pause_ns,
                 until,
             } => ([request, 0], response, pause_ns, until, false),
@@ -58,6 +66,7 @@ impl Shape {
             pause: Duration::from_nanos(pause_ns),
             until,
             each_connects,
+            burst,
         }
     }
 }
@@ -77,7 +86,10 @@ pub(crate) struct Ask {
     shape: Arc<Shape>,
     limit: Limit,
     phase: Phase,
+    /// When the oldest request that is outstanding was begun.
     asked: Instant,
+    /// The same of those after it.
+    others: VecDeque<Instant>,
 }
 
 impl Ask {
@@ -91,7 +103,13 @@ impl Ask {
             limit: Limit::default(),
             phase: Phase::Begin,
             asked: Instant::default(),
+            others: VecDeque::new(),
         }
+    }
+
+    /// Bytes that it has allocated beside its own size.
+    pub(crate) fn memory(&self) -> usize {
+        self.others.capacity() * size_of::<Instant>()
     }
 
     /// As new.
@@ -114,10 +132,7 @@ impl Ask {
                 self.phase = Phase::Read;
                 Step::Write(self.shape.writes[1])
             }
-            Phase::Read => {
-                self.phase = Phase::Answered;
-                Step::Read(self.shape.response)
-            }
+            Phase::Read => self.next_read(now),
             Phase::Answered => {
                 record.transaction(now.since(self.asked));
                 self.phase = Phase::Paused;
@@ -131,6 +146,12 @@ impl Ask {
     }
 
     fn paused(&mut self, now: Instant) -> Step {
+        if let Some(next) = self.others.pop_front() {
+            // One more request for the one that was answered, as long as there is one.
+            self.asked = next;
+            self.phase = Phase::Read;
+            return self.next_read(now);
+        }
         if !self.shape.each_connects {
             return self.begin(now);
         }
@@ -140,6 +161,24 @@ impl Ask {
         }
         self.phase = Phase::Begin;
         Step::Reconnect
+    }
+
+    /// Whether one more request goes out while others are outstanding; notes it.
+    fn asks_more(&mut self, now: Instant) -> bool {
+        let again = self.limit.again(&self.shape.until, now);
+        if again {
+            self.others.push_back(now);
+        }
+        again
+    }
+
+    /// The oldest request that is outstanding is read for, after the burst is full again.
+    fn next_read(&mut self, now: Instant) -> Step {
+        if self.others.len() < self.shape.burst && self.asks_more(now) {
+            return Step::Write(self.shape.writes[0]);
+        }
+        self.phase = Phase::Answered;
+        Step::Read(self.shape.response)
     }
 
     fn begin(&mut self, now: Instant) -> Step {

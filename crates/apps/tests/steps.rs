@@ -368,3 +368,35 @@ fn a_stream_that_is_late_by_more_than_a_write_ends_with_its_duration() {
         assert_eq!(step == Step::Write(1), writes, "{every_ns} {late}");
     }
 }
+
+#[test]
+fn a_burst_keeps_requests_outstanding_and_times_each_by_its_own() {
+    let app = AppKind::RequestResponse {
+        request: 10,
+        response: 70,
+        burst: 2,
+        pause_ns: 5,
+        until: count(4),
+    };
+    let mut client = Program::client(&app, &Reading::default());
+    let seen = steps(&mut client, done);
+    let wanted = [
+        "Write(10)",
+        "Write(10)",
+        "Write(10)",
+        "Read(70)",
+        "t=5",
+        "Write(10)",
+        "Read(70)",
+        "t=10",
+        "Read(70)",
+        "t=15",
+        "Read(70)",
+        "t=20",
+        "close",
+    ];
+    assert_eq!(seen, wanted);
+    let took = client.record().latencies().iter();
+    let took: Vec<i64> = took.map(|time| time.as_nanos()).collect();
+    assert_eq!(took, [0, 5, 10, 10], "the last one was asked for at 5");
+}

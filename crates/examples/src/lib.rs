@@ -67,6 +67,7 @@ pub const EXAMPLES: &[File] = files![
     "delayed-ack-intervals",
     "delayed-ack-sizes",
     "dumbbell",
+    "fastopen",
     "incast",
     "middle-boxes",
     "path-mtu",

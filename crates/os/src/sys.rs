@@ -42,6 +42,10 @@ impl SockOpt {
     pub const WINDOW_CLAMP: Self = Self::tcp(libc::TCP_WINDOW_CLAMP);
     /// `TCP_DEFER_ACCEPT` in seconds, tcp(7).
     pub const DEFER_ACCEPT: Self = Self::tcp(libc::TCP_DEFER_ACCEPT);
+    /// `TCP_FASTOPEN`: most connections of a listener that are not ACKed yet, tcp(7).
+    pub const FASTOPEN: Self = Self::tcp(libc::TCP_FASTOPEN);
+    /// `TCP_FASTOPEN_CONNECT`, tcp(7).
+    pub const FASTOPEN_CONNECT: Self = Self::tcp(libc::TCP_FASTOPEN_CONNECT);
     /// `SO_MAX_PACING_RATE` in bytes a second, socket(7): an `unsigned long`, see [`set_bytes`].
     pub const MAX_PACING_RATE: Self = Self::socket(libc::SO_MAX_PACING_RATE);
     /// `SO_RCVLOWAT` in bytes, socket(7).

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use crate::message::{Act, Message};
 use crate::pair::Pair;
 use crate::point::{SocketChange, SocketOptions};
 
@@ -47,6 +48,9 @@ pub struct App {
     /// The same of the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_timeout_ns: Option<i64>,
+    /// TCP Fast Open: the client's first data go with its SYN, and the listener takes them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub fastopen: bool,
     /// How its server takes connections.
     #[serde(default, skip_serializing_if = "Listening::is_plain")]
     pub listening: Listening,
@@ -146,19 +150,6 @@ pub struct Extent {
     pub duration_ns: Option<i64>,
 }
 
-/// One write of `messages`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Message {
-    /// The client writes it, else the server.
-    pub from_client: bool,
-    /// Bytes of the write.
-    pub bytes: u64,
-    /// Pause before it, from the time at which the writer could have written it.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub after_ns: i64,
-}
-
 /// What an application does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(
@@ -224,6 +215,9 @@ pub enum AppKind {
         request: u64,
         /// Bytes of a response.
         response: u64,
+        /// Requests that are outstanding beyond the first.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        burst: u64,
         /// The client's pause after each response.
         pause_ns: i64,
         /// When the client stops.
@@ -249,8 +243,8 @@ pub enum AppKind {
         /// The client's pause before each request but the first; the last one is used again.
         think_ns: Vec<i64>,
     },
-    /// Both ends write the messages of a list in its order: each one when its writer has read what the list has of the
-    /// other end before it.
+    /// Both ends do the items of a list in its order: each one when its end has read what the list has of the other end
+    /// before it.
     Messages {
         /// The messages.
         messages: Vec<Message>,
@@ -341,6 +335,20 @@ impl AppKind {
         matches!(self, UdpStream { .. } | UdpRr { .. } | Ping { .. }) || self.is_replay()
     }
 
+    /// Whether a connection begins with a write of the client.
+    pub fn client_writes_first(&self) -> bool {
+        match self {
+            Self::Echo { .. }
+            | Self::WriteWriteRead { .. }
+            | Self::RequestResponse { .. }
+            | Self::ConnectRequestResponse { .. }
+            | Self::Web { .. } => true,
+            Self::Bulk { reverse, .. } => !reverse,
+            Self::Messages { messages } => messages.first().is_some_and(|m| m.from_client),
+            _ => false,
+        }
+    }
+
     /// Whether it sends recorded frames, without a socket of a protocol.
     pub fn is_replay(&self) -> bool {
         matches!(self, Self::Replay { .. })
@@ -357,6 +365,6 @@ impl AppKind {
     clippy::trivially_copy_pass_by_ref,
     reason = "serde asks for a reference"
 )]
-fn is_zero<T: Default + PartialEq>(n: &T) -> bool {
+pub(crate) fn is_zero<T: Default + PartialEq>(n: &T) -> bool {
     *n == T::default()
 }

@@ -150,6 +150,7 @@ fn goes_on(app: &App, way: &Way) -> Option<(&'static str, &'static str)> {
         AppKind::RequestResponse {
             request,
             response,
+            burst: _,
             pause_ns,
             until,
         }

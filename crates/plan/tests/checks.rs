@@ -508,6 +508,26 @@ fn cases_4() -> Cases {
             "apps[9].does.messages.messages[1].bytes: must be 1",
         ),
         (
+            "apps/9/does/messages/messages/0/does",
+            json!("close"),
+            "apps[9].does.messages.messages[0].bytes: must be 0",
+        ),
+        (
+            "apps/9/does/messages/messages/0",
+            json!({"from_client": false, "bytes": 0, "does": "shutdown"}),
+            "apps[9].does.messages.messages[1]: after `server shutdown` the server can only close",
+        ),
+        (
+            "apps/0/fastopen",
+            json!(true),
+            "apps[0].fastopen: is for applications whose client writes first",
+        ),
+        (
+            "apps/2/fastopen",
+            json!(true),
+            "apps[2].fastopen: `fastopen` needs bit 2 in net.ipv4.tcp_fastopen of the server, host `r`",
+        ),
+        (
             "apps/9/does/messages/messages/1/after_ns",
             json!(-1),
             "apps[9].does.messages.messages[1].after_ns: must be 0",

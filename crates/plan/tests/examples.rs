@@ -47,6 +47,7 @@ fn each_example_has_its_points() {
         ("bench-web", 1),
         ("bench-window", 3),
         ("path-mtu", 6),
+        ("fastopen", 4),
         ("changing-line", 2),
         ("middle-boxes", 7),
         ("dumbbell", 4),

@@ -1,7 +1,7 @@
 //! From an experiment file to its points.
 
 use serde_json::{Value, json};
-use tcplab_plan::app::{AppKind, Extent};
+use tcplab_plan::app::{Act, AppKind, Extent, Message};
 use tcplab_plan::point::{By, Direction, Does, Event, Of, QuickAck};
 use tcplab_plan::{Experiment, Point};
 
@@ -420,4 +420,59 @@ fn messages_are_written_in_words() {
             {"from_client": false, "bytes": 1024, "after_ns": 60_000_000},
         ]})
     );
+}
+
+/// Bytes of the responses of each point's first application.
+fn web_sizes(text: &str) -> Vec<Vec<u64>> {
+    let points = Experiment::parse("drawn.toml", text).and_then(|e| e.points());
+    let sizes = |point: &Point| match &point.apps[0].does {
+        AppKind::Web { sizes, .. } => sizes.clone(),
+        _ => Vec::new(),
+    };
+    points.unwrap().iter().map(sizes).collect()
+}
+
+#[test]
+fn drawn_sizes_depend_on_the_seed_and_the_application_alone() {
+    let file = |run: &str, app: &str| {
+        format!(
+            "[run]\n{run}\n[[app]]\nkind = \"web\"\n{app}\n\
+             sizes = \"4 of lognormal(median 15kB, sigma 1)\"\n"
+        )
+    };
+    let first = web_sizes(&file("seed = 7", ""));
+    assert_eq!(first[0].len(), 4);
+    assert!(first[0].iter().all(|n| *n >= 1));
+    assert_eq!(web_sizes(&file("seed = 7", "think = [\"1s\"]")), first);
+    assert_ne!(web_sizes(&file("seed = 8", "")), first);
+    assert_ne!(web_sizes(&file("seed = 7", "name = \"other\"")), first);
+    let repeated = web_sizes(&file("seed = 7\nrepeat = 2", ""));
+    assert_eq!(repeated[0], first[0]);
+    assert_ne!(
+        repeated[1], first[0],
+        "each repetition has a seed of its own"
+    );
+}
+
+#[test]
+fn messages_are_repeated_ended_and_sent_at_once() {
+    let text = "[[app]]\nkind = \"messages\"\nmessages = [\"client 5 x 2 after 1ms\", \"server 7 at once\", \
+                \"client shutdown\", \"client close after 2ms at once\"]\n";
+    let points = Experiment::parse("talk.toml", text).and_then(|e| e.points());
+    let AppKind::Messages { messages } = &points.unwrap()[0].apps[0].does else {
+        panic!("messages");
+    };
+    let write = Message::write(true, 5, 1_000_000);
+    let ends = |does, at_once, after_ns| Message {
+        does,
+        at_once,
+        ..Message::write(true, 0, after_ns)
+    };
+    let at_once = Message {
+        at_once: true,
+        ..Message::write(false, 7, 0)
+    };
+    let close = ends(Act::Close, true, 2_000_000);
+    let shutdown = ends(Act::Shutdown, false, 0);
+    assert_eq!(messages[..], [write, write, at_once, shutdown, close]);
 }

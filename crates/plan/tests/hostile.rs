@@ -119,6 +119,19 @@ proptest! {
 }
 
 #[test]
+fn short_texts_that_stand_for_many_items_count_as_many() {
+    let app = |key: &str| format!("[run]\nrepeat = 20000\n[[app]]\nkind = {key}\n");
+    for (kind, key) in [
+        ("\"messages\"", "messages = [\"client 1 x 9000\"]"),
+        ("\"web\"", "sizes = \"90000 of uniform(1..9)\""),
+    ] {
+        let text = format!("{}{key}\n", app(kind));
+        let error = Experiment::parse("many.toml", &text).unwrap_err();
+        assert!(error.message().contains("points"), "{error}");
+    }
+}
+
+#[test]
 fn deep_long_and_wide_files_are_refused() {
     let refused = |text: &str| assert!(Experiment::parse("x", text).is_err());
     refused(&format!("a = {}", "[".repeat(100_000)));

@@ -197,6 +197,7 @@ impl<'a> Live<'a> {
         let events = match (self.watched, until) {
             (Interest::Nothing, Some(until)) => return conn.sleep(until),
             (Interest::Writable, _) => PollFlags::POLLOUT,
+            (Interest::Either, _) => PollFlags::POLLIN | PollFlags::POLLOUT,
             _ => PollFlags::POLLIN,
         };
         let waited = conn.wait(events, until);

@@ -48,6 +48,7 @@ pub(super) fn point(
             server_socket: plain,
             client_timeout_ns: timeout_ns,
             server_timeout_ns: timeout_ns,
+            fastopen: false,
             listening: Listening::default(),
             reading: Reading::default(),
             does: does.clone(),

@@ -25,6 +25,7 @@ pub(crate) enum Watch {
     Nothing,
     Readable,
     Writable,
+    Either,
 }
 
 /// The socket of an end.

@@ -166,9 +166,9 @@ table! {
         tcp_reflect_tos: bool = false, "", None, All, "the SYN-ACK, and what follows, has the DS field of the SYN";
         tcp_stdurg: bool = false, "", None, All, "the urgent pointer as RFC 1122 reads it";
         tcp_shrink_window: bool = false, "", None, All, "the window may shrink when memory is short (Linux 6.5; 6.1.192 has it too)";
-        tcp_fastopen: u32 = 1, "", Some((0, INT_MAX)), All, "bits of Fast Open: 1 client, 2 server, 4 without a cookie (no application of experiments sends data in a SYN: scripts show it)";
-        tcp_fastopen_key: Option<FastOpenKeys> = None, "", None, All, "keys that make Fast Open's cookies (scripts show it)";
-        tcp_fastopen_blackhole_timeout_sec: u32 = 0, "s", Some((0, INT_MAX)), All, "time without Fast Open after a path dropped it; 0: not looked for (scripts show it)";
+        tcp_fastopen: u32 = 1, "", Some((0, INT_MAX)), All, "bits of Fast Open: 1 client, 2 server, 4 and 0x200 without a cookie; applications ask for it with `fastopen`";
+        tcp_fastopen_key: Option<FastOpenKeys> = None, "", None, All, "keys that make Fast Open's cookies";
+        tcp_fastopen_blackhole_timeout_sec: u32 = 0, "s", Some((0, INT_MAX)), All, "time without Fast Open after a path dropped it; 0: not looked for";
         ip_default_ttl: u8 = 64, "hops", Some((1, 255)), All, "time to live of packets that the host sends";
         ip_local_port_range: [u16; 2] = [32_768, 60_999], "", None, All, "ports that connect() chooses from: first, last";
     }

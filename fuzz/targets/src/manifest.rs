@@ -161,6 +161,12 @@ server = "r"
 sizes = ["10k", 500]
 think = ["20ms"]
 client_timeout = "3s"
+[[app]]
+kind = "web"
+name = "drawn"
+client = "b"
+server = "r"
+sizes = "5 of uniform(1..5000)"
 "#,
     r#"
 [[link]]
@@ -197,9 +203,20 @@ pause = "1ms"
 kind = "request-response"
 duration = "50ms"
 pause = "1ms"
+burst = 3
+[[app]]
+kind = "messages"
+messages = ["client 100 x 2", "server 9000 at once", "client shutdown after 1ms", "server 50", "server close"]
 [[app]]
 kind = "connect-request-response"
 count = 5
+fastopen = true
+[[host]]
+name = "client"
+[[host]]
+name = "server"
+sysctl = { "net.ipv4.tcp_fastopen" = 3 }
+[[link]]
 [[app]]
 kind = "sink"
 hold = "100ms"

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 use serde_json::Value;
 use tcplab_plan::Point;
+use tcplab_plan::app::{Act, AppKind};
 
 use super::Judged;
 
@@ -41,6 +42,9 @@ pub fn table(judged: &[Judged], base: &Point) -> Result<String> {
         if j.scenario.point.links.iter().any(has_no_delay) {
             keys.insert("link without delay".to_owned());
         }
+        for app in &j.scenario.point.apps {
+            keys.extend(own_words(&app.does).map(str::to_owned));
+        }
         for key in keys {
             let count = counts.entry(key).or_default();
             count.0 += 1;
@@ -61,6 +65,24 @@ pub fn table(judged: &[Judged], base: &Point) -> Result<String> {
         );
     }
     Ok(out)
+}
+
+/// Keys and words of a kind that the table names by themselves.
+fn own_words(does: &AppKind) -> impl Iterator<Item = &'static str> {
+    let items = match does {
+        AppKind::Messages { messages } => messages.as_slice(),
+        _ => &[],
+    };
+    let has = |act: Act| items.iter().any(|item| item.does == act);
+    let burst = matches!(does, AppKind::RequestResponse { burst: 1.., .. });
+    let all = [
+        ("burst", burst),
+        ("at once", items.iter().any(|item| item.at_once)),
+        ("shutdown", has(Act::Shutdown)),
+        ("close", has(Act::Close)),
+    ];
+    all.into_iter()
+        .filter_map(|(word, has)| has.then_some(word))
 }
 
 fn has_no_delay(link: &tcplab_plan::point::Link) -> bool {

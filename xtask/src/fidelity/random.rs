@@ -5,7 +5,7 @@
 
 use anyhow::{Context, Result};
 use tcplab_base::Random;
-use tcplab_plan::app::{App, AppKind, Extent};
+use tcplab_plan::app::{Act, App, AppKind, Extent, Message, Reading};
 use tcplab_plan::point::{
     Change, Direction, Does, Event, Inject, Injected, Ip, Of, QuickAck, RateTrace, Rewrite, Route,
     SocketChange, SocketOptions, SysctlChange, TcpOption,
@@ -84,7 +84,70 @@ impl Draw {
         {
             point.tolerate = vec![limit];
         }
+        // Drawn last: what is new changes no older scenario that has nothing of it.
+        self.uncommon(&mut point);
         point
+    }
+
+    /// Applications that use their connections in uncommon ways.
+    fn uncommon(&mut self, point: &mut Point) {
+        let app = &mut point.apps[0];
+        if self.percent(5) {
+            app.does = self.messages();
+            app.reading = Reading::default();
+        }
+        if let AppKind::RequestResponse { burst, .. } = &mut app.does
+            && self.percent(40)
+        {
+            *burst = 1 + self.up_to(9);
+        }
+        if self.percent(8) && app.does.client_writes_first() {
+            app.fastopen = true;
+            if app.connections == 1 {
+                app.connections = 2 + self.up_to(2) as u32;
+                app.stagger_ns = self.one_of(&[0, 1, 30, 400]) * MS;
+            }
+            let server = &mut point.hosts[1].sysctl;
+            server.insert(
+                tcp("fastopen"),
+                self.one_of(&["3", "3", "3", "0x203"]).into(),
+            );
+            if self.percent(10) {
+                (point.hosts[0].sysctl).insert(tcp("fastopen"), "5".into());
+            }
+        }
+    }
+
+    /// Writes of both ends, some of them at once, and how the connection ends.
+    fn messages(&mut self) -> AppKind {
+        let mut messages = Vec::new();
+        for _ in 0..=self.up_to(8) {
+            let pause = self.one_of(&[0, 0, 0, 1, 30, 250]) * MS;
+            let mut message = Message::write(self.percent(50), self.size(1, 60_000), pause);
+            message.at_once = self.percent(30);
+            messages.push(message);
+        }
+        let end = |from_client, does| Message {
+            does,
+            ..Message::write(from_client, 0, 0)
+        };
+        match self.up_to(5) {
+            0 => messages.push(end(true, Act::Shutdown)),
+            1 => messages.push(end(false, Act::Close)),
+            2 => {
+                messages.push(end(true, Act::Shutdown));
+                messages.push(Message::write(false, self.size(1, 60_000), 0));
+                messages.push(end(false, Act::Shutdown));
+            }
+            3 => {
+                let mut close = end(true, Act::Close);
+                close.at_once = true;
+                close.after_ns = self.one_of(&[0, 5, 60]) * MS;
+                messages.push(close);
+            }
+            _ => {}
+        }
+        AppKind::Messages { messages }
     }
 
     fn app(&mut self) -> AppKind {
@@ -123,6 +186,7 @@ impl Draw {
             8 => AppKind::RequestResponse {
                 request: self.size(1, 3_000),
                 response: self.size(1, 40_000),
+                burst: 0,
                 pause_ns,
                 until: until(1 + self.up_to(10)),
             },

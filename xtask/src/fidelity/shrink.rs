@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use tcplab_plan::Point;
-use tcplab_plan::app::AppKind;
+use tcplab_plan::app::{App, AppKind};
 use tcplab_plan::point::{Event, QuickAck, Route, SocketOptions};
 
 /// Runs at most.
@@ -58,6 +58,7 @@ fn candidates(point: &Point) -> Vec<Point> {
             with(&|p| drop(p.apps.remove(app)));
         }
         with(&|p| p.apps[app].connections = 1);
+        with(&|p| p.apps[app].fastopen = false);
         with(&|p| halve(&mut p.apps[app].does));
         with(&|p| p.apps[app].client_socket = SocketOptions::default());
         with(&|p| p.apps[app].server_socket = SocketOptions::default());
@@ -69,7 +70,14 @@ fn candidates(point: &Point) -> Vec<Point> {
     for host in 0..point.hosts.len() {
         with(&|p| p.hosts[host].route = Route::default());
         for name in point.hosts[host].sysctl.keys() {
-            with(&|p| drop(p.hosts[host].sysctl.remove(name)));
+            with(&|p| {
+                p.hosts[host].sysctl.remove(name);
+                // No Fast Open without its sysctl.
+                let needs = |app: &App| app.server == host && name.ends_with("tcp_fastopen");
+                p.apps
+                    .iter_mut()
+                    .for_each(|app| app.fastopen &= !needs(app));
+            });
         }
     }
     for link in 0..point.links.len() {
@@ -126,6 +134,7 @@ fn halve(does: &mut AppKind) {
         AppKind::Bulk { bytes, .. } => bytes.iter_mut().for_each(half),
         AppKind::Web { sizes, .. } if sizes.len() > 1 => drop(sizes.pop()),
         AppKind::Web { sizes, .. } => sizes.iter_mut().for_each(half),
+        AppKind::RequestResponse { burst, .. } if *burst > 0 => *burst /= 2,
         AppKind::Stream { until, .. }
         | AppKind::Echo { until, .. }
         | AppKind::WriteWriteRead { until, .. }

@@ -15,6 +15,9 @@ pub fn of(point: &Point) -> String {
         if app.reading != Reading::default() {
             words.push(format!("{:?}", app.reading));
         }
+        if app.fastopen {
+            words.push("fastopen".to_owned());
+        }
         if app.listening != Listening::default() {
             words.push(format!("{:?}", app.listening));
         }

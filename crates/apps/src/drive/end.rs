@@ -4,10 +4,10 @@ use tcplab_base::{Errno, Instant};
 use tcplab_plan::outcome::{End as EndOutcome, LogLine};
 use tcplab_plan::point::QuickAck;
 
-use super::host::{Host, Read};
-use crate::doing::{Doing, Wants};
+use super::host::Host;
+use crate::doing::{Both, Doing, Ending, Wants};
 use crate::patience::Awaited;
-use crate::program::{Message, Program, Result as Went, Step};
+use crate::program::{Program, Result as Went, Step};
 use crate::record::Record;
 
 /// One end.
@@ -82,7 +82,7 @@ impl<H: Host> Call<'_, H> {
     /// A line with what the stack says of its ACKs now.
     #[cold]
     #[inline(never)]
-    fn observed(&mut self, what: &str, value: i64) -> LogLine {
+    pub(super) fn observed(&mut self, what: &str, value: i64) -> LogLine {
         let state = self.host.ack_state(self.index).unwrap_or_default();
         LogLine {
             quickack: state.quickack,
@@ -162,7 +162,7 @@ impl End {
 
     #[cold]
     #[inline(never)]
-    fn keep<H>(&mut self, call: &mut Call<'_, H>, line: LogLine) {
+    pub(super) fn keep<H>(&mut self, call: &mut Call<'_, H>, line: LogLine) {
         *call.noted += 1;
         self.extra.get_or_insert_default().log.push(line);
     }
@@ -177,10 +177,12 @@ impl End {
                 }
                 Doing::Writing(left) => self.write(call, left, false),
                 Doing::WritingUrgent(left) => self.write(call, left, true),
+                Doing::Both(both) => self.write_reading(call, both),
                 Doing::Reading(left) => self.read(call, left, true),
                 Doing::ReadingSome(most) => self.read(call, most, false),
                 Doing::Sending(message) => self.send(call, message),
                 Doing::Receiving(until) => self.receive(call, until),
+                Doing::Ending(how) => self.ends(call, how),
                 Doing::Over => Some(Wants::Close),
                 // Whoever ends these three says so by setting another state.
                 Doing::Nothing | Doing::Connecting | Doing::Sleeping => Some(Wants::Readable(None)),
@@ -208,6 +210,14 @@ impl End {
         let (doing, wait) = match step {
             Step::Write(n) => (Doing::Writing(n), None),
             Step::WriteUrgent(n) => (Doing::WritingUrgent(n), None),
+            Step::WriteReading { write, read } => {
+                let both = Both {
+                    write,
+                    read,
+                    got: 0,
+                };
+                (Doing::Both(both), None)
+            }
             Step::Read(n) => (Doing::Reading(n), None),
             Step::ReadSome(n) => (Doing::ReadingSome(n), None),
             Step::Send(n) => (Doing::Sending(n), None),
@@ -218,129 +228,27 @@ impl End {
             }
             Step::Until(when) => (Doing::Sleeping, Some(Wants::Until(when))),
             Step::Reconnect => (Doing::Nothing, Some(Wants::Reconnect)),
-            Step::Shutdown => {
-                call.host.shutdown(call.index);
-                self.log(call, "shutdown", 0);
-                (Doing::Next(Went::Done), None)
-            }
-            Step::Close => (Doing::Over, Some(Wants::Close)),
+            Step::Shutdown => (Doing::Ending(Ending::Shutdown), None),
+            Step::Close => (Doing::Ending(Ending::Close), None),
         };
         self.doing = doing;
         wait
     }
 
-    /// Writes what is left, as much as fits.
+    /// Ends its direction. In SYN-SENT that would throw away what the SYN took with it: it waits for the connection.
     #[inline(never)]
-    fn write<H: Host>(&mut self, call: &mut Call<'_, H>, left: u64, urgent: bool) -> Option<Wants> {
-        if !self.has_socket {
+    fn ends<H: Host>(&mut self, call: &mut Call<'_, H>, how: Ending) -> Option<Wants> {
+        if self.has_socket && call.host.is_opening(call.index) {
+            return Some(Wants::Writable);
+        }
+        if how == Ending::Close {
+            self.doing = Doing::Over;
             return Some(Wants::Close);
         }
-        match call.host.write(call.index, left, urgent) {
-            Ok(n) => {
-                self.written += n;
-                self.log(call, "write", n as i64);
-                self.doing = match left.saturating_sub(n) {
-                    0 => Doing::Next(Went::Done),
-                    left if urgent => Doing::WritingUrgent(left),
-                    left => Doing::Writing(left),
-                };
-                None
-            }
-            Err(Errno::EAGAIN) => Some(Wants::Writable),
-            Err(e) => {
-                self.fail(call, e);
-                None
-            }
-        }
-    }
-
-    /// One read.
-    fn read<H: Host>(&mut self, call: &mut Call<'_, H>, want: u64, exactly: bool) -> Option<Wants> {
-        if !self.has_socket {
-            return Some(Wants::Close);
-        }
-        if call.has_drained {
-            return Some(Wants::Readable(None));
-        }
-        if let QuickAck::Each(value) = call.quickack {
-            call.host.set_quickack(call.index, value);
-        }
-        let before = call.logs.then(|| call.observed("readable", 0));
-        let got = match call.host.read(call.index, want) {
-            Ok(Read::Got { bytes, drained }) => {
-                // TCP_QUICKACK is set before each read, also before one that finds nothing.
-                call.has_drained = drained && call.quickack == QuickAck::Leave;
-                bytes
-            }
-            Ok(Read::End) => 0,
-            Ok(Read::Again) => return Some(Wants::Readable(None)),
-            Err(e) => {
-                self.fail(call, e);
-                return None;
-            }
-        };
-        self.read += got;
-        if let Some(line) = before {
-            self.keep(call, line);
-        }
-        self.log_state(call, "read", got as i64);
-        self.doing = match want.saturating_sub(got) {
-            _ if got == 0 => Doing::Next(Went::End),
-            _ if !exactly => Doing::Next(Went::Got(got)),
-            0 => Doing::Next(Went::Done),
-            left => Doing::Reading(left),
-        };
-        None
-    }
-
-    #[inline(never)]
-    fn send<H: Host>(&mut self, call: &mut Call<'_, H>, message: Message) -> Option<Wants> {
-        if !self.has_socket {
-            return Some(Wants::Close);
-        }
-        match call.host.send(call.index, message) {
-            Ok(n) => {
-                self.written += n;
-                self.log(call, "write", n as i64);
-                if call.host.is_crowded(call.index) {
-                    self.doing = Doing::Sleeping;
-                    return Some(Wants::Until(call.host.now()));
-                }
-            }
-            Err(Errno::EAGAIN) => return Some(Wants::Writable),
-            // No room in the device's queue: this one was not sent, the schedule goes on, as ping(8)'s does.
-            Err(e @ Errno::ENOBUFS) => self.log(call, "error", e.0.into()),
-            Err(e) => {
-                self.fail(call, e);
-                return None;
-            }
-        }
+        call.host.shutdown(call.index);
+        self.log(call, "shutdown", 0);
         self.doing = Doing::Next(Went::Done);
         None
-    }
-
-    #[inline(never)]
-    fn receive<H: Host>(
-        &mut self,
-        call: &mut Call<'_, H>,
-        until: Option<Instant>,
-    ) -> Option<Wants> {
-        if !self.has_socket {
-            return Some(Wants::Close);
-        }
-        match call.host.receive(call.index) {
-            Ok(Some(message)) => {
-                self.read += message.size;
-                self.log(call, "read", message.size as i64);
-                self.doing = Doing::Next(Went::Message(message));
-                None
-            }
-            Ok(None) => Some(Wants::Readable(until)),
-            Err(e) => {
-                self.fail(call, e);
-                None
-            }
-        }
     }
 
     /// Whether its connection was in CLOSE-WAIT when it was closed, by its last tcp_info.

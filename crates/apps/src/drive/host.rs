@@ -36,6 +36,8 @@ pub enum Interest {
     Readable,
     /// Room, a connection or an error.
     Writable,
+    /// Data, room, an end of the stream or an error.
+    Either,
     /// Nothing: the program sleeps.
     Nothing,
 }
@@ -110,6 +112,11 @@ pub trait Host {
     /// SO_ERROR.
     fn connected(&mut self, _end: usize) -> Result<(), Errno> {
         Ok(())
+    }
+
+    /// Whether the program has its connection before it stands: Fast Open, whose first write goes with the SYN.
+    fn is_opening(&mut self, _end: usize) -> bool {
+        false
     }
 
     /// accept(2); gives the client's port. None: nobody waits.

@@ -8,6 +8,7 @@ mod host;
 mod open;
 mod outcome;
 mod step;
+mod transfer;
 mod wait;
 
 use std::collections::BTreeMap;

@@ -53,6 +53,7 @@ impl Drive {
         match wants {
             Wants::Readable(None) => host.watch(index, Interest::Readable, reported),
             Wants::Writable => host.watch(index, Interest::Writable, reported),
+            Wants::Either => host.watch(index, Interest::Either, reported),
             _ => self.steps_off(host, index, wants, reported),
         }
         if self.apps[app].has_timeout {
@@ -74,7 +75,7 @@ impl Drive {
                     self.wake(host, index, until);
                 }
             }
-            Wants::Writable => {}
+            Wants::Writable | Wants::Either => {}
             Wants::Reconnect => {
                 self.close(host, index);
                 self.ends[index].closed = UNKNOWN;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use tcplab_plan::AppKind;
 use tcplab_plan::app::{Extent, Message};
+use tcplab_plan::experiment::Repeated;
 use tcplab_plan::point::{QuickAck, SocketOptions};
 
 use crate::failure::Failure;
@@ -79,20 +80,23 @@ pub struct AppArgs {
     /// Bytes of the reply [default: 1448]
     #[arg(long, help_heading = "Application", value_name = "BYTES", value_parser = size)]
     pub reply: Option<u64>,
+    /// Requests outstanding beyond the first [default: 0]
+    #[arg(long, help_heading = "Application", value_name = "N", value_parser = clap::value_parser!(u16).range(..=10_000))]
+    pub burst: Option<u16>,
     /// Sizes of the responses, in order: 14k,120k [default: 10k]
     #[arg(long, help_heading = "Application", value_name = "BYTES,...", value_delimiter = ',', value_parser = size)]
     pub sizes: Vec<u64>,
     /// Pause before each request except the first; the last value repeats [default: 0]
     #[arg(long, help_heading = "Application", value_name = "TIME,...", value_delimiter = ',', value_parser = seconds)]
     pub think: Vec<Duration>,
-    /// The writes, in order: 'client 512,server 1448 after 40ms'
+    /// What both ends do, in order: 'client 512,server 1448 x 3 after 40ms,client shutdown'
     #[arg(
         long,
         help_heading = "Application",
         value_name = "WRITE,...",
         value_delimiter = ','
     )]
-    pub messages: Vec<Message>,
+    pub messages: Vec<Repeated>,
     /// Total bytes to send [default: no limit, until --for]
     #[arg(long, help_heading = "Application", value_name = "BYTES", value_parser = total)]
     pub bytes: Option<u64>,
@@ -167,7 +171,15 @@ impl AppName {
     fn options(self) -> &'static [&'static str] {
         match self {
             Self::Bulk => &["--bytes", "--chunk", "--for", "--reverse"],
-            Self::RequestResponse | Self::ConnectRequestResponse => {
+            Self::RequestResponse => &[
+                "--request",
+                "--response",
+                "--burst",
+                "--pause",
+                "--count",
+                "--for",
+            ],
+            Self::ConnectRequestResponse => {
                 &["--request", "--response", "--pause", "--count", "--for"]
             }
             Self::WriteWriteRead => &["--head", "--body", "--reply", "--pause", "--count", "--for"],
@@ -193,6 +205,26 @@ impl AppName {
 }
 
 impl AppArgs {
+    /// The items of `messages`.
+    fn messages(&self) -> Result<Vec<Message>, Failure> {
+        let all = self.messages.iter();
+        let count = all
+            .clone()
+            .fold(0, |sum: usize, one| sum.saturating_add(one.times));
+        if count > Message::MOST {
+            let most = Message::MOST;
+            return Err(Failure::usage(format!(
+                "--messages: more than {most} messages"
+            )));
+        }
+        let all = all.flat_map(|one| std::iter::repeat_n(one.message, one.times));
+        let all: Vec<Message> = all.collect();
+        match Message::wrong(&all) {
+            Some((_, why)) => Err(Failure::usage(format!("--messages: {why}"))),
+            None => Ok(all),
+        }
+    }
+
     /// The application.
     ///
     /// # Errors
@@ -217,6 +249,7 @@ impl AppArgs {
             AppName::RequestResponse => AppKind::RequestResponse {
                 request,
                 response,
+                burst: self.burst.unwrap_or(0).into(),
                 pause_ns: pause_ns(Duration::ZERO),
                 until,
             },
@@ -242,7 +275,7 @@ impl AppArgs {
                 think_ns: self.think.iter().map(|t| nanos(*t)).collect(),
             },
             AppName::Messages => AppKind::Messages {
-                messages: self.messages.clone(),
+                messages: self.messages()?,
             },
             AppName::Sink => AppKind::Sink {
                 hold_ns: nanos(self.hold.unwrap_or(10 * second)),
@@ -345,6 +378,7 @@ impl AppArgs {
             ("--read", self.read.is_some()),
             ("--request", self.request.is_some()),
             ("--response", self.response.is_some()),
+            ("--burst", self.burst.is_some()),
             ("--head", self.head.is_some()),
             ("--body", self.body.is_some()),
             ("--reply", self.reply.is_some()),

@@ -104,7 +104,12 @@ impl Sock {
             true => send(fd.as_raw_fd(), bytes, MsgFlags::MSG_OOB),
             false => unistd::write(fd, bytes),
         };
-        wrote.map(|n| n as u64).map_err(errno)
+        match wrote {
+            Ok(n) => Ok(n as u64),
+            // Fast Open's SYN left without data: they can be written when the connection stands.
+            Err(Os::EINPROGRESS) => Err(Errno::EAGAIN),
+            Err(e) => Err(errno(e)),
+        }
     }
 
     pub(crate) fn read(&self, most: u64) -> Result<Read, Errno> {

@@ -12,6 +12,7 @@ use tcplab_plan::point::{Ip, QuickAck, SocketOptions};
 
 use tcplab_os::options;
 use tcplab_os::sys::{self, SockOpt};
+use tcplab_os::tcp_info::tcp_info;
 use tcplab_os::{Context, OsError};
 
 /// What a socket is for.
@@ -125,6 +126,12 @@ pub(crate) fn accept(listener: &OwnedFd) -> nix::Result<Option<(OwnedFd, u16)>> 
         Err(Errno::EAGAIN | Errno::ECONNABORTED | Errno::EINTR) => Ok(None),
         Err(e) => Err(e),
     }
+}
+
+/// Whether its SYN has left, and no answer has come.
+pub(crate) fn is_opening(fd: &OwnedFd) -> bool {
+    const SYN_SENT: i64 = 2;
+    tcp_info(fd).is_ok_and(|info| info.get("tcpi_state") == Some(SYN_SENT))
 }
 
 /// The error that a socket has met.

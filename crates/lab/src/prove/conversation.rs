@@ -311,11 +311,8 @@ impl Reader {
     fn say(&mut self, own: End, bytes: u64, after_ns: i64) {
         // Whole microseconds: less is the noise of any capture.
         let after_ns = after_ns.max(0) / 1000 * 1000;
-        self.messages.push(Message {
-            from_client: own == 0,
-            bytes,
-            after_ns,
-        });
+        let message = Message::write(own == 0, bytes, after_ns);
+        self.messages.push(message);
     }
 
     /// RFC 896 and Minshall's variant, which Linux has: a small segment waits for an earlier small one.

@@ -174,11 +174,7 @@ mod tests {
     use super::*;
 
     fn message(from_client: bool, bytes: u64, after_ns: i64) -> Message {
-        Message {
-            from_client,
-            bytes,
-            after_ns,
-        }
+        Message::write(from_client, bytes, after_ns)
     }
 
     #[test]

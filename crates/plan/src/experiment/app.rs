@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::path::Path;
 
+use super::drawn;
 use super::error::Fault;
 use super::fields::Fields;
 use super::host::{at_name, options};
@@ -10,6 +11,7 @@ use super::keys::{APP, KINDS, Key, apps as keys};
 use super::link::host_index;
 use super::{later, messages};
 use crate::app::{App, AppKind, Extent, Listening, Reading};
+use crate::fastopen;
 use crate::network::direct_link;
 use crate::point::{Host, Link};
 use crate::rules::{MAX_PAGES, RESERVED, SECOND_NS};
@@ -48,7 +50,7 @@ pub(crate) fn apps(
             let message = format!("`{}` has port {} of this server", known.name, app.port);
             return Err(fields.at(&keys::PORT, message));
         }
-        check_listening(fields, &app)?;
+        check_listening(fields, &app, hosts)?;
         if app.does.is_replay() {
             check_replay(fields, &app, hosts, links)?;
         }
@@ -61,7 +63,7 @@ pub(crate) fn apps(
 }
 
 /// Datagrams have no connections to accept. Nobody listens to echoes and replays.
-fn check_listening(fields: &Fields<'_>, app: &App) -> Result<(), Fault> {
+fn check_listening(fields: &Fields<'_>, app: &App, hosts: &[Host]) -> Result<(), Fault> {
     let has_port = !app.does.is_icmp() && !app.does.is_replay();
     let keys = [
         (&keys::LISTENS, has_port, "kinds with a server"),
@@ -76,6 +78,11 @@ fn check_listening(fields: &Fields<'_>, app: &App) -> Result<(), Fault> {
             !app.does.is_udp(),
             "kinds with connections",
         ),
+        (
+            &keys::FASTOPEN,
+            app.does.client_writes_first(),
+            "applications whose client writes first",
+        ),
     ];
     let mut wrong = keys
         .into_iter()
@@ -85,7 +92,10 @@ fn check_listening(fields: &Fields<'_>, app: &App) -> Result<(), Fault> {
             let message = format!("`{}` is for {kinds}; remove it", key.name);
             Err(fields.at(key, message))
         }
-        None => Ok(()),
+        None => match fastopen::obstacle(app, hosts) {
+            Some(why) => Err(fields.at(&keys::FASTOPEN, why)),
+            None => Ok(()),
+        },
     }
 }
 
@@ -153,6 +163,7 @@ fn app(fields: &Fields<'_>, hosts: &[Host], port: usize) -> Result<App, Fault> {
         changes: later::changes(fields, is_tcp)?,
         client_timeout_ns: fields.find(&keys::CLIENT_TIMEOUT)?,
         server_timeout_ns: fields.find(&keys::SERVER_TIMEOUT)?,
+        fastopen: fields.get(&keys::FASTOPEN)?,
         listening: Listening {
             listens: fields.get(&keys::LISTENS)?,
             backlog: fields.get(&keys::BACKLOG)?,
@@ -233,6 +244,7 @@ fn does(fields: &Fields<'_>, kind: &str) -> Result<AppKind, Fault> {
         "request-response" => AppKind::RequestResponse {
             request: fields.get(&keys::RR_REQUEST)?,
             response: fields.get(&keys::RR_RESPONSE)?,
+            burst: fields.get(&keys::RR_BURST)?,
             pause_ns: fields.get(&keys::PAUSE)?,
             until: extent(fields)?,
         },
@@ -312,7 +324,11 @@ fn bulk(fields: &Fields<'_>) -> Result<AppKind, Fault> {
 }
 
 fn web(fields: &Fields<'_>) -> Result<AppKind, Fault> {
-    let sizes = fields.numbers(&keys::WEB_SIZES)?;
+    let sizes = match drawn::read(fields, &keys::WEB_SIZES)? {
+        // The numbers come when the seed is known.
+        Some((count, _)) => Some(vec![1; count]),
+        None => fields.numbers(&keys::WEB_SIZES)?,
+    };
     let sizes = sizes.unwrap_or_else(|| vec![keys::WEB_SIZES.number()]);
     let think = fields.numbers(&keys::WEB_THINK)?.unwrap_or_default();
     if sizes.is_empty() || sizes.len() > MAX_PAGES {

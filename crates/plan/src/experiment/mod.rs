@@ -8,6 +8,7 @@
 mod aliases;
 mod app;
 mod axes;
+mod drawn;
 pub(crate) mod error;
 mod faults;
 pub(crate) mod fields;
@@ -33,15 +34,18 @@ use std::collections::BTreeMap;
 use serde_json::Value as Json;
 use tcplab_base::quantity::bytes_a_second;
 
+use crate::app::Message;
 use crate::measure::Measure;
 use crate::point::{Ip, Point};
-use crate::rules::{MAX_POINTS, MAX_TIME_NS, MOST_SAMPLES, SECOND_NS};
+use crate::rules::{MAX_PAGES, MAX_POINTS, MAX_TIME_NS, MOST_SAMPLES, SECOND_NS};
 use crate::view::View;
 use axes::Axis;
+use drawn::Draws;
 use error::Fault;
 pub use error::{ParseError, nearest};
 use fields::Fields;
 use keys::{FILE, Key, RUN, file, run};
+pub use messages::Repeated;
 use setting::Settings;
 use tree::{Choice, Entry, Node, Table, Value};
 use variant::Variant;
@@ -217,10 +221,11 @@ impl Experiment {
             let matrix = matrix?;
             for number in 0..axes::product(&matrix.axes).unwrap_or(0) {
                 let choice = axes::choose(&matrix.axes, number);
-                let point = self.point(&matrix, &choice)?;
+                let (point, draws) = self.point(&matrix, &choice)?;
                 for repeat in 1..=self.repeat {
                     let mut point = point.clone();
                     point.seed = seed_of(point.seed, repeat);
+                    draws.put_into(&mut point);
                     if self.repeat > 1 {
                         point.axes.insert("repeat".to_owned(), Json::from(repeat));
                     }
@@ -291,7 +296,12 @@ impl Experiment {
             });
         let items = items.sum::<usize>().saturating_mul(groups::largest(tree));
         let items = items.saturating_mul(if rrul::is_in(tree) { rrul::MAX_APPS } else { 1 });
-        self.text.len().saturating_add(items.saturating_mul(512))
+        let counted = tree.texts().into_iter().map(counted);
+        let counted = counted.fold(0, usize::saturating_add);
+        let counted = counted.saturating_mul(groups::largest(tree));
+        (self.text.len())
+            .saturating_add(items.saturating_mul(512))
+            .saturating_add(counted.saturating_mul(size_of::<Message>()))
     }
 
     fn too_many(&self, matrix: &Matrix<'_>) -> Fault {
@@ -326,7 +336,7 @@ impl Experiment {
 
     fn check_values(&self, matrix: &Matrix<'_>) -> Result<Point, Fault> {
         let first = axes::choose(&matrix.axes, 0);
-        let point = self.point(matrix, &first)?;
+        let (point, _) = self.point(matrix, &first)?;
         for axis in &matrix.axes {
             for value in 1..axis.values.len() {
                 let mut choice = first.clone();
@@ -337,7 +347,8 @@ impl Experiment {
         Ok(point)
     }
 
-    fn point(&self, matrix: &Matrix<'_>, choice: &Choice) -> Result<Point, Fault> {
+    /// A point with the file's seed, and what is to be drawn by the seed that it gets.
+    fn point(&self, matrix: &Matrix<'_>, choice: &Choice) -> Result<(Point, Draws), Fault> {
         let fields = root(&matrix.tree, choice);
         fields.check_fixed(FILE)?;
         let written = rrul::expand(&fields)?;
@@ -363,6 +374,7 @@ impl Experiment {
         let mut apps = app::apps(&tables, &hosts, &links)?;
         app::locate(&mut apps, &self.file);
         link::locate(&mut links, &self.file);
+        let draws = Draws::read(&tables)?;
         let mut members: BTreeMap<String, u64> = BTreeMap::new();
         for app in &mut apps {
             let group = expanded.apps.get(&app.name);
@@ -401,7 +413,7 @@ impl Experiment {
         // What is no rule of a single key, and the proof that files and manifests have the same rules.
         let checked = point.check();
         checked.map_err(|wrong| Fault::new(&(0..0), wrong.path, wrong.message))?;
-        Ok(point)
+        Ok((point, draws))
     }
 
     fn axes_of(&self, matrix: &Matrix<'_>, choice: &Choice) -> BTreeMap<String, Json> {
@@ -416,6 +428,22 @@ impl Experiment {
         }
         out
     }
+}
+
+/// Items that a short text stands for: `client 100 x 1000`, `1000 of uniform(1..9)`.
+fn counted((key, node): (&str, &Node)) -> usize {
+    let Value::Text(text) = &node.value else {
+        return 0;
+    };
+    let mut words = text.split_whitespace();
+    let number = match key {
+        "messages" => words.skip_while(|word| *word != "x").nth(1),
+        "sizes" => words.next(),
+        _ => None,
+    };
+    // What has more is refused.
+    let number = number.and_then(|word| word.parse().ok());
+    number.unwrap_or(0).min(MAX_PAGES)
 }
 
 /// What `[run]` says of each point.

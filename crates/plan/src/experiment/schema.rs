@@ -154,7 +154,11 @@ fn define(form: &Form) -> Json {
         Form::Name => json!({"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,31}$"}),
         Form::Words(words) => json!({"enum": words}),
         Form::Texts => list("text"),
-        Form::Sizes(_) => json!({"anyOf": [refer("size"), list("size")]}),
+        Form::Sizes(_) => json!({"anyOf": [
+            refer("size"),
+            list("size"),
+            {"type": "string", "pattern": "^\\s*[0-9]+ of ", "description": "N of DISTRIBUTION"},
+        ]}),
         Form::Times => json!({"anyOf": [refer("time"), list("time")]}),
         Form::Sysctl => json!({
             "type": "object",
@@ -321,7 +325,7 @@ pub(crate) fn takes(form: &Form) -> String {
             return format!("words and values: {}", words.join(", "));
         }
         Form::Texts => "list of texts",
-        Form::Sizes(_) => "list of sizes",
+        Form::Sizes(_) => "list of sizes, or `N of DISTRIBUTION`",
         Form::Times => "list of times",
         Form::Sysctl | Form::Set | Form::Behaviour => "table of values",
         Form::Congestion => "name",

@@ -294,6 +294,7 @@ fn web(drawn: &Drawn) -> App {
         server_socket: SocketOptions::default(),
         client_timeout_ns: Some(drawn.client_timeout_ns),
         server_timeout_ns: Some(drawn.server_timeout_ns),
+        fastopen: false,
         listening: Listening::default(),
         reading: Reading::default(),
         does: AppKind::Web {

@@ -58,6 +58,10 @@ impl tcplab_apps::Host for Net {
             let seconds = app.listening.defer_accept_ns / 1_000_000_000;
             host.stack.defer_accept(listener, seconds as u32);
         }
+        if app.fastopen {
+            let most = u32::from(app.listening.backlog.max(1));
+            host.stack.set_fast_open(listener, most);
+        }
         self.sockets.listeners[index].id = Some(listener);
     }
 
@@ -83,11 +87,27 @@ impl tcplab_apps::Host for Net {
         let mtu = self.network.mtu(app.client, app.server);
         let options = self.sockets.options(end);
         let from = app.client as u16;
-        match (host.stack).connect(self.now, from, remote, options, mtu) {
+        let opened = match app.fastopen {
+            false => (host.stack).connect(self.now, from, remote, options, mtu),
+            true => {
+                let mut socket = host.stack.socket(self.now, from, options);
+                socket.set_fast_open_connect(true);
+                let own = Addr {
+                    host: from,
+                    port: 0,
+                };
+                (host.stack).connect_socket(self.now, socket, own, remote, mtu)
+            }
+        };
+        match opened {
             Ok((id, local)) => {
                 host.owns(id, end as u32);
                 let sock = &mut self.sockets.of[end];
                 (sock.socket, sock.watch) = (Socket::Tcp(id), Watch::Writable);
+                if host.stack.get(id).is_some_and(Endpoint::is_deferred) {
+                    // With a cookie poll(2) says at once that it can be written.
+                    self.sockets.touched(&mut self.ready, end as u32);
+                }
                 Ok(local.port)
             }
             Err(e) => {
@@ -102,6 +122,16 @@ impl tcplab_apps::Host for Net {
             Some(e) => Err(e.errno()),
             None => Ok(()),
         }
+    }
+
+    #[inline]
+    fn is_opening(&mut self, end: usize) -> bool {
+        let sock = self.sockets.of[end];
+        let Socket::Tcp(id) = sock.socket else {
+            return false;
+        };
+        let endpoint = self.hosts[usize::from(sock.host)].stack.get(id);
+        endpoint.is_some_and(|e| e.state() == State::SynSent)
     }
 
     fn accept(&mut self, app: usize) -> Option<(Self::Conn, u16)> {
@@ -131,10 +161,15 @@ impl tcplab_apps::Host for Net {
         let most = left.min(CHUNK);
         let wrote = self.with(end, |e, cx| {
             let wrote = match urgent {
+                _ if e.is_deferred() => match e.connect_with_data(cx, most) {
+                    0 => Err(SocketError::Again),
+                    wrote => Ok(wrote),
+                },
                 true => e.write_urgent(cx, most),
                 false => e.write(cx, most, false),
             };
-            (wrote, e.is_writable(cx))
+            // poll(2) does not ask a socket for room before the connection stands.
+            (wrote, e.state() == State::SynSent || e.is_writable(cx))
         });
         let (wrote, is_writable) = wrote.unwrap_or((Err(SocketError::Pipe), true));
         // Who gets EAGAIN is told of room without a poll.
@@ -229,6 +264,7 @@ impl tcplab_apps::Host for Net {
         sock.watch = match what {
             Interest::Readable => Watch::Readable,
             Interest::Writable => Watch::Writable,
+            Interest::Either => Watch::Either,
             // What epoll does not watch yet it does not watch now.
             Interest::Nothing if before == Watch::Absent => Watch::Absent,
             Interest::Nothing => Watch::Nothing,
@@ -343,8 +379,13 @@ fn is_other_ready(host: &mut Host, now: Instant, watch: Watch, socket: Socket) -
         (Watch::Readable, Socket::Udp(port, _) | Socket::Echo(port, _)) => {
             host.udp.is_readable(port)
         }
-        (Watch::Writable, Socket::Udp(..) | Socket::Echo(..)) => true,
-        (_, Socket::Tcp(id)) => is_writable(host, now, id),
+        (Watch::Writable | Watch::Either, Socket::Udp(..) | Socket::Echo(..)) => true,
+        (watch, Socket::Tcp(id)) => {
+            let readable =
+                watch == Watch::Either && (host.stack.get(id)).is_some_and(Endpoint::is_readable);
+            // The one poll(2) asks for room whatever is there to read.
+            is_writable(host, now, id) || readable
+        }
     }
 }
 
@@ -352,7 +393,8 @@ fn is_other_ready(host: &mut Host, now: Instant, watch: Watch, socket: Socket) -
 /// taken by what a cut segment needs beside its bytes. Then the socket is to tell again.
 fn is_writable(host: &mut Host, now: Instant, id: ConnId) -> bool {
     let ready = |e: &mut Endpoint, cx: &mut Cx<'_>| {
-        e.is_closed() || (e.state() != State::SynSent && e.poll_writable(cx))
+        let stands = e.state() != State::SynSent;
+        e.is_closed() || e.is_deferred() || (stands && e.poll_writable(cx))
     };
     host.stack.with(now, id, ready).unwrap_or(true)
 }

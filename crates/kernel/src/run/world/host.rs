@@ -60,6 +60,12 @@ impl Host for Net<'_> {
         socket::error(fd).map_or(Ok(()), |e| Err(errno(e)))
     }
 
+    fn is_opening(&mut self, end: usize) -> bool {
+        let sock = &self.sockets[end];
+        let may_be = self.point.apps[sock.app].fastopen && end.is_multiple_of(2);
+        may_be && sock.tcp().is_some_and(socket::is_opening)
+    }
+
     fn accept(&mut self, app: usize) -> Option<(OwnedFd, u16)> {
         let accepted = socket::accept(self.listeners[app].as_ref()?);
         let accepted = accepted.context(|| "cannot accept".into());
@@ -92,6 +98,7 @@ impl Host for Net<'_> {
         let flags = match what {
             Interest::Readable => EpollFlags::EPOLLIN,
             Interest::Writable => EpollFlags::EPOLLOUT,
+            Interest::Either => EpollFlags::EPOLLIN | EpollFlags::EPOLLOUT,
             Interest::Nothing => EpollFlags::empty(),
         };
         let sock = &mut self.sockets[end];
@@ -229,6 +236,11 @@ impl Net<'_> {
             sys::set_int(&fd, SockOpt::DEFER_ACCEPT, seconds)
                 .context(|| "cannot set TCP_DEFER_ACCEPT".into())?;
         }
+        if app.fastopen {
+            let most = i32::from(app.listening.backlog.max(1));
+            sys::set_int(&fd, SockOpt::FASTOPEN, most)
+                .context(|| "cannot set TCP_FASTOPEN".into())?;
+        }
         if kind == Kind::Udp {
             self.sockets[server].fd = Some(fd);
             return Ok(());
@@ -243,7 +255,12 @@ impl Net<'_> {
     fn socket_to_connect(&self, end: usize) -> Result<OwnedFd, OsError> {
         let sock = &self.sockets[end];
         self.network.hosts[sock.host].enter()?;
-        socket::make(sock.kind, self.point.ip, &sock.options)
+        let fd = socket::make(sock.kind, self.point.ip, &sock.options)?;
+        if self.point.apps[sock.app].fastopen {
+            sys::set_int(&fd, SockOpt::FASTOPEN_CONNECT, 1)
+                .context(|| "cannot set TCP_FASTOPEN_CONNECT".into())?;
+        }
+        Ok(fd)
     }
 
     pub(super) fn unwatch(&mut self, end: usize) {

@@ -38,12 +38,12 @@ pub(crate) const SERVER_TIMEOUT: Key = key("server_timeout", Form::Time(WAIT), s
 pub(crate) const LISTENS: Key = key("listens", Form::Flag, flag(true), "whether the server listens; if not, connections and datagrams are refused");
 pub(crate) const BACKLOG: Key = key("backlog", Form::Count((0, 65_535)), number(crate::app::BACKLOG as u64), "backlog of listen(2): connections that wait to be accepted, up to `net.core.somaxconn`");
 pub(crate) const DEFER_ACCEPT: Key = key("defer_accept", Form::Time(Bounds::Whole(1_000_000_000, 3_600, "seconds")), says("off"), "TCP_DEFER_ACCEPT of the listener: a connection is there to be accepted when data came, or after this time, whole seconds");
+pub(crate) const FASTOPEN: Key = key("fastopen", Form::Flag, flag(false), "TCP Fast Open: the client's first write goes with its SYN (TCP_FASTOPEN_CONNECT), the listener takes it (TCP_FASTOPEN); the server's host needs bit 2 in `net.ipv4.tcp_fastopen`");
 pub(crate) const ACCEPT_EVERY: Key = key("accept_every", Form::Time(Bounds::Any), number(0), "the server accepts one connection, then waits this long; 0: accepts all at once");
 /// `[[app]]`, whatever its kind.
 pub(crate) const APP: &[Key] = &[
     NAME, KIND, CLIENT, SERVER, PORT, START, CONNECTIONS, STAGGER, CLIENT_SOCKET, SERVER_SOCKET, CLIENT_CHANGE,
-    SERVER_CHANGE, CLIENT_TIMEOUT,
-    SERVER_TIMEOUT, LISTENS, BACKLOG, ACCEPT_EVERY, DEFER_ACCEPT,
+    SERVER_CHANGE, CLIENT_TIMEOUT, SERVER_TIMEOUT, LISTENS, BACKLOG, ACCEPT_EVERY, DEFER_ACCEPT, FASTOPEN,
 ];
 pub(crate) const COUNT: Key = key("count", Form::Count(COUNTS), says("no limit"), "ends after this many writes, transactions or datagrams");
 pub(crate) const DURATION: Key = key("duration", Form::Time(LONGER), says("10s without `count`"), "ends this long after the connection was established");
@@ -78,14 +78,16 @@ const BULK: &[Key] = &[BULK_BYTES, BULK_DURATION, BULK_CHUNK, BULK_REVERSE, BULK
 
 pub(crate) const RR_REQUEST: Key = key("request", Form::Size(MESSAGE), number(1), "bytes of a request");
 pub(crate) const RR_RESPONSE: Key = key("response", Form::Size(MESSAGE), number(1), "bytes of a response");
-const REQUEST_RESPONSE: &[Key] = &[RR_REQUEST, RR_RESPONSE, PAUSE, COUNT, DURATION];
+pub(crate) const RR_BURST: Key = key("burst", Form::Count((0, 10_000)), number(0), "requests that are outstanding beyond the first (netperf's `-b`): the client writes so many more before it reads, then one for each response");
+const REQUEST_RESPONSE: &[Key] = &[RR_REQUEST, RR_RESPONSE, RR_BURST, PAUSE, COUNT, DURATION];
+const CONNECT_REQUEST_RESPONSE: &[Key] = &[RR_REQUEST, RR_RESPONSE, PAUSE, COUNT, DURATION];
 
 pub(crate) const WEB_REQUEST: Key = key("request", Form::Size(MESSAGE), number(200), "bytes of a request");
-pub(crate) const WEB_SIZES: Key = key("sizes", Form::Sizes(MESSAGE), number(10 << 10), "bytes of the responses, in order");
+pub(crate) const WEB_SIZES: Key = key("sizes", Form::Sizes(MESSAGE), number(10 << 10), "bytes of the responses, in order; or how many to draw from a distribution: `20 of lognormal(median 15kB, sigma 1)`");
 pub(crate) const WEB_THINK: Key = key("think", Form::Times, number(0), "pauses of the client before each request except the first; the last value repeats");
 const WEB: &[Key] = &[WEB_REQUEST, WEB_SIZES, WEB_THINK];
 
-pub(crate) const WRITES: Key = key("messages", Form::Texts, MUST, "the writes, in order: `client BYTES` or `server BYTES`, and `after TIME` for a pause before it");
+pub(crate) const WRITES: Key = key("messages", Form::Texts, MUST, "what both ends do, in order: `client` or `server`, then `BYTES`, `BYTES x N`, `shutdown` or `close`, then `after TIME` for a pause before it and `at once` (see [Conversations](#conversations))");
 const MESSAGES: &[Key] = &[WRITES];
 
 pub(crate) const SINK_HOLD: Key = key("hold", Form::Time(Bounds::Any), number(10 * S), "how long the client holds the connection");
@@ -150,7 +152,7 @@ pub(crate) const KINDS: [(&str, &str, &[Key]); 15] = [
     (
         "connect-request-response",
         "each transaction on a connection of its own (netperf's TCP_CRR)",
-        REQUEST_RESPONSE,
+        CONNECT_REQUEST_RESPONSE,
     ),
     (
         "web",
@@ -159,7 +161,7 @@ pub(crate) const KINDS: [(&str, &str, &[Key]); 15] = [
     ),
     (
         "messages",
-        "both ends write the messages of a list, each when its writer has read those of the other end before it",
+        "both ends do the items of a list, each when its end has read what the other end wrote before it",
         MESSAGES,
     ),
     (

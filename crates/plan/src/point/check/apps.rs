@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::links::host;
 use super::{Checked, Wrong, at_most, each, name, number, of, text, time, timed};
-use crate::app::{App, AppKind, Extent, Message};
+use crate::app::{Act, App, AppKind, Extent, Message};
 use crate::experiment::keys::apps as keys;
+use crate::fastopen;
 use crate::network::direct_link;
 use crate::point::{Point, SocketChange};
 use crate::rules::{
@@ -124,6 +125,13 @@ fn one(app: &App, point: &Point) -> Checked {
         app.server_timeout_ns,
         &keys::SERVER_TIMEOUT,
     )?;
+    if app.fastopen && !app.does.client_writes_first() {
+        let message = "is for applications whose client writes first";
+        return Err(Wrong::at("fastopen", message));
+    }
+    if let Some(why) = fastopen::obstacle(app, &point.hosts) {
+        return Err(Wrong::at("fastopen", why));
+    }
     if app.does.is_replay() && app.connections != 1 {
         let message = "a replay has one sender: write one application per sender";
         return Err(Wrong::at("connections", message));
@@ -189,10 +197,16 @@ fn does(does: &AppKind) -> Checked {
         AppKind::RequestResponse {
             request,
             response,
+            burst,
             pause_ns,
             until,
+        } => {
+            of("burst", Some(*burst), &keys::RR_BURST)?;
+            of("request", Some(*request), &keys::RR_REQUEST)?;
+            of("response", Some(*response), &keys::RR_RESPONSE)?;
+            turns(*pause_ns, until)
         }
-        | AppKind::ConnectRequestResponse {
+        AppKind::ConnectRequestResponse {
             request,
             response,
             pause_ns,
@@ -272,9 +286,17 @@ fn written(messages: &[Message]) -> Checked {
     }
     at_most("messages", messages.len(), MAX_MESSAGES, "messages")?;
     each("messages", messages, |message| {
-        number("bytes", message.bytes, keys::MESSAGE)?;
+        let range = match message.does {
+            Act::Write => keys::MESSAGE,
+            _ => (0, 0),
+        };
+        number("bytes", message.bytes, range)?;
         time("after_ns", message.after_ns, 0)
-    })
+    })?;
+    match Message::wrong(messages) {
+        Some((at, why)) => Err(Wrong::at(format!("messages[{at}]"), why)),
+        None => Ok(()),
+    }
 }
 
 fn turns(pause_ns: i64, until: &Extent) -> Checked {
