@@ -3,15 +3,15 @@
 use std::path::Path;
 
 use super::error::Fault;
+use super::events::events;
 use super::faults::{self, Own};
 use super::fields::Fields;
 use super::host::within;
 use super::keys::{Key, LINK, WAY, links as keys};
 use super::tc::Shape;
 use super::tree::{Node, Value};
-use crate::point::{By, Direction, Does, Event, Host, Ip, Link, Of, RateTrace};
-use crate::rules::{MAX_EVENT, MAX_EVENTS};
-use tcplab_base::quantity::TIME;
+use super::way_rules::{two_rates, unchangeable};
+use crate::point::{By, Direction, Event, Host, Ip, Link, RateTrace};
 use tcplab_qdisc::netem::{Chance, Loss};
 use tcplab_qdisc::{Kind, ONLY_KERNEL, Settings};
 
@@ -64,23 +64,6 @@ fn link(fields: &Fields<'_>, hosts: &[Host]) -> Result<Link, Fault> {
     })
 }
 
-/// Why a way cannot have the rate of its trace, if it cannot.
-pub(crate) fn two_rates(way: &Direction) -> Option<String> {
-    way.rate_trace.as_ref()?;
-    let changes = way.changes.iter();
-    if way.rate_bps.is_some() {
-        return Some("`rate` and `rate_trace` contradict each other: remove one".to_owned());
-    }
-    if changes
-        .filter_map(|change| change.rate_bps)
-        .next()
-        .is_some()
-    {
-        return Some("a change of `rate`: the link has a `rate_trace`".to_owned());
-    }
-    None
-}
-
 /// Paths of files begin in the folder of the experiment's own.
 pub(crate) fn locate(links: &mut [Link], experiment: &str) {
     let folder = Path::new(experiment).parent().unwrap_or(Path::new(""));
@@ -90,42 +73,6 @@ pub(crate) fn locate(links: &mut [Link], experiment: &str) {
     for trace in ways.filter_map(|way| way.rate_trace.as_mut()) {
         trace.file = folder.join(&trace.file).to_string_lossy().into_owned();
     }
-}
-
-/// Why the changes of a way are impossible, if they are.
-pub(crate) fn unchangeable(way: &Direction) -> Option<String> {
-    let mut now = way.clone();
-    for change in &way.changes {
-        let before = now.queue.is_some();
-        now = change.of(&now);
-        if now.jitter_ns > now.delay_ns {
-            return Some("after a change the jitter is larger than the delay".to_owned());
-        }
-        let Some(queue) = &now.queue else { continue };
-        if !before && way.queue_from_ns.is_some() {
-            return Some(
-                "a change to a qdisc: `queue_from` measures one queue; begin with a qdisc (`pfifo limit N`)"
-                    .to_owned(),
-            );
-        }
-        let words = queue.words();
-        if change.limit_pkts.is_some() {
-            return Some(format!(
-                "a change of `limit`: the qdisc `{words}` has its own limit"
-            ));
-        }
-        if now.rate_bps.is_none() && queue.kind().asks_rate() {
-            return Some(format!(
-                "a change to the qdisc `{words}`: it needs a link rate"
-            ));
-        }
-        if change.rate_bps.is_some() && change.queue.is_none() && queue.kind().asks_rate() {
-            return Some(format!(
-                "a change of `rate`: the qdisc `{words}` shares out the link's rate and cannot follow"
-            ));
-        }
-    }
-    None
 }
 
 /// A qdisc that shares out the rate of the wire has to know it.
@@ -449,88 +396,4 @@ fn direction(queue: Queue, (events, mut faults): (Vec<Event>, Own), by: By) -> D
         queue: own,
         qdisc,
     }
-}
-
-fn events(fields: &Fields<'_>, by: By) -> Result<Vec<Event>, Fault> {
-    let mut out = Vec::new();
-    for key in [keys::DROP, keys::DUPLICATE, keys::MARK, keys::LATE].map(|key| key.name) {
-        for (node, text) in fields.texts(key)?.unwrap_or_default() {
-            if by == By::Kernel {
-                let message = "kernel links cannot act on listed frames: write by = \"tcplab\"";
-                return Err(fields.fault(key, node, message));
-            }
-            out.push(event(key, text).map_err(|(why, kind)| {
-                let fault = fields.fault(key, node, why);
-                match kind {
-                    Some(kind) => fault.suggest(kind, KINDS.iter().map(|(word, _)| *word)),
-                    None => fault,
-                }
-            })?);
-            if out.len() > MAX_EVENTS {
-                let message = format!("more than {MAX_EVENTS} listed events one way");
-                return Err(fields.fault(key, node, message));
-            }
-        }
-    }
-    Ok(out)
-}
-
-const KINDS: [(&str, Of); 6] = [
-    ("frame", Of::Frame),
-    ("data", Of::Data),
-    ("ack", Of::Ack),
-    ("syn", Of::Syn),
-    ("fin", Of::Fin),
-    ("icmp", Of::Icmp),
-];
-
-/// `data 20`, `data 30-35`, `data 20 by 30ms`; or what is wrong, and a kind that is not known.
-fn event<'a>(key: &str, text: &'a str) -> Result<Event, (String, Option<&'a str>)> {
-    let form = || {
-        let form = match key {
-            "late" => "KIND N by TIME, such as \"data 20 by 30ms\"",
-            _ => "KIND N or KIND N-M, such as \"data 20\" or \"data 30-35\"",
-        };
-        (format!("write {form}"), None)
-    };
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let (kind, numbers, does) = match (key, words.as_slice()) {
-        ("late", [kind, numbers, "by", time]) => {
-            let ns = TIME.parse(time).map_err(|why| (why, None))?;
-            (
-                *kind,
-                *numbers,
-                Does::DelayNs(i64::try_from(ns).unwrap_or(i64::MAX)),
-            )
-        }
-        ("drop", [kind, numbers]) => (*kind, *numbers, Does::Drop),
-        ("duplicate", [kind, numbers]) => (*kind, *numbers, Does::Duplicate),
-        ("mark", [kind, numbers]) => (*kind, *numbers, Does::Mark),
-        _ => return Err(form()),
-    };
-    let of = KINDS.iter().find(|(word, _)| *word == kind);
-    let Some((_, of)) = of else {
-        return Err((format!("`{kind}` is not a kind of frame"), Some(kind)));
-    };
-    let (first, last) = numbers.split_once('-').unwrap_or((numbers, numbers));
-    let number = |text: &str| {
-        text.parse::<u64>()
-            .ok()
-            .filter(|n| (1..=MAX_EVENT).contains(n))
-    };
-    let (Some(first), Some(last)) = (number(first), number(last)) else {
-        return Err((
-            format!("`{numbers}` is neither a number from 1 on nor a range of such numbers"),
-            None,
-        ));
-    };
-    if first > last {
-        return Err((format!("`{numbers}` ends before it begins"), None));
-    }
-    Ok(Event {
-        of: *of,
-        first,
-        last,
-        does,
-    })
 }

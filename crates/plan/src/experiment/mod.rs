@@ -10,6 +10,7 @@ mod app;
 mod axes;
 mod drawn;
 pub(crate) mod error;
+mod events;
 mod faults;
 pub(crate) mod fields;
 mod groups;
@@ -28,6 +29,7 @@ mod tc;
 pub(crate) mod tree;
 pub(crate) mod variant;
 mod view;
+pub(crate) mod way_rules;
 
 use std::collections::BTreeMap;
 

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use super::{Checked, Wrong, at_most, chance, each, number, number_if, of, text, time, time_if};
 use crate::experiment::keys::links as keys;
-use crate::experiment::link::{too_narrow, two_rates, unchangeable};
+use crate::experiment::link::too_narrow;
+use crate::experiment::way_rules::{two_rates, unchangeable};
 use crate::point::{By, Change, Direction, Does, Event, Faults, Host, Ip, Link, Outage, Point};
 use crate::point::{Inject, Injected, RateTrace, Rewrite};
 use crate::rules::{INJECTED_DATA, MAX_INJECTS, MAX_REWRITES, MSS_OPTION};
