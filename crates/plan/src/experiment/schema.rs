@@ -6,14 +6,14 @@ use std::fmt::Write;
 use serde_json::{Map, Value as Json, json};
 
 use super::keys::{
-    APP, Bounds, FILE, Form, HOST, KIND_NAMES, KINDS, Key, LINK, METRICS, REPORT, RUN, SOCKET,
-    VARIANT, WAY, are_same,
+    APP, Bounds, FILE, Form, HOST, KIND_NAMES, KINDS, Key, LATER, LINK, METRICS, REPORT, RUN,
+    SOCKET, VARIANT, WAY, are_same,
 };
 use crate::profile::{BEHAVIOURS, Behaviour, KNOWN, NOT_MODELLED, Takes};
 use tcplab_base::quantity::{PERCENT, Quantity, RATE, SIZE, TIME};
 
 /// The forms that have a name in the schema, so that a key only refers to them.
-const NAMED: [(&str, Form); 18] = [
+const NAMED: [(&str, Form); 19] = [
     ("flag", Form::Flag),
     ("count", Form::Count((0, 0))),
     ("size", Form::Size((0, 0))),
@@ -30,6 +30,7 @@ const NAMED: [(&str, Form); 18] = [
     ("tos", Form::Tos),
     ("behaviour", Form::Behaviour),
     ("socket", Form::Table(SOCKET)),
+    ("socket_changes", Form::Tables(LATER)),
     ("way", Form::Way),
     ("app", Form::Apps),
 ];
@@ -45,7 +46,7 @@ pub(crate) fn of(keys: &[Key], title: &str) -> Json {
     for (name, form) in NAMED {
         let axis = or_axis(refer(name));
         defs.insert(name.to_owned(), define(&form));
-        if !matches!(form, Form::Name | Form::Apps) {
+        if !matches!(form, Form::Name | Form::Apps | Form::Tables(_)) {
             defs.insert(format!("{name}_or_axis"), axis);
         }
     }
