@@ -37,12 +37,20 @@ fn a_transfer_passes_a_queue_as_frames_of_the_wire() {
     if !allowed() {
         return;
     }
+    transfer(["new:a", "new:b"], ["10.77.0.1/24", "10.77.0.2"]);
+    let ends = ["new:a=fd00::1/64", "new:b=fd00::2/64"];
+    transfer(ends, ["fd00::1/64", "fd00::2"]);
+}
+
+fn transfer([a, b]: [&str; 2], [own, peer]: [&str; 2]) {
     let server = probe("server bulk --clients 1 --no-looks --log-lines 0");
-    let client = probe("client bulk --bytes 2m --no-looks --log-lines 0 10.77.0.2");
+    let client = probe(&format!(
+        "client bulk --bytes 2m --no-looks --log-lines 0 {peer}"
+    ));
     let args = [
         "link",
-        "new:a",
-        "new:b",
+        a,
+        b,
         "--json",
         "--interval",
         "100ms",
@@ -62,7 +70,7 @@ fn a_transfer_passes_a_queue_as_frames_of_the_wire() {
         holds("link", line);
     }
     assert_eq!(lines[0]["event"], "start");
-    assert_eq!(lines[0]["a"]["address"], "10.77.0.1/24");
+    assert_eq!(lines[0]["a"]["address"], own);
     assert!(lines.iter().any(|line| line["event"] == "look"));
     let end = lines.last().unwrap();
     assert_eq!(end["event"], "end");
