@@ -283,7 +283,7 @@ impl World {
     fn fire(&mut self, wake: Wake) -> bool {
         let net = &mut self.net;
         match wake {
-            Wake::Way(way) => net.way_is_due(way as usize),
+            Wake::Link(link) => net.link_is_due(link as usize),
             Wake::Host(host) => {
                 net.hosts[host as usize].wake(net.now);
                 net.after_tcp(host as usize);
