@@ -278,21 +278,31 @@ impl Net {
         let host = &mut self.hosts[index];
         if !host.is_ready && host.has_packets() {
             host.is_ready = true;
+            while let Some(event) = self.hosts[index].stack.poll_event_ahead() {
+                self.tells(index, event);
+            }
             self.ready.push(Source::Host(index as u32));
         }
+        let host = &mut self.hosts[index];
         if let Some(at) = host.arm() {
             self.events.set(at, Wake::Host(index as u32));
         }
-        while let Some(event) = host.stack.poll_event() {
-            match event {
-                Event::Connected(id) | Event::Readable(id) | Event::Writable(id) => {
-                    if let Some(end) = host.owner(id) {
-                        self.sockets.touched(&mut self.ready, end);
-                    }
+        while let Some(event) = self.hosts[index].stack.poll_event() {
+            self.tells(index, event);
+        }
+    }
+
+    /// The owner of a host's socket is told of news.
+    #[inline]
+    fn tells(&mut self, index: usize, event: Event) {
+        match event {
+            Event::Connected(id) | Event::Readable(id) | Event::Writable(id) => {
+                if let Some(end) = self.hosts[index].owner(id) {
+                    self.sockets.touched(&mut self.ready, end);
                 }
-                Event::Acceptable(listener) => {
-                    self.sockets.listens(&mut self.ready, index, listener);
-                }
+            }
+            Event::Acceptable(listener) => {
+                self.sockets.listens(&mut self.ready, index, listener);
             }
         }
     }
