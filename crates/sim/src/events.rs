@@ -16,8 +16,8 @@ use tcplab_base::Instant;
 pub(crate) enum Wake {
     /// What the driver of the applications has set.
     Run(Timer),
-    /// Frames of this way may be due.
-    Way(u32),
+    /// Frames of this link may be due.
+    Link(u32),
     /// Timers of this host's TCP may be due.
     Host(u32),
     /// The settings of this way change; behind the numbers of all ways, those of hosts, then
@@ -36,7 +36,7 @@ impl Wake {
         let (kind, number) = match self {
             Self::Run(Timer::Connect(n)) => (0, n),
             Self::Run(Timer::Wake(n)) => (1, n),
-            Self::Way(n) => (2, n),
+            Self::Link(n) => (2, n),
             Self::Host(n) => (3, n),
             // These have no number.
             Self::Run(Timer::Sample) => (4, 0),
@@ -55,7 +55,7 @@ impl Wake {
         Self::Run(match word >> NUMBER_BITS & ((1 << KIND_BITS) - 1) {
             0 => Timer::Connect(number),
             1 => Timer::Wake(number),
-            2 => return Self::Way(number),
+            2 => return Self::Link(number),
             3 => return Self::Host(number),
             4 => match number {
                 0 => Timer::Sample,
@@ -181,7 +181,7 @@ mod tests {
         let mut events = Events::default();
         let at = Instant::from_nanos;
         events.set(at(5), Wake::Run(Timer::Stop));
-        events.set(at(5), Wake::Way(0));
+        events.set(at(5), Wake::Link(0));
         events.set(at(-1), Wake::Run(Timer::Wake((Events::MOST - 1) as u32)));
         for wake in [
             Wake::Run(Timer::Sample),
@@ -197,7 +197,7 @@ mod tests {
             Some(Wake::Run(Timer::Wake((Events::MOST - 1) as u32)))
         );
         assert_eq!(events.pop(at(9)), Some(Wake::Run(Timer::Stop)));
-        assert_eq!(events.pop(at(9)), Some(Wake::Way(0)));
+        assert_eq!(events.pop(at(9)), Some(Wake::Link(0)));
         assert_eq!(events.next_time(), None);
         assert_eq!(events.popped(), 6);
     }
@@ -207,7 +207,7 @@ mod tests {
         let mut events = Events::default();
         let at = Instant::from_nanos;
         for wake in [
-            Wake::Way(1),
+            Wake::Link(1),
             Wake::Host(1),
             Wake::Run(Timer::Wake(1)),
             Wake::Host(0),
@@ -220,7 +220,7 @@ mod tests {
             [
                 Wake::Host(1),
                 Wake::Host(0),
-                Wake::Way(1),
+                Wake::Link(1),
                 Wake::Run(Timer::Wake(1))
             ]
         );

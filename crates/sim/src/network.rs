@@ -19,7 +19,6 @@ pub(crate) struct OneWay {
     pub(crate) to: usize,
     /// The captures at its begin and its end.
     pub(crate) captures: [usize; 2],
-    pub(crate) armed: Instant,
     /// How its settings change during the run.
     pub(crate) schedule: Option<Box<Schedule>>,
 }
@@ -35,29 +34,14 @@ pub(crate) enum Arm {
     Now,
 }
 
-impl OneWay {
-    /// After a frame has entered, or all that were due have come out.
-    #[inline]
-    pub(crate) fn arm(&mut self, now: Instant) -> Arm {
-        let Some(next) = self.way.next_time() else {
-            return Arm::Nothing;
-        };
-        if next <= now {
-            return Arm::Now;
-        }
-        if next >= self.armed && self.armed > now {
-            return Arm::Nothing;
-        }
-        self.armed = next;
-        Arm::At(next)
-    }
-}
-
 /// All links.
 #[derive(Debug, Default)]
 pub(crate) struct Network {
     /// The way from `a` of link n is 2n, the way back 2n + 1.
     pub(crate) ways: Vec<OneWay>,
+    /// Of each link the time of its event. Both ways have one, as in runs on kernels: what else happens at that time
+    /// comes before or after it by when it was set.
+    armed: Vec<Instant>,
     /// For each host and each host that it sends to: the way.
     routes: Vec<Vec<Option<u32>>>,
     /// For each host the largest packet on its way to each other host.
@@ -97,7 +81,6 @@ impl Network {
                     schedule: Schedule::of(way, link.mtu, point.seed, &name).map(Box::new),
                     to,
                     captures,
-                    armed: NEVER,
                 });
             }
         }
@@ -106,6 +89,7 @@ impl Network {
             .clone()
             .map(|host| files.iter().position(|(h, n)| *h == host && n == "lo"));
         let mut network = Self {
+            armed: vec![NEVER; point.links.len()],
             ways,
             lo: lo.collect(),
             ..Self::default()
@@ -114,6 +98,45 @@ impl Network {
             network.route(point, from);
         }
         network
+    }
+
+    /// After a frame has entered a way, or all that were due on it have come out.
+    #[inline]
+    pub(crate) fn arm(&mut self, way: usize, now: Instant) -> Arm {
+        let Some(next) = self.ways[way].way.next_time() else {
+            return Arm::Nothing;
+        };
+        if next <= now {
+            return Arm::Now;
+        }
+        self.arm_link(way / 2, next, now)
+    }
+
+    /// After all that was due on both ways of a link has come out.
+    #[inline]
+    pub(crate) fn arm_both(&mut self, link: usize, now: Instant) -> Arm {
+        let [a, b] = [2 * link, 2 * link + 1].map(|way| self.ways[way].way.next_time());
+        let next = match (a, b) {
+            (Some(a), Some(b)) => a.min(b),
+            (Some(next), None) | (None, Some(next)) => next,
+            (None, None) => return Arm::Nothing,
+        };
+        self.arm_link(link, next, now)
+    }
+
+    #[inline]
+    fn arm_link(&mut self, link: usize, next: Instant, now: Instant) -> Arm {
+        let armed = &mut self.armed[link];
+        if next >= *armed && *armed > now {
+            return Arm::Nothing;
+        }
+        *armed = next;
+        Arm::At(next)
+    }
+
+    /// What waits on a link may be due at another time than was thought.
+    pub(crate) fn disarm(&mut self, link: usize) {
+        self.armed[link] = NEVER;
     }
 
     fn route(&mut self, point: &Point, from: usize) {

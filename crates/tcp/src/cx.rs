@@ -72,6 +72,8 @@ pub struct Cx<'a> {
     pub mib: &'a mut Mib,
     /// Segments that leave, in their order.
     pub out: &'a mut Vec<Segment>,
+    /// How many of `out` there were when the socket's owner was told of news ([`Cx::tells`]).
+    pub(crate) told: usize,
     /// What the host remembers of its peers.
     pub(crate) metrics: &'a mut Metrics,
     /// The host's timer wheel.
@@ -94,6 +96,7 @@ impl<'a> Cx<'a> {
             host,
             mib,
             out,
+            told: usize::MAX,
             metrics,
             wheel,
             tick,
@@ -114,6 +117,13 @@ impl<'a> Cx<'a> {
         self.now = Instant::from_nanos(stale as i64 - self.host.clock.boot_ns);
         run(self);
         (self.now, self.tick) = (now, tick);
+    }
+
+    /// `sk_data_ready()`, `sk_state_change()`: what leaves from here on comes after the news. Where a call does not say
+    /// it, the news come last.
+    #[inline]
+    pub(crate) fn tells(&mut self) {
+        self.told = self.out.len();
     }
 
     /// Counts one event.

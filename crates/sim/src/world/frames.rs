@@ -140,15 +140,19 @@ impl Net {
         let one = &mut self.network.ways[number];
         let bytes = packet.frame_len() as usize;
         one.way.enter(self.now, bytes, || packet.kind(), packet);
-        match one.arm(self.now) {
+        let to = one.to;
+        match self.network.arm(number, self.now) {
             Arm::Nothing => {}
-            Arm::At(at) => self.events.set(at, Wake::Way(number as u32)),
+            Arm::At(at) => self.events.set(at, Wake::Link(number as u32 / 2)),
             // One poll finds all pieces of a super-segment.
-            Arm::Now if self.hosts[one.to].joins() => {
-                self.events.set(self.now, Wake::Way(number as u32));
+            Arm::Now if self.hosts[to].joins() => {
+                self.events.set(self.now, Wake::Link(number as u32 / 2));
             }
             // A link without delay: it is there at once.
-            Arm::Now => self.way_is_due(number),
+            Arm::Now => {
+                self.way_is_due(number);
+                self.arms_link(number / 2);
+            }
         }
     }
 
@@ -196,13 +200,26 @@ impl Net {
         {
             self.warnings.push(format!("a link did not change: {why}"));
         }
-        // What waits may be due at another time.
-        one.armed = crate::host::NEVER;
-        self.way_is_due(number);
+        self.network.disarm(number / 2);
+        self.link_is_due(number / 2);
+    }
+
+    /// Gives the hosts the packets that are due on a link, the one way's first.
+    pub(super) fn link_is_due(&mut self, link: usize) {
+        self.way_is_due(2 * link);
+        self.way_is_due(2 * link + 1);
+        self.arms_link(link);
+    }
+
+    #[inline]
+    fn arms_link(&mut self, link: usize) {
+        if let Arm::At(at) = self.network.arm_both(link, self.now) {
+            self.events.set(at, Wake::Link(link as u32));
+        }
     }
 
     /// Gives a host the packets that are due on a way.
-    pub(super) fn way_is_due(&mut self, number: usize) {
+    fn way_is_due(&mut self, number: usize) {
         let one = &mut self.network.ways[number];
         let to = one.to;
         let mut came = false;
@@ -228,9 +245,6 @@ impl Net {
             }
             one.way.remove();
             came = true;
-        }
-        if let Arm::At(at) = one.arm(self.now) {
-            self.events.set(at, Wake::Way(number as u32));
         }
         if came {
             if self.hosts[to].joins() {
@@ -288,21 +302,31 @@ impl Net {
         let host = &mut self.hosts[index];
         if !host.is_ready && host.has_packets() {
             host.is_ready = true;
+            while let Some(event) = self.hosts[index].stack.poll_event_ahead() {
+                self.tells(index, event);
+            }
             self.ready.push(Source::Host(index as u32));
         }
+        let host = &mut self.hosts[index];
         if let Some(at) = host.arm() {
             self.events.set(at, Wake::Host(index as u32));
         }
-        while let Some(event) = host.stack.poll_event() {
-            match event {
-                Event::Connected(id) | Event::Readable(id) | Event::Writable(id) => {
-                    if let Some(end) = host.owner(id) {
-                        self.sockets.touched(&mut self.ready, end);
-                    }
+        while let Some(event) = self.hosts[index].stack.poll_event() {
+            self.tells(index, event);
+        }
+    }
+
+    /// The owner of a host's socket is told of news.
+    #[inline]
+    fn tells(&mut self, index: usize, event: Event) {
+        match event {
+            Event::Connected(id) | Event::Readable(id) | Event::Writable(id) => {
+                if let Some(end) = self.hosts[index].owner(id) {
+                    self.sockets.touched(&mut self.ready, end);
                 }
-                Event::Acceptable(listener) => {
-                    self.sockets.listens(&mut self.ready, index, listener);
-                }
+            }
+            Event::Acceptable(listener) => {
+                self.sockets.listens(&mut self.ready, index, listener);
             }
         }
     }

@@ -284,7 +284,7 @@ impl World {
     fn fire(&mut self, wake: Wake) -> bool {
         let net = &mut self.net;
         match wake {
-            Wake::Way(way) => net.way_is_due(way as usize),
+            Wake::Link(link) => net.link_is_due(link as usize),
             Wake::Host(host) => {
                 net.hosts[host as usize].wake(net.now);
                 net.after_tcp(host as usize);
@@ -366,8 +366,10 @@ impl World {
     #[inline]
     fn take_ready(&mut self, source: Source) -> bool {
         match source {
+            // An entry that is left of packets that went with the last turn's finds nothing (`ep_item_poll()`).
             Source::Host(host) => {
-                std::mem::replace(&mut self.net.hosts[host as usize].is_ready, false)
+                let host = &mut self.net.hosts[host as usize];
+                std::mem::replace(&mut host.is_ready, false) && host.has_packets()
             }
             Source::End(end) => {
                 self.net.sockets.leaves(source) && self.net.is_socket_ready(end as usize)

@@ -105,6 +105,7 @@ impl Endpoint {
             self.rcvq.sack_remove(&self.rcv);
         }
         self.rcv.fast_path_check(&self.rcvq);
+        cx.tells();
     }
 
     /// What stood behind the segment may be in order now.

@@ -52,10 +52,15 @@ impl Endpoint {
         // `tcp_grow_window()` comes first when the segment was joined; nothing between the two depends on the order.
         if self.neg.sack_ok {
             self.sack_new_ofo(cx, skb.seq, skb.end_seq);
-            if !matches!(place, Place::Known) {
-                // Without SACK the window stays, so that each ACK is a duplicate one.
-                self.rcv
-                    .grow_window(cx, &mut self.ack, seg.len, skb.truesize);
+            // Without SACK the window stays, so that each ACK is a duplicate one.
+            let truesize = match place {
+                Place::Known => None,
+                // truesize_adjust(): nothing is left of a FIN's memory, so it grows the window as data that cost nothing.
+                Place::Joined if seg.len == 0 => Some(0),
+                _ => Some(skb.truesize),
+            };
+            if let Some(truesize) = truesize {
+                self.rcv.grow_window(cx, &mut self.ack, seg.len, truesize);
             }
         }
         if matches!(place, Place::At(_)) {

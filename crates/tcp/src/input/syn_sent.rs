@@ -125,6 +125,7 @@ impl Endpoint {
         self.ack.initialize_rcv_mss(&self.rcv, &self.snd);
         self.rcv.copied_seq = self.rcv.rcv_nxt;
         self.finish_connect(cx);
+        cx.tells();
         let used = FastOpenState::OPTION | FastOpenState::SYN_DATA;
         if self.neg.fast_open.intersects(used) && self.fast_open_answered(cx, seg) {
             self.data_snd_check(cx);

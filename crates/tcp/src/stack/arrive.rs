@@ -44,9 +44,19 @@ impl Stack {
             stats.data_segs_in = stats.data_segs_in.wrapping_add(packets);
         }
         let watch = Watch::of(&conn.ep);
+        let before = self.out.len();
         let mut cx = cx!(self, now);
         conn.ep.on_segment(&mut cx, seg);
+        let told_first = cx.told == before;
+        let events = self.events.len();
         watch.tell(conn, number, &mut self.events);
+        if before == self.taken && self.out.len() > before {
+            // The first segment to leave.
+            self.ahead = match told_first {
+                true => self.events.len(),
+                false => events,
+            };
+        }
         if follow(&conn.ep, number, &mut self.deadlines) {
             self.ended(now, number);
         }

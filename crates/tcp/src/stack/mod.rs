@@ -92,6 +92,8 @@ pub struct Stack {
     /// How many of `out` were taken.
     taken: usize,
     events: VecDeque<Event>,
+    /// How many of `events` came before the first of `out`.
+    ahead: usize,
     table: Table,
     listeners: Vec<Option<Listener>>,
     ports: HashMap<(u16, u16), u32, FixedState>,
@@ -191,6 +193,7 @@ impl Stack {
             out: Vec::new(),
             taken: 0,
             events: VecDeque::new(),
+            ahead: 0,
             listeners: Vec::new(),
             deadlines: Deadlines::default(),
             wheel: Wheel::default(),
@@ -245,6 +248,14 @@ impl Stack {
     /// The next event for the owner of sockets, in their order.
     #[inline]
     pub fn poll_event(&mut self) -> Option<Event> {
+        self.ahead = self.ahead.saturating_sub(1);
+        self.events.pop_front()
+    }
+
+    /// The next event, if it came before the first segment that leaves.
+    #[inline]
+    pub fn poll_event_ahead(&mut self) -> Option<Event> {
+        self.ahead = self.ahead.checked_sub(1)?;
         self.events.pop_front()
     }
 
