@@ -91,6 +91,13 @@ impl Captures {
         self.ids.of(body)
     }
 
+    /// Which hash of its connection a segment over IPv6 has; `rehashes`: of the connection, where there is one.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn hash(&mut self, segment: &Segment, rehashes: Option<u16>) -> u16 {
+        self.ids.hash(segment, rehashes)
+    }
+
     /// A packet passes an interface.
     #[cold]
     #[inline(never)]
@@ -105,7 +112,7 @@ impl Captures {
             return;
         }
         self.frame.clear();
-        let flow_label = self.ids.flow_label(&packet.body);
+        let flow_label = self.ids.flow_label(packet);
         let whole = match frame((packet, quoted), hop, flow_label, &mut self.frame) {
             Ok(whole) => whole,
             Err(e) => {
@@ -153,11 +160,19 @@ impl Captures {
     }
 }
 
+/// What flow labels of one way of a connection depend on.
+#[derive(Clone, Copy, Debug, Default)]
+struct Hash {
+    of_connection: u16,
+    syn_acks: u16,
+}
+
 /// IP identifications as Linux gives them: a connected socket counts from a number of chance, what
 /// has no socket (SYN-ACK, resets to nobody) has 0. And flow labels: each socket has one of chance.
 #[derive(Debug)]
 struct Ids {
     next: BTreeMap<(Addr, Addr), u16>,
+    hashes: BTreeMap<(Addr, Addr), Hash>,
     first: Random,
     seed: u64,
 }
@@ -166,19 +181,35 @@ impl Ids {
     fn new(seed: u64) -> Self {
         Self {
             next: BTreeMap::new(),
+            hashes: BTreeMap::new(),
             first: Random::stream(seed, "capture/ip_id"),
             seed,
         }
     }
 
-    /// The flow label of an IPv6 packet (RFC 6437): one for each way of each connection.
-    fn flow_label(&self, body: &Body) -> u32 {
-        let (src, dst) = match body {
+    /// Each SYN-ACK of a request has a hash of its own (`tcp_rtx_synack()`), and the connection begins with the last one.
+    /// What a connection leaves behind (TIME-WAIT) keeps its hash.
+    fn hash(&mut self, segment: &Segment, rehashes: Option<u16>) -> u16 {
+        let hash = self.hashes.entry((segment.src, segment.dst)).or_default();
+        let both = TcpFlags::SYN | TcpFlags::ACK;
+        match rehashes {
+            Some(of_connection) => hash.of_connection = of_connection,
+            None if segment.flags.0 & both == both => hash.syn_acks += 1,
+            None => {}
+        }
+        let of_request = hash.syn_acks.saturating_sub(1);
+        hash.of_connection.wrapping_add(of_request)
+    }
+
+    /// The flow label of an IPv6 packet (RFC 6437): one for each hash of each way of each connection.
+    fn flow_label(&self, packet: &Packet) -> u32 {
+        let (src, dst) = match &packet.body {
             Body::Tcp(s) => (s.src, s.dst),
             Body::Udp(d) => (d.src, d.dst),
         };
         let ends = [src, dst].map(|end| (u64::from(end.host) << 16) | u64::from(end.port));
-        let stream = self.seed ^ (ends[0] << 32 | ends[1]);
+        let hash = u64::from(packet.id).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let stream = self.seed ^ (ends[0] << 32 | ends[1]) ^ hash;
         Random::stream(stream, "capture/flow_label").below(1 << 20) as u32
     }
 

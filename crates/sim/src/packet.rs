@@ -55,7 +55,7 @@ pub(crate) enum Body {
 pub(crate) struct Packet {
     pub(crate) body: Body,
     pub(crate) ip: Ip,
-    /// The identification of an IPv4 packet; only captures show it.
+    /// The identification of an IPv4 packet; over IPv6, which hash its flow label is of. Only captures show it.
     pub(crate) id: u16,
     pub(crate) ttl: u8,
     /// The EtherType of its sender's CAQM tags (`sysctl_caqm_tpid`); counts with a tag only.

@@ -131,3 +131,21 @@ fn a_receiver_of_caqm_is_played_with_caqm_on() {
     let plain = tcplab(&["explain", QUICKACK, "--json"]).json();
     assert_eq!(plain["receivers"][0]["found"].get("caqm"), None);
 }
+
+#[test]
+fn a_receiver_over_ipv6_is_known_as_over_ipv4() {
+    let place = folder();
+    let file = place.path().join("v6.toml");
+    let experiment = "run.ip = \"ipv6\"\n[[link]]\ndelay = \"5ms\"\n\
+                      [[app]]\nkind = \"stream\"\nchunk = 1448\nevery = \"100ms\"\ncount = 50\n";
+    std::fs::write(&file, experiment).unwrap();
+    super::point(experiment, "model:linux-6.1.56", place.path());
+    let capture = place
+        .path()
+        .join("model-linux-6.1.56/points/0000/client.eth0.pcapng");
+    let run = tcplab(&["explain", text(&capture)]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let verdict = run.out.lines().nth(1).unwrap();
+    assert!(verdict.contains("linux-6.1.56"), "{}", run.out);
+    assert!(verdict.ends_with("every ACK, and no other"), "{}", run.out);
+}

@@ -112,8 +112,8 @@ impl<'a> Replay<'a> {
             rx_truesize: setup
                 .truesize
                 .map_or(RxTruesize::Kmalloc, RxTruesize::Fixed),
-            ip_header: 20,
-            addresses: Addresses::default(),
+            ip_header: script.ip.header_bytes(),
+            addresses: Addresses::new(script.ip),
             interfaces: Interfaces::default(),
             secret: 1,
             external: None,
@@ -149,7 +149,7 @@ impl<'a> Replay<'a> {
     /// The receiver's MTU, as the MSS option of its SYN gives it.
     fn mtu(&self) -> u32 {
         let mss = self.script.own_syn().options.mss.unwrap_or(536);
-        u32::from(mss).max(88) + 40
+        u32::from(mss).max(88) + 20 + self.script.ip.header_bytes()
     }
 
     fn open(&mut self) {

@@ -7,6 +7,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use tcplab_base::Seq;
+use tcplab_plan::point::Ip;
 use tcplab_wire::TcpFlags;
 
 use super::gather::{Packet, Stream};
@@ -117,6 +118,8 @@ impl Tags {
 pub(super) struct Script {
     /// The receiver opened the connection.
     pub(super) is_client: bool,
+    /// The internet protocol of its packets.
+    pub(super) ip: Ip,
     pub(super) syn: Packet,
     pub(super) syn_ack: Packet,
     /// The receiver's time of the first packet.
@@ -159,6 +162,10 @@ impl Script {
         let all = all.get(..end.min(MOST_EVENTS)).unwrap_or_default();
         let mut script = Self {
             is_client,
+            ip: match stream.ends[side].ip.is_ipv6() {
+                true => Ip::V6,
+                false => Ip::V4,
+            },
             syn,
             syn_ack,
             start: syn.time.as_nanos(),

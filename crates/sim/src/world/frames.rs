@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use tcplab_base::{Duration, Instant};
+use tcplab_plan::point::Ip;
 use tcplab_tcp::{Caqm, Event, Segment};
 use tcplab_wire::TcpFlags;
 
@@ -98,7 +99,7 @@ impl Net {
             corrupt: false,
         };
         if self.captures.is_some() {
-            packet.id = self.id_of(&packet.body);
+            packet.id = self.id_of(host, &packet.body);
         }
         if packet.to() == host {
             self.loop_back(host, &packet);
@@ -109,8 +110,18 @@ impl Net {
 
     #[cold]
     #[inline(never)]
-    fn id_of(&mut self, body: &Body) -> u16 {
-        self.captures.as_mut().map_or(0, |c| c.id(body))
+    fn id_of(&mut self, host: usize, body: &Body) -> u16 {
+        let Some(captures) = &mut self.captures else {
+            return 0;
+        };
+        match (self.point.ip, body) {
+            (Ip::V4, _) => captures.id(body),
+            (Ip::V6, Body::Tcp(segment)) => {
+                let rehashes = self.hosts[host].stack.rehashes(segment.src, segment.dst);
+                captures.hash(segment, rehashes)
+            }
+            (Ip::V6, Body::Udp(_)) => 0,
+        }
     }
 
     /// The capture at the begin of a way sees a packet, or that at its end.

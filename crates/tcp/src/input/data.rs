@@ -62,7 +62,9 @@ impl Endpoint {
     fn data_not_next(&mut self, cx: &mut Cx<'_>, seg: &Segment, end_seq: Seq, rcv_nxt: Seq) {
         if end_seq.at_or_before(rcv_nxt) {
             // All of it is old: the peer's retransmission was spurious, or our ACK was lost.
-            self.rcvq.spurious_retransmission(cx, seg.seq);
+            if self.rcvq.is_spurious(seg.seq) {
+                self.rethink_txhash(cx, Counter::DuplicateDataRehash);
+            }
             cx.count(Counter::DelayedACKLost);
             self.dsack_set(cx, seg.seq, end_seq);
             return self.ack.out_of_window(cx, &self.rcv);

@@ -23,12 +23,9 @@ fn extend(block: &mut (Seq, Seq), seq: Seq, end_seq: Seq) -> bool {
 }
 
 impl RcvQueue {
-    /// `tcp_rcv_spurious_retrans()`: the same data came once more, so our ACKs may be lost on their path; Linux tries
-    /// another hash.
-    pub(super) fn spurious_retransmission(&mut self, cx: &mut Cx<'_>, seq: Seq) {
-        if seq == self.dsack_start {
-            cx.count(Counter::DuplicateDataRehash);
-        }
+    /// `tcp_rcv_spurious_retrans()`: the same data came once more, so our ACKs may be lost on their path.
+    pub(super) fn is_spurious(&self, seq: Seq) -> bool {
+        seq == self.dsack_start
     }
 
     fn blocks(&mut self) -> &mut [(Seq, Seq)] {

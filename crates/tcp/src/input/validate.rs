@@ -134,8 +134,9 @@ impl Endpoint {
         if end_seq != seg.seq && seg.seq.before(self.rcv.rcv_nxt) {
             cx.count(Counter::DelayedACKLost);
             self.ack.enter_quickack_mode(cx, &self.rcv, MAX_QUICKACKS);
-            if self.neg.sack_ok && cx.host.sysctl.tcp_dsack {
-                self.rcvq.spurious_retransmission(cx, seg.seq);
+            let tells = self.neg.sack_ok && cx.host.sysctl.tcp_dsack;
+            if tells && self.rcvq.is_spurious(seg.seq) {
+                self.rethink_txhash(cx, Counter::DuplicateDataRehash);
             }
             self.dsack_set(cx, seg.seq, end_seq.min(self.rcv.rcv_nxt));
         }

@@ -98,6 +98,8 @@ pub(crate) struct Loss {
     /// Zero-window probes that were not answered (`icsk_probes_out`), and since when.
     pub(crate) probes_out: u8,
     pub(crate) probes_tstamp: u32,
+    /// How often it has taken another hash of what it sends (`sk_txhash`).
+    pub(crate) rehashes: u16,
 }
 
 packed!(Loss {
@@ -128,6 +130,7 @@ packed!(Loss {
     tlp_retrans,
     probes_out,
     probes_tstamp,
+    rehashes,
 });
 
 impl Default for Loss {
@@ -160,6 +163,7 @@ impl Default for Loss {
             tlp_retrans: false,
             probes_out: 0,
             probes_tstamp: 0,
+            rehashes: 0,
         }
     }
 }

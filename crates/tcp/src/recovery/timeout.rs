@@ -176,9 +176,19 @@ impl Endpoint {
             self.write_error(cx);
             return true;
         }
-        // sk_rethink_txhash(): another path through the network may do better.
-        cx.count(Counter::TimeoutRehash);
+        self.rethink_txhash(cx, Counter::TimeoutRehash);
         false
+    }
+
+    /// How often it has taken another hash.
+    pub(crate) fn rehashes(&self) -> u16 {
+        self.loss.rehashes
+    }
+
+    /// `sk_rethink_txhash()`: another hash, so another flow label over IPv6; another path through the network may do better.
+    pub(crate) fn rethink_txhash(&mut self, cx: &mut Cx<'_>, counter: Counter) {
+        cx.count(counter);
+        self.loss.rehashes = self.loss.rehashes.wrapping_add(1);
     }
 
     /// `retransmits_timed_out()`: since the first retransmission as long as `boundary` retries take, or `timeout`

@@ -369,6 +369,12 @@ impl Stack {
         }
     }
 
+    /// How often the connection between these ends has taken another hash (`sk_rethink_txhash()`); none: there is none.
+    pub fn rehashes(&mut self, local: crate::Addr, remote: crate::Addr) -> Option<u16> {
+        let number = self.table.find(local, remote)?;
+        Some(self.table.conn_mut(number)?.ep.rehashes())
+    }
+
     /// A call on a connection: `stack.with(now, id, |endpoint, cx| endpoint.read(cx, 4096))`. None: it was released.
     #[inline]
     pub fn with<R>(
