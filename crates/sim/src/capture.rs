@@ -12,7 +12,7 @@ use tcplab_capture::{Interface, PcapngWriter};
 use tcplab_plan::Point;
 use tcplab_plan::network::{ethernet_address, host_address, loopback_address};
 use tcplab_plan::point::Ip;
-use tcplab_tcp::{Addr, ip_offset};
+use tcplab_tcp::{Addr, Segment, ip_offset};
 use tcplab_wire::emit::EmitError;
 use tcplab_wire::{Config, LinkType, TcpFlags};
 
