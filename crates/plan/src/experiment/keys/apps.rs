@@ -78,7 +78,7 @@ const BULK: &[Key] = &[BULK_BYTES, BULK_DURATION, BULK_CHUNK, BULK_REVERSE, BULK
 
 pub(crate) const RR_REQUEST: Key = key("request", Form::Size(MESSAGE), number(1), "bytes of a request");
 pub(crate) const RR_RESPONSE: Key = key("response", Form::Size(MESSAGE), number(1), "bytes of a response");
-pub(crate) const RR_BURST: Key = key("burst", Form::Count((0, 10_000)), number(0), "requests that are outstanding beyond the first (netperf's `-b`): the client writes so many more before it reads, then one for each response");
+pub(crate) const RR_BURST: Key = key("burst", Form::Count((0, 10_000)), number(0), "requests that are outstanding beyond the first (netperf's `-b`): the client writes so many more before it reads, then one for each response; buffers must hold what is outstanding, else both ends wait for ever");
 const REQUEST_RESPONSE: &[Key] = &[RR_REQUEST, RR_RESPONSE, RR_BURST, PAUSE, COUNT, DURATION];
 const CONNECT_REQUEST_RESPONSE: &[Key] = &[RR_REQUEST, RR_RESPONSE, PAUSE, COUNT, DURATION];
 
