@@ -138,6 +138,15 @@ fn a_link_changes_at_its_time() {
             "{change}: {said}"
         );
     }
+    // What a qdisc refuses while it is in use ends the run without an answer, as on kernels.
+    let place = folder();
+    let file = place.path().join("t.toml");
+    let change = "qdisc = \"fq_codel\"\nchange = [\"60ms qdisc fq_codel flows 5\"]\ndelay = ";
+    std::fs::write(&file, PLAIN.replace("delay = ", change)).unwrap();
+    let run = tcplab(&["run", text(&file)]);
+    assert_eq!(run.code, 3, "{}", run.out);
+    let said = format!("{} {}", run.out, run.err);
+    assert!(said.contains("a link cannot change"), "{said}");
     let twice = PLAIN.replace(
         "delay = ",
         "change = [\"5s loss 1%\", \"5s rate 1mbit\"]\ndelay = ",

@@ -25,7 +25,7 @@ pub(super) struct Budget {
     spent: u64,
     /// Of these at the present instant.
     still: u64,
-    /// Why it was ended.
+    /// Why it was ended; also what the point asks for in the middle of it and cannot be.
     pub(super) exhausted: Option<String>,
 }
 

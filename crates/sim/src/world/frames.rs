@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use tcplab_base::{Duration, Instant};
+use tcplab_link::ChangeError;
 use tcplab_plan::point::Ip;
 use tcplab_tcp::{Caqm, Event, Segment};
 use tcplab_wire::TcpFlags;
@@ -194,25 +195,26 @@ impl Net {
         }
     }
 
-    /// The settings of a way change, or those of a host.
+    /// What [`Wake::Change`] says is made: something happens to a way, or other settings of a host or of sockets.
     #[cold]
-    pub(super) fn way_changes(&mut self, number: usize) {
+    pub(super) fn changes(&mut self, number: usize) -> Result<(), ChangeError> {
         if let Some(host) = number.checked_sub(self.network.ways.len()) {
-            if let Some(app) = host.checked_sub(self.hosts.len()) {
-                return self.sockets_change(app);
+            match host.checked_sub(self.hosts.len()) {
+                Some(app) => self.sockets_change(app),
+                None => {
+                    let point = Arc::clone(&self.point);
+                    self.hosts[host].changes(&point.hosts[host].changes, point.ip);
+                }
             }
-            let point = Arc::clone(&self.point);
-            self.hosts[host].changes(&point.hosts[host].changes, point.ip);
-            return;
+            return Ok(());
         }
         let one = &mut self.network.ways[number];
-        if let Some(schedule) = &mut one.schedule
-            && let Err(why) = schedule.next(self.now, &mut one.way)
-        {
-            self.warnings.push(format!("a link did not change: {why}"));
+        if let Some(schedule) = &mut one.schedule {
+            schedule.next(self.now, &mut one.way)?;
         }
         self.network.disarm(number / 2);
         self.link_is_due(number / 2);
+        Ok(())
     }
 
     /// Gives the hosts the packets that are due on a link, the one way's first.

@@ -290,7 +290,13 @@ impl World {
                 net.after_tcp(host as usize);
             }
             Wake::Card(cpu) => net.card_polls(cpu),
-            Wake::Change(way) => net.way_changes(way as usize),
+            Wake::Change(number) => {
+                if let Err(why) = net.changes(number as usize) {
+                    // The words of a run on a kernel.
+                    self.budget.exhausted = Some(format!("a link cannot change: {why}"));
+                    return false;
+                }
+            }
             Wake::Run(timer) => {
                 self.drive.fire(net, timer);
                 // Each sample is one of every end.
