@@ -81,6 +81,8 @@ pub struct Line<F> {
     middlebox: Option<Box<Middlebox<F>>>,
     /// Frames go into the way as they come.
     is_plain: bool,
+    /// When the run starts.
+    start: Instant,
 }
 
 #[derive(Clone, Debug)]
@@ -95,6 +97,9 @@ struct Queue<F> {
     on_wire: u64,
     /// How long it was how long, where that is asked for.
     depth: Option<Box<Depth>>,
+    /// When the run starts: the qdisc's clock counts from here. It may count in units of 1,024 ns, so where it begins
+    /// decides ties, on every stack alike.
+    start: Instant,
 }
 
 impl<F: Payload> Queue<F> {
@@ -107,11 +112,23 @@ impl<F: Payload> Queue<F> {
             entered: WayCount::default(),
             on_wire: 0,
             depth: None,
+            start: Instant::default(),
         }
     }
 }
 
 impl<F: Payload> Queue<F> {
+    /// The qdisc's time.
+    fn clock(&self, now: Instant) -> Instant {
+        let since = now.since(self.start).as_nanos();
+        Instant::from_nanos(since.max(0))
+    }
+
+    /// When it is that by the qdisc's time.
+    fn at(&self, clock: Instant) -> Instant {
+        self.start + clock.since(Instant::default())
+    }
+
     /// The wire is free, and takes nothing.
     fn stands(&mut self, now: Instant) {
         if let Some(depth) = &mut self.depth {
@@ -136,6 +153,7 @@ impl<F: Payload> Line<F> {
             past: None,
             middlebox: None,
             is_plain: true,
+            start: Instant::default(),
         }
         .with_middlebox(way)
     }
@@ -149,8 +167,12 @@ impl<F: Payload> Line<F> {
     /// The run starts at this time: outages count from it.
     pub fn begin(&mut self, start: Instant) {
         self.way.begin(start);
-        let queue = self.queue.as_mut();
-        if let Some(depth) = queue.and_then(|queue| queue.depth.as_mut()) {
+        self.start = start;
+        let Some(queue) = &mut self.queue else {
+            return;
+        };
+        queue.start = start;
+        if let Some(depth) = &mut queue.depth {
             depth.begin(start);
         }
     }
@@ -229,7 +251,7 @@ impl<F: Payload> Line<F> {
         };
         queue.entered.frames += 1;
         queue.entered.bytes += bytes as u64;
-        let accepted = queue.qdisc.enqueue(now, frame);
+        let accepted = queue.qdisc.enqueue(queue.clock(now), frame);
         let peak = &mut queue.entered.peak_pkts;
         *peak = (*peak).max(queue.qdisc.stats().qlen);
         self.take(now);
@@ -262,7 +284,7 @@ impl<F: Payload> Line<F> {
                 }
                 return;
             }
-            match queue.qdisc.dequeue(now) {
+            match queue.qdisc.dequeue(queue.clock(now)) {
                 Dequeued::Packet(frame) => {
                     let kind = match self.way.asks_kind() {
                         true => frame.kind(),
@@ -276,7 +298,7 @@ impl<F: Payload> Line<F> {
                     }
                 }
                 Dequeued::Wait(at) => {
-                    queue.wakes = Some(at);
+                    queue.wakes = Some(queue.at(at));
                     queue.stands(now);
                     return;
                 }

@@ -132,9 +132,11 @@ impl<F: Payload> Line<F> {
         let (pkts, bytes) = waited.map_or((0, 0), |stats| (stats.qlen, stats.backlog));
         let mut before = self.count();
         before.queue_drops += u64::from(pkts);
+        let start = self.start;
         let depth = self.queue.take().and_then(|queue| queue.depth);
         let queue = settings.map(|settings| Queue {
             depth,
+            start,
             ..Queue::new(settings, device, streams)
         });
         self.queue = queue.map(Box::new);
