@@ -1,6 +1,6 @@
 //! A middle box in front of a way's queue: it changes and drops TCP segments, and injects some of its own.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use tcplab_base::Seq;
 use tcplab_plan::point::{Direction, Inject, Injected, Rewrite, TcpOption};
@@ -21,7 +21,7 @@ pub(crate) struct Middlebox<F> {
 
 #[derive(Clone, Debug)]
 struct Flows<F> {
-    places: HashMap<(Endpoint, Endpoint), usize>,
+    places: BTreeMap<(Endpoint, Endpoint), usize>,
     /// In the order of their first segments.
     each: Vec<Flow<F>>,
 }
@@ -39,7 +39,7 @@ impl<F: Payload> Middlebox<F> {
     /// The middle box of this way; none: it has none.
     pub(crate) fn of(way: &Direction) -> Option<Box<Self>> {
         let flows = (!way.injects.is_empty()).then(|| Flows {
-            places: HashMap::new(),
+            places: BTreeMap::new(),
             each: Vec::new(),
         });
         (flows.is_some() || !way.middlebox.is_empty()).then(|| {

@@ -20,7 +20,7 @@ pub struct Schedule {
 
 #[derive(Debug)]
 enum Step {
-    Change(Change),
+    Change(Box<Change>),
     Inject(Inject),
 }
 
@@ -37,7 +37,7 @@ impl Schedule {
     /// The schedule of a line that was made with the same settings; `None` if nothing happens to it. At one time, changes
     /// come first.
     pub fn of(way: &Direction, mtu: u32, seed: u64, name: &str) -> Option<Self> {
-        let changes = way.changes.iter().cloned().map(Step::Change);
+        let changes = way.changes.iter().cloned().map(Box::new).map(Step::Change);
         let injects = way.injects.iter().copied().map(Step::Inject);
         let mut left: Vec<Step> = changes.chain(injects).collect();
         left.sort_by_key(Step::at_ns);

@@ -15,12 +15,29 @@ const NEVER: Instant = Instant::from_nanos(i64::MAX);
 #[derive(Debug)]
 pub(crate) struct OneWay {
     pub(crate) way: Line<Packet>,
+    /// When its next frame comes out, or a qdisc's wire takes one.
+    next: Instant,
     /// The host at its end.
     pub(crate) to: usize,
     /// The captures at its begin and its end.
     pub(crate) captures: [usize; 2],
     /// How its settings change during the run.
     pub(crate) schedule: Option<Box<Schedule>>,
+}
+
+impl OneWay {
+    /// Frames have entered or come out: when the next one comes.
+    #[inline]
+    pub(crate) fn looks_ahead(&mut self) -> Instant {
+        self.next = self.way.next_time().unwrap_or(NEVER);
+        self.next
+    }
+
+    /// Whether a frame comes out now.
+    #[inline]
+    pub(crate) fn is_due(&self, now: Instant) -> bool {
+        self.next <= now
+    }
 }
 
 /// What a way asks of the event queue.
@@ -32,6 +49,16 @@ pub(crate) enum Arm {
     At(Instant),
     /// A frame is due already.
     Now,
+}
+
+/// `armed`: the time of the link's event. `next`: when the next frame comes out.
+#[inline]
+fn arm(armed: &mut Instant, next: Instant, now: Instant) -> Arm {
+    if (next >= *armed && *armed > now) || next == NEVER {
+        return Arm::Nothing;
+    }
+    *armed = next;
+    Arm::At(next)
 }
 
 /// All links.
@@ -78,6 +105,7 @@ impl Network {
                 }
                 ways.push(OneWay {
                     way: line,
+                    next: NEVER,
                     schedule: Schedule::of(way, link.mtu, point.seed, &name).map(Box::new),
                     to,
                     captures,
@@ -100,43 +128,35 @@ impl Network {
         network
     }
 
-    /// After a frame has entered a way, or all that were due on it have come out.
+    /// A packet enters a way: the host at its end, and what the link asks of the event queue.
     #[inline]
-    pub(crate) fn arm(&mut self, way: usize, now: Instant) -> Arm {
-        let Some(next) = self.ways[way].way.next_time() else {
-            return Arm::Nothing;
+    pub(crate) fn enter(&mut self, way: usize, now: Instant, packet: Packet) -> (usize, Arm) {
+        let one = &mut self.ways[way];
+        let bytes = packet.frame_len() as usize;
+        one.way.enter(now, bytes, || packet.kind(), packet);
+        let next = one.looks_ahead();
+        let arm = match next <= now {
+            true => Arm::Now,
+            false => arm(&mut self.armed[way / 2], next, now),
         };
-        if next <= now {
-            return Arm::Now;
-        }
-        self.arm_link(way / 2, next, now)
+        (one.to, arm)
     }
 
     /// After all that was due on both ways of a link has come out.
     #[inline]
     pub(crate) fn arm_both(&mut self, link: usize, now: Instant) -> Arm {
-        let [a, b] = [2 * link, 2 * link + 1].map(|way| self.ways[way].way.next_time());
-        let next = match (a, b) {
-            (Some(a), Some(b)) => a.min(b),
-            (Some(next), None) | (None, Some(next)) => next,
-            (None, None) => return Arm::Nothing,
-        };
-        self.arm_link(link, next, now)
-    }
-
-    #[inline]
-    fn arm_link(&mut self, link: usize, next: Instant, now: Instant) -> Arm {
-        let armed = &mut self.armed[link];
-        if next >= *armed && *armed > now {
+        let Some([one, back]) = self.ways.get(2 * link..2 * link + 2) else {
             return Arm::Nothing;
-        }
-        *armed = next;
-        Arm::At(next)
+        };
+        arm(&mut self.armed[link], one.next.min(back.next), now)
     }
 
     /// What waits on a link may be due at another time than was thought.
     pub(crate) fn disarm(&mut self, link: usize) {
         self.armed[link] = NEVER;
+        for way in &mut self.ways[2 * link..=2 * link + 1] {
+            way.looks_ahead();
+        }
     }
 
     fn route(&mut self, point: &Point, from: usize) {

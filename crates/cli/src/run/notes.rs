@@ -90,7 +90,7 @@ fn met(flow: &Flow) -> impl PartialEq + '_ {
     })
 }
 
-/// Variants that came to the same in every run: what they set had no effect.
+/// Variants that came to the same in every run: what sets them apart changed nothing.
 pub fn alike(points: &[PointResult]) -> Option<String> {
     let mut runs: BTreeMap<&str, BTreeMap<String, &PointResult>> = BTreeMap::new();
     let mut order = Vec::new();
@@ -128,8 +128,7 @@ pub fn alike(points: &[PointResult]) -> Option<String> {
         .collect();
     (!named.is_empty()).then(|| {
         format!(
-            "the variants {} gave the same counters and times in every run, so what they set changed no result: \
-             is it at the host that sends?",
+            "the variants {} gave the same counters and times in every run: what sets them apart changed no result",
             named.join("; ")
         )
     })

@@ -95,7 +95,7 @@ pub(crate) fn short(id: &str) -> String {
         "syn_retries" => "SYN retries",
         "small_mss" => "small MSS",
         "path_mtu" => "path MTU",
-        "large_packets_missing" => "large packets missing?",
+        "large_packets_missing" => "missing large packets",
         other => {
             let words = other.replace('_', " ");
             return match words.strip_prefix("caqm ") {

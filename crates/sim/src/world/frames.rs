@@ -149,11 +149,8 @@ impl Net {
         if self.captures.is_some() {
             self.capture(number, 0, &packet);
         }
-        let one = &mut self.network.ways[number];
-        let bytes = packet.frame_len() as usize;
-        one.way.enter(self.now, bytes, || packet.kind(), packet);
-        let to = one.to;
-        match self.network.arm(number, self.now) {
+        let (to, arm) = self.network.enter(number, self.now, packet);
+        match arm {
             Arm::Nothing => {}
             Arm::At(at) => self.events.set(at, Wake::Link(number as u32 / 2)),
             // One poll finds all pieces of a super-segment.
@@ -219,8 +216,13 @@ impl Net {
 
     /// Gives the hosts the packets that are due on a link, the one way's first.
     pub(super) fn link_is_due(&mut self, link: usize) {
-        self.way_is_due(2 * link);
-        self.way_is_due(2 * link + 1);
+        let (one, back) = (2 * link, 2 * link + 1);
+        if self.network.ways[one].is_due(self.now) {
+            self.way_is_due(one);
+        }
+        if self.network.ways[back].is_due(self.now) {
+            self.way_is_due(back);
+        }
         self.arms_link(link);
     }
 
@@ -259,6 +261,7 @@ impl Net {
             one.way.remove();
             came = true;
         }
+        one.looks_ahead();
         if came {
             if self.hosts[to].joins() {
                 self.hosts[to].ends_poll(self.now);
