@@ -5,7 +5,7 @@ use tcplab_plan::point::Direction;
 use tcplab_plan::{Experiment, Population};
 
 /// Files in which a key is tried at `@`.
-const PLACES: [&str; 13] = [
+const PLACES: [&str; 15] = [
     "@\n[[app]]\nkind = 'stream'\ncount = 1",
     "run = { @ }\n[[app]]\nkind = 'stream'\ncount = 1",
     "host = [{ name = 'client', @ }, { name = 'server' }]\n[[app]]\nkind = 'stream'\ncount = 1",
@@ -15,6 +15,8 @@ const PLACES: [&str; 13] = [
     "link = [{ a_to_b = { rate = '1mbit', @ } }]\n[[app]]\nkind = 'stream'\ncount = 1",
     "app = [{ kind = 'stream', count = 1, @ }]",
     "app = [{ @ }]",
+    "link = [{ @ }]\n[[app]]\nkind = 'stream'\ncount = 1",
+    "host = [{ name = 'client' }, { name = 'server', sysctl = { 'net.ipv4.tcp_fastopen' = 3 } }]\napp = [{ kind = 'echo', count = 1, @ }]",
     "app = [{ @, bytes = '1k' }]",
     "app = [{ @, file = 'a.pcap' }]",
     "app = [{ kind = 'replay', file = 'a.pcap', @ }]",

@@ -48,8 +48,13 @@ pub fn expression(text: &str) -> Option<String> {
     Expression::parse(text).err().map(|e| e.to_string())
 }
 
-/// What is wrong with a distribution: it is one of no quantity.
+/// What is wrong with a distribution: it is one of no quantity. A list of draws (`20 of DISTRIBUTION`) is one, too.
 pub fn distribution(text: &str) -> Option<String> {
+    let counted = text.split_once(" of ");
+    let text = match counted.filter(|(n, _)| n.parse::<u32>().is_ok()) {
+        Some((_, dist)) => dist,
+        None => text,
+    };
     let read = KINDS.map(|kind| Dist::parse(text, kind).err());
     match read.iter().any(Option::is_none) {
         true => None,
