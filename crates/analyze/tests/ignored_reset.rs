@@ -171,3 +171,30 @@ fn an_end_that_acks_on_has_not_sent_the_rst() {
     // Two ACKs may have been overtaken.
     assert_eq!(at_the_server(401, &ACKS[..2]).ids(), ["reset"]);
 }
+
+#[test]
+fn half_of_a_connection_does_not_tell_whether_a_rst_counted() {
+    let half = |number: u32| {
+        let rst = format!("200 < R {number} 0 0 0 ttl=52");
+        analyze_script(&[
+            "40 < S. 500 101 0 60000 mss=1460 ttl=52",
+            "95 < . 501 401 1000 60000 ttl=52",
+            &rst,
+            "260 < . 1501 401 1000 60000 ttl=52",
+            "320 < . 2501 401 1000 60000 ttl=52",
+        ])
+    };
+    let answer = half(5_001_501);
+    let said = |id| answer.ids().contains(&id);
+    assert!(!said("reset") && !said("reset_by_middlebox") && !said(ID));
+    assert_ne!(answer.streams[0].state, State::Reset);
+    let lacks = answer.totals.not_checked.iter();
+    let not_checked: Vec<&str> = lacks.map(|n| n.finding.name()).collect();
+    for id in ["reset", "reset_by_middlebox", ID] {
+        assert!(not_checked.contains(&id), "{id}: {not_checked:?}");
+    }
+    // The next number: an end that had sent it would not go on.
+    let exact = half(1501);
+    assert!(exact.ids().contains(&"reset_by_middlebox"));
+    assert_eq!(exact.streams[0].state, State::Reset);
+}

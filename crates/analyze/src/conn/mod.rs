@@ -52,7 +52,7 @@ pub(crate) use icmp::{Icmp, TooBig};
 pub(crate) use load::{QueueWaits, Reordered, STANDING_US};
 pub(crate) use opening::Opening;
 pub(crate) use passed::Passed;
-pub(crate) use reset::{Ignored, Reset};
+pub(crate) use reset::{Ignored, Reset, Went};
 pub(crate) use rounds::{Level, Run};
 pub(crate) use steps::Step;
 pub(crate) use turns::{SLOW_US, Slow, Waits};

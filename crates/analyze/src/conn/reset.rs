@@ -18,6 +18,7 @@ const ACKS_FOR: Duration = Duration::from_millis(1);
 /// than the second.
 const ON_ITS_WAY: Duration = Duration::from_millis(5);
 const ON_ITS_WAY_FAR: Duration = Duration::from_secs(1);
+const UNKNOWN_WINDOW: u32 = 1 << 24;
 
 /// A RST, and what was there before and after it.
 #[derive(Clone, Copy, Debug)]
@@ -50,11 +51,23 @@ pub(crate) struct Reset {
     pub in_window: bool,
     /// The peer's next packet: an ACK that brings no news (RFC 5961 3.2, a challenge ACK). 0: another one.
     pub challenge: u64,
-    /// A packet that shows that the peer did not take the RST, and that it is data, not an ACK.
-    pub proof: u64,
-    pub proof_is_data: bool,
+    /// What shows that the peer did not take the RST, and its packet.
+    pub proof: Option<(Went, u64)>,
+    /// This side sent news after it.
+    pub sent_on: bool,
     peer_sent: bool,
     newest: Newest,
+}
+
+/// How the peer of a RST went on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Went {
+    /// It ACKed data that came after the RST.
+    Acked,
+    /// It sent new data later than what was on its way, and the other end ACKed on.
+    Sent,
+    /// It echoed the time stamp of a packet that came after the RST.
+    Echoed,
 }
 
 /// Where the connection stood when the newest RST passed.
@@ -70,6 +83,8 @@ struct Newest {
     /// How often it ACKed more since then, and the first packet that did.
     acks: u8,
     first_ack: u64,
+    /// TSval of the first packet that the RST did not overtake.
+    stamp: Option<u32>,
 }
 
 /// RSTs that the peer did not take.
@@ -78,6 +93,13 @@ pub(crate) struct Ignored {
     /// The first of them.
     pub first: Reset,
     pub count: u32,
+}
+
+impl Reset {
+    /// Its end went on, the number was not the next one, and the packets of the peer are not there: it may have ignored it.
+    pub(crate) fn is_doubtful(&self, peer: &Dir) -> bool {
+        self.sent_on && self.off != 0 && peer.packets == 0
+    }
 }
 
 impl Newest {
@@ -91,12 +113,26 @@ impl Newest {
             acked: peer.una,
             acks: 0,
             first_ack: 0,
+            stamp: None,
         }
+    }
+
+    /// Data of `peer` that passes later was not on its way when the RST passed.
+    fn was_on_its_way_until(&self, peer: &Dir, path_us: u32) -> Instant {
+        let longest = if peer.knows_path() {
+            Duration::from_micros(i64::from(path_us) * 2) + ON_ITS_WAY
+        } else {
+            ON_ITS_WAY_FAR
+        };
+        self.at + longest
     }
 }
 
-/// So far ahead of what it has a side takes data: its largest window.
+/// So far ahead of what it has a side takes data: its largest window. Where its packets are not there, a large one.
 fn reach(d: &Dir) -> u32 {
+    if d.packets == 0 {
+        return UNKNOWN_WINDOW;
+    }
     d.window.max(d.window_range.1)
 }
 
@@ -142,8 +178,8 @@ impl Dir {
             off,
             in_window: off >= 0 && p.seq.distance(self.una).unsigned_abs() < peer.window,
             challenge: 0,
-            proof: 0,
-            proof_is_data: false,
+            proof: None,
+            sent_on: false,
             peer_sent: false,
             newest,
         };
@@ -174,27 +210,26 @@ impl Dir {
         {
             reset.challenge = at.number;
         }
-        // It ACKs what came after the RST.
-        if ack && p.ack.after(new.end) && p.ack.at_or_before(nxt) {
-            reset.proof = at.number;
-            return true;
-        }
-        // It goes on with new data, and the side that seems to have sent the RST ACKs on.
-        let sent_later = if peer.knows_path() {
-            Duration::from_micros(i64::from(path) * 2) + ON_ITS_WAY
-        } else {
-            ON_ITS_WAY_FAR
-        };
-        if p.seq_end() != p.seq
-            && (new.acks >= ACKS_ON || new.acked.after(new.peer_nxt))
+        let echo = p.options.timestamps.map(|t| t.1);
+        let went = if ack && p.ack.after(new.end) && p.ack.at_or_before(nxt) {
+            Went::Acked
+        } else if new.was_on_its_way_until(peer, path) <= at.now
+            && p.seq_end() != p.seq
             && p.seq_end().after(new.peer_nxt)
-            && at.now.since(new.at) >= sent_later
+            && (new.acks >= ACKS_ON || new.acked.after(new.peer_nxt))
         {
-            reset.proof = at.number;
-            reset.proof_is_data = true;
-            return true;
-        }
-        false
+            Went::Sent
+        } else if new
+            .stamp
+            .zip(echo)
+            .is_some_and(|(s, e)| Seq(e).after(Seq(s)))
+        {
+            Went::Echoed
+        } else {
+            return false;
+        };
+        reset.proof = Some((went, at.number));
+        true
     }
 
     /// Its peer did not take the RST.
@@ -229,7 +264,11 @@ impl Dir {
         }
         let new = &mut reset.newest;
         let late = at.now.since(new.at);
+        if late >= ACKS_FOR && new.stamp.is_none() {
+            new.stamp = p.options.timestamps.map(|t| t.0);
+        }
         if p.payload_len > 0 {
+            reset.sent_on = true;
             // New data, so late that it was not sent before the RST.
             if late >= OVERTAKEN && p.seq_end() == nxt && p.seq.before(new.end) {
                 new.end = p.seq;
@@ -240,6 +279,7 @@ impl Dir {
         }
         let more = p.ack.distance(new.acked);
         if p.flags.has(TcpFlags::ACK) && more > 0 && more.unsigned_abs() < SANE {
+            reset.sent_on = true;
             new.acked = p.ack;
             new.acks = new.acks.saturating_add(1);
             if new.acks == 1 {

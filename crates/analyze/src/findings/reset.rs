@@ -4,7 +4,7 @@
 use std::net::IpAddr;
 
 use super::{Detector, Finding, Found, Id, Need, Severity, Side, keepalive_death, packets};
-use crate::conn::{Dir, Ignored, Reset};
+use crate::conn::{Dir, Ignored, Reset, Went};
 
 pub(crate) const BY_MIDDLEBOX: Detector = Detector {
     id: Id("reset_by_middlebox"),
@@ -27,7 +27,15 @@ pub(crate) const IGNORED: Detector = Detector {
     severity: "info",
     said_when: "A RST came in the name of an end, and its peer did not take it: it ACKed data that the end sent after it, or went on with new data while the end ACKed on",
     needs: &[],
-    detect: |side, out| out.extend(ignored(side)),
+    detect: |side, out| {
+        let found = ignored(side);
+        // Half of a connection does not tell what became of a RST.
+        let untold = found.is_none() && standing(side.sender).is_some();
+        if untold && !side.has(Need::BothDirections) {
+            out.cannot_tell(Need::BothDirections);
+        }
+        out.extend(found);
+    },
 };
 
 /// Looks for a reset, or says why nobody can tell: the capture shows no end of the connection, and `told` does not hold.
@@ -52,10 +60,11 @@ fn look(
 
 /// The capture has a RST and what it broke.
 fn is_told(dirs: &[Dir; 2]) -> bool {
-    let reset = |d: &Dir| d.rare.as_deref().is_some_and(|r| r.reset.is_some());
+    let [a, b] = dirs;
+    let reset = |d, peer| standing(d).is_some_and(|r| !r.is_doubtful(peer));
     let data = dirs.iter().any(|d| d.data_segments > 0);
     let alone = dirs.iter().any(|d| d.packets == 0);
-    dirs.iter().any(reset) && (data || !alone)
+    (reset(a, b) || reset(b, a)) && (data || !alone)
 }
 
 /// The first RST of the connection, if it came from this side and the connection stood.
@@ -65,7 +74,7 @@ fn reset<'a>(side: &'a Side<'_>) -> Option<&'a Reset> {
         first(side.receiver, side.sender),
     );
     let earlier = |r: &Reset| peer.is_some_and(|peer| peer.packet < r.packet);
-    own.filter(|r| side.sender.started && !earlier(r))
+    own.filter(|r| side.sender.started && !earlier(r) && !r.is_doubtful(side.receiver))
 }
 
 /// The first RST of side `d` that its peer took.
@@ -83,7 +92,8 @@ fn standing(d: &Dir) -> Option<&Reset> {
 /// What seemed to show that `peer` did not take the RST was on its way already: a RST of the peer answers what came to a
 /// connection that was no more.
 fn is_refuted(ignored: &Ignored, peer: &Dir) -> bool {
-    ignored.first.proof_is_data && standing(peer).is_some_and(|r| r.answers && r.open)
+    ignored.first.proof.is_some_and(|p| p.0 == Went::Sent)
+        && standing(peer).is_some_and(|r| r.answers && r.open)
 }
 
 /// Made in the name of its end. One that follows the end's own IP identification is the end's.
@@ -204,7 +214,8 @@ fn ignored(side: &Side<'_>) -> Option<Finding> {
     let (a, b) = (side.sender_end.ip, side.receiver_end.ip);
     let r = &ignored.first;
     let mut f = side.finding(IGNORED.id, Severity::Info);
-    let shown = [r.packet, r.challenge, r.proof];
+    let (went, proof) = r.proof?;
+    let shown = [r.packet, r.challenge, proof];
     f.packets = packets(shown.into_iter().filter(|n| *n > 0));
     f.title = match ignored.count {
         1 => format!("{b} ignored a RST that came in the name of {a}"),
@@ -222,10 +233,10 @@ fn ignored(side: &Side<'_>) -> Option<Finding> {
         ),
     };
     let challenge = (r.challenge > 0).then(|| format!(" {b} answered with a challenge ACK."));
-    let lived = if r.proof_is_data {
-        format!("{b} sent new data after it, and {a} went on ACKing.")
-    } else {
-        format!("{b} ACKed data that {a} sent after it.")
+    let lived = match went {
+        Went::Acked => format!("{b} ACKed data that {a} sent after it."),
+        Went::Sent => format!("{b} sent new data after it, and {a} went on ACKing."),
+        Went::Echoed => format!("{b} answered packets that {a} sent after it."),
     };
     f.cause = format!(
         "{number}{} The connection went on: {lived}",
