@@ -198,3 +198,27 @@ fn half_of_a_connection_does_not_tell_whether_a_rst_counted() {
     assert!(exact.ids().contains(&"reset_by_middlebox"));
     assert_eq!(exact.streams[0].state, State::Reset);
 }
+
+#[test]
+fn a_rst_before_the_handshake_is_done_may_end_nothing() {
+    let done = [
+        "40 < S. 500 101 0 60000 mss=1460",
+        "40.1 > . 101 501 0 60000",
+        "50 > P. 101 501 300 60000",
+        "90 < . 501 401 0 60000",
+        "95 < P. 501 401 200 60000",
+        "96 > F. 401 701 0 60000",
+        "140 < F. 701 402 0 60000",
+        "141 > . 402 702 0 60000",
+    ];
+    let begin = |rst| ["0 > S 100 0 0 60000 mss=1460", rst];
+    // The client drops one that does not ACK its SYN (RFC 9293 3.10.7.3).
+    let forged = begin("10 < R. 0 5000 0 0");
+    let answer = analyze_script(&[&forged[..], &done].concat());
+    assert_eq!(answer.ids(), [""; 0]);
+    assert_eq!(answer.streams[0].state, State::Complete);
+    let refused = begin("10 < R. 0 101 0 0");
+    let answer = analyze_script(&refused);
+    assert_eq!(answer.ids(), ["refused"]);
+    assert_eq!(answer.streams[0].state, State::Refused);
+}

@@ -498,8 +498,23 @@ impl Connection {
             if h.synacks_again == 0 && is_first {
                 self.dirs[dir].prove_path(PROVEN);
             }
+            if self.handshake.reset {
+                self.stands_again();
+            }
         }
         self.over |= self.dirs[0].fin_acked && self.dirs[1].fin_acked;
+    }
+
+    /// The handshake is done: a RST before it, of an older connection or a forged one, ended nothing.
+    #[cold]
+    fn stands_again(&mut self) {
+        let stands = |d: &Dir| d.rare.as_deref().is_some_and(|r| r.reset.is_some());
+        if self.dirs.iter().any(stands) {
+            return;
+        }
+        (self.handshake.reset, self.handshake.refused, self.over) = (false, false, false);
+        let rare = self.dirs.iter_mut().filter_map(|d| d.rare.as_deref_mut());
+        rare.for_each(|r| r.refuses = false);
     }
 
     /// Gives out the time up to this packet.
