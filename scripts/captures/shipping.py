@@ -13,6 +13,7 @@ import corpus
 import families
 import icmp
 import labrun
+import resets
 
 OUT = labrun.HERE.parent.parent / "tests" / "captures"
 WORK = labrun.CACHE / "shipping"
@@ -199,7 +200,7 @@ def write(new):
     """Writes README.md and labels.json, with these entries new."""
     labels_file = OUT / "labels.json"
     labels = {**(json.loads(labels_file.read_text()) if labels_file.exists() else {}), **new}
-    order = [f"{c[0]}.{p}.pcap" for c in CAPTURES for p in c[3]] + [f"{c[0]}.{c[1]}.pcap" for c in icmp.CAPTURES]
+    order = [f"{c[0]}.{p}.pcap" for c in CAPTURES for p in c[3]] + [f"{c[0]}.{c[1]}.pcap" for c in (*icmp.CAPTURES, *resets.CAPTURES)]
     (OUT / "README.md").write_text(HEAD + "".join(labels[f]["readme"] for f in order if f in labels))
     labels_file.write_text(json.dumps({f: labels[f] for f in order if f in labels}, indent=1) + "\n")
 

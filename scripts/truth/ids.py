@@ -23,6 +23,7 @@ ACCEPT = {
     "refused": ("refused",),
     "reset": ("reset",),
     "middlebox_reset": ("reset_by_middlebox",),
+    "ignored_reset": ("reset_ignored",),
     "keepalive_death": ("keepalive_death",),
     "black_hole": ("black_hole",),
     "large_missing": ("large_packets_missing",),

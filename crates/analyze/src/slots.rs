@@ -32,6 +32,11 @@ impl Life {
         }
     }
 
+    /// It is over, by all that was seen.
+    fn is_over(&self) -> bool {
+        matches!(self, Self::Grown(connection) if connection.over)
+    }
+
     /// Packets that each side sent.
     fn sent(&self) -> [u32; 2] {
         match self {
@@ -54,6 +59,13 @@ struct Slot {
     generation: u32,
     /// Active since the clock hand passed.
     active: bool,
+}
+
+impl Slot {
+    /// Its connection is over.
+    fn is_over(&self) -> bool {
+        self.life.as_ref().is_some_and(Life::is_over)
+    }
 }
 
 /// All live connections.
@@ -187,7 +199,9 @@ impl Slots {
     /// The connection that has lingered longest, when there are too many.
     pub(crate) fn lingered(&mut self) -> Option<u32> {
         while let Some(&(index, generation)) = self.over.front() {
-            let gone = self.slots[index as usize].generation != generation;
+            // A connection that a RST seemed to end may have gone on.
+            let slot = &self.slots[index as usize];
+            let gone = slot.generation != generation || !slot.is_over();
             if !gone && self.over.len() <= LINGERING {
                 return None;
             }

@@ -13,7 +13,7 @@ use super::icmp::Icmp;
 use super::load::Load;
 use super::loss::Loss;
 use super::moment::Moment;
-use super::reset::Reset;
+use super::reset::{Ignored, Reset};
 use super::rounds::Rounds;
 use super::window::ZeroWindow;
 use crate::compat::Verdicts;
@@ -185,7 +185,7 @@ pub(crate) struct Rare {
     pub sacked_unseen: bool,
     /// It refused the connection.
     pub refuses: bool,
-    /// Its first RST.
+    /// Its first RST, unless the peer ignored it.
     pub reset: Option<Box<Reset>>,
     pub super_segments: u32,
     /// Frame number of the first super-segment.
@@ -205,6 +205,8 @@ pub(crate) struct Seldom {
     pub ahead: Option<Ahead>,
     /// What ICMP errors said of its packets.
     pub icmp: Option<Box<Icmp>>,
+    /// RSTs in its name that its peer did not take.
+    pub ignored: Option<Box<Ignored>>,
 }
 
 /// Keep-alives since the peer's last packet.

@@ -169,11 +169,23 @@ impl Connection {
         self.dirs.iter().any(|d| d.icmp().is_some())
     }
 
+    /// Half of the connection is there, and goes on after its RST.
+    fn is_reset_in_doubt(&self) -> bool {
+        let doubtful = |i: usize| {
+            let reset = self.dirs[i]
+                .rare
+                .as_deref()
+                .and_then(|r| r.reset.as_deref());
+            reset.is_some_and(|r| r.is_doubtful(&self.dirs[1 - i]))
+        };
+        doubtful(0) || doubtful(1)
+    }
+
     fn state(&self) -> State {
         let h = &self.handshake;
         if h.refused {
             State::Refused
-        } else if h.reset {
+        } else if h.reset && !self.is_reset_in_doubt() {
             State::Reset
         } else if h.syn_at.is_some() && h.synack_at.is_none() && !h.done && !self.is_one_sided() {
             State::HalfOpen

@@ -52,7 +52,7 @@ pub(crate) use icmp::{Icmp, TooBig};
 pub(crate) use load::{QueueWaits, Reordered, STANDING_US};
 pub(crate) use opening::Opening;
 pub(crate) use passed::Passed;
-pub(crate) use reset::Reset;
+pub(crate) use reset::{Ignored, Reset, Went};
 pub(crate) use rounds::{Level, Run};
 pub(crate) use steps::Step;
 pub(crate) use turns::{SLOW_US, Slow, Waits};
@@ -223,8 +223,7 @@ impl Connection {
             self.tag(dir, p, number, units);
             self.handshake_ack(dir, p, now);
             if self.handshake.reset {
-                self.dirs[dir].after_reset(p, number);
-                self.dirs[1 - dir].peer_after_reset(p);
+                self.goes_on(dir, p, at);
             } else {
                 self.dirs[dir].follow_ttl(p.ttl);
             }
@@ -248,6 +247,20 @@ impl Connection {
             );
         }
         self.apply_fixes();
+    }
+
+    /// A packet after a RST. Where it shows that the RST was ignored, that one ended nothing.
+    #[cold]
+    fn goes_on(&mut self, dir: usize, p: &TcpPacket, at: At) {
+        let [a, b] = &mut self.dirs;
+        let (tx, rx) = if dir == 0 { (a, b) } else { (b, a) };
+        tx.after_reset(p, at);
+        if rx.peer_after_reset(tx, p, at) {
+            rx.ignore_reset();
+            let stands = |d: &Dir| d.rare.as_deref().is_some_and(|r| r.reset.is_some());
+            self.handshake.reset = self.dirs.iter().any(stands);
+            self.over = self.handshake.reset || self.dirs.iter().all(|d| d.fin_acked);
+        }
     }
 
     /// Takes an ICMP error about a packet that side `dir` had sent.
@@ -373,7 +386,7 @@ impl Connection {
         if p.flags.has(TcpFlags::RST) && !begins {
             let [a, b] = &mut self.dirs;
             let (tx, rx) = if dir == 0 { (a, b) } else { (b, a) };
-            tx.note_reset(rx, p, at.number);
+            tx.note_reset(rx, p, at);
         }
         let ack = p.flags.has(TcpFlags::ACK);
         if ack && p.flags.has(TcpFlags::SYN) {
@@ -485,8 +498,23 @@ impl Connection {
             if h.synacks_again == 0 && is_first {
                 self.dirs[dir].prove_path(PROVEN);
             }
+            if self.handshake.reset {
+                self.stands_again();
+            }
         }
         self.over |= self.dirs[0].fin_acked && self.dirs[1].fin_acked;
+    }
+
+    /// The handshake is done: a RST before it, of an older connection or a forged one, ended nothing.
+    #[cold]
+    fn stands_again(&mut self) {
+        let stands = |d: &Dir| d.rare.as_deref().is_some_and(|r| r.reset.is_some());
+        if self.dirs.iter().any(stands) {
+            return;
+        }
+        (self.handshake.reset, self.handshake.refused, self.over) = (false, false, false);
+        let rare = self.dirs.iter_mut().filter_map(|d| d.rare.as_deref_mut());
+        rare.for_each(|r| r.refuses = false);
     }
 
     /// Gives out the time up to this packet.

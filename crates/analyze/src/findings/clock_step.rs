@@ -27,6 +27,7 @@ pub(super) fn needed_by(id: Id) -> &'static [Need] {
         refused::DETECTOR.id,
         reset::BY_MIDDLEBOX.id,
         reset::BY_END.id,
+        reset::IGNORED.id,
         time_wait_reuse::DETECTOR.id,
     ];
     if timeless.contains(&id) {

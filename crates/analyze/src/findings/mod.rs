@@ -93,6 +93,7 @@ static LIST: &[Detector] = &[
     policer::DETECTOR,
     reset::BY_MIDDLEBOX,
     reset::BY_END,
+    reset::IGNORED,
     clock_step::DETECTOR,
     artefacts::DETECTOR,
     // The two ends.

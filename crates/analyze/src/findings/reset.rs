@@ -1,14 +1,15 @@
-//! Connections that a RST ended: by an end, or by somebody between (RFC 9293 3.5.2, RFC 3360).
+//! Connections that a RST ended: by an end, or by somebody between (RFC 9293 3.5.2, RFC 3360). And those that a RST did
+//! not end (RFC 5961 3.2).
 
 use std::net::IpAddr;
 
 use super::{Detector, Finding, Found, Id, Need, Severity, Side, keepalive_death, packets};
-use crate::conn::{Dir, Reset};
+use crate::conn::{Dir, Ignored, Reset, Went};
 
 pub(crate) const BY_MIDDLEBOX: Detector = Detector {
     id: Id("reset_by_middlebox"),
     severity: "high",
-    said_when: "Before any FIN a RST has another TTL than all other packets of its end, or its end goes on with data that the RST does not know of",
+    said_when: "Before any FIN a RST has another TTL than all other packets of its end, or its end goes on with data that the RST does not know of, or with three ACKs or more that advance; and the peer took it",
     needs: &[],
     detect: |side, out| look(side, out, middlebox, |_| false),
 };
@@ -19,6 +20,22 @@ pub(crate) const BY_END: Detector = Detector {
     said_when: "An end reset a connection that had carried data, before any FIN. Or the client ACKed the server's FIN, still sent data, and got a RST",
     needs: &[],
     detect: |side, out| look(side, out, end, is_told),
+};
+
+pub(crate) const IGNORED: Detector = Detector {
+    id: Id("reset_ignored"),
+    severity: "info",
+    said_when: "A RST came in the name of an end, and its peer did not take it: it ACKed data that the end sent after it, or went on with new data while the end ACKed on",
+    needs: &[],
+    detect: |side, out| {
+        let found = ignored(side);
+        // Half of a connection does not tell what became of a RST.
+        let untold = found.is_none() && standing(side.sender).is_some();
+        if untold && !side.has(Need::BothDirections) {
+            out.cannot_tell(Need::BothDirections);
+        }
+        out.extend(found);
+    },
 };
 
 /// Looks for a reset, or says why nobody can tell: the capture shows no end of the connection, and `told` does not hold.
@@ -43,17 +60,40 @@ fn look(
 
 /// The capture has a RST and what it broke.
 fn is_told(dirs: &[Dir; 2]) -> bool {
-    let reset = |d: &Dir| d.rare.as_deref().is_some_and(|r| r.reset.is_some());
+    let [a, b] = dirs;
+    let reset = |d, peer| standing(d).is_some_and(|r| !r.is_doubtful(peer));
     let data = dirs.iter().any(|d| d.data_segments > 0);
     let alone = dirs.iter().any(|d| d.packets == 0);
-    dirs.iter().any(reset) && (data || !alone)
+    (reset(a, b) || reset(b, a)) && (data || !alone)
 }
 
 /// The first RST of the connection, if it came from this side and the connection stood.
 fn reset<'a>(side: &'a Side<'_>) -> Option<&'a Reset> {
-    let of = |d: &'a Dir| d.rare.as_deref().and_then(|r| r.reset.as_deref());
-    let earlier = |r: &Reset| of(side.receiver).is_some_and(|peer| peer.packet < r.packet);
-    of(side.sender).filter(|r| side.sender.started && !r.ignored && !earlier(r))
+    let (own, peer) = (
+        first(side.sender, side.receiver),
+        first(side.receiver, side.sender),
+    );
+    let earlier = |r: &Reset| peer.is_some_and(|peer| peer.packet < r.packet);
+    own.filter(|r| side.sender.started && !earlier(r) && !r.is_doubtful(side.receiver))
+}
+
+/// The first RST of side `d` that its peer took.
+fn first<'a>(d: &'a Dir, peer: &Dir) -> Option<&'a Reset> {
+    let taken = d.seldom().and_then(|s| s.ignored.as_deref());
+    let taken = taken.filter(|i| is_refuted(i, peer)).map(|i| &i.first);
+    taken.or_else(|| standing(d))
+}
+
+/// The first RST of a side that nothing shows to be ignored.
+fn standing(d: &Dir) -> Option<&Reset> {
+    d.rare.as_deref()?.reset.as_deref()
+}
+
+/// What seemed to show that `peer` did not take the RST was on its way already: a RST of the peer answers what came to a
+/// connection that was no more.
+fn is_refuted(ignored: &Ignored, peer: &Dir) -> bool {
+    ignored.first.proof.is_some_and(|p| p.0 == Went::Sent)
+        && standing(peer).is_some_and(|r| r.answers && r.open)
 }
 
 /// Made in the name of its end. One that follows the end's own IP identification is the end's.
@@ -77,8 +117,14 @@ fn middlebox(side: &Side<'_>) -> Option<Finding> {
             r.ttl
         )
     });
-    let went_on = (r.went_on > 0)
-        .then(|| format!("{end} sent more data after it: it does not know of the RST."));
+    let went_on = (r.went_on > 0).then(|| {
+        let went_on = if r.acks_on {
+            "ACKed more data"
+        } else {
+            "sent more data"
+        };
+        format!("{end} {went_on} after it: it does not know of the RST.")
+    });
     let shown: Vec<String> = ttl.into_iter().chain(went_on).collect();
     f.cause = format!(
         "{} So another machine made it in the name of {end}: a firewall, a load balancer, a filter, or a NAT whose entry had \
@@ -157,4 +203,48 @@ fn after_close(f: &mut Finding, (a, b): (IpAddr, IpAddr), bytes: u32) {
         ),
         format!("Or let {a} keep idle connections for longer."),
     ];
+}
+
+/// The side that got the RST went on.
+fn ignored(side: &Side<'_>) -> Option<Finding> {
+    let ignored = side.sender.seldom()?.ignored.as_deref()?;
+    if is_refuted(ignored, side.receiver) {
+        return None;
+    }
+    let (a, b) = (side.sender_end.ip, side.receiver_end.ip);
+    let r = &ignored.first;
+    let mut f = side.finding(IGNORED.id, Severity::Info);
+    let (went, proof) = r.proof?;
+    let shown = [r.packet, r.challenge, proof];
+    f.packets = packets(shown.into_iter().filter(|n| *n > 0));
+    f.title = match ignored.count {
+        1 => format!("{b} ignored a RST that came in the name of {a}"),
+        n => format!("{b} ignored {n} RSTs that came in the name of {a}"),
+    };
+    let number = match r.off {
+        0 => "Its sequence number may have been the next one, so the RST was lost after the capture, or a filter dropped it."
+            .to_owned(),
+        off if off > 0 => format!(
+            "Its sequence number was {off} bytes ahead of the next one, and TCP takes a RST only at the next one (RFC 5961)."
+        ),
+        off => format!(
+            "Its sequence number was {} bytes behind what {b} had, and TCP takes a RST only at the next one (RFC 5961).",
+            off.unsigned_abs()
+        ),
+    };
+    let challenge = (r.challenge > 0).then(|| format!(" {b} answered with a challenge ACK."));
+    let lived = match went {
+        Went::Acked => format!("{b} ACKed data that {a} sent after it."),
+        Went::Sent => format!("{b} sent new data after it, and {a} went on ACKing."),
+        Went::Echoed => format!("{b} answered packets that {a} sent after it."),
+    };
+    f.cause = format!(
+        "{number}{} The connection went on: {lived}",
+        challenge.unwrap_or_default()
+    );
+    f.remedy = vec![format!(
+        "Nothing to do for this connection. If {a} did not send the RST, another machine forges packets: look for devices \
+         that keep state between {a} and {b}. On {b}, `nstat -az TcpExtTCPChallengeACK` counts challenge ACKs."
+    )];
+    Some(f)
 }

@@ -180,6 +180,7 @@ fn why_not(id: &str) -> &'static str {
         "keepalive_death" | "reset" | "reset_by_middlebox" => {
             "the experiment does not include the cause of the connection's end"
         }
+        "reset_ignored" => "a RST that is ignored costs nothing",
         "option_not_agreed" => "the experiment does not include the device that removed the option",
         "zero_window_stall" => {
             "the capture does not show when the program reads; a larger buffer only bridges its pauses"

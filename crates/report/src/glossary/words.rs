@@ -189,7 +189,9 @@ pub(super) const WORDS: &[Entry] = &[
         word: "RST",
         also: &["reset"],
         short: "a packet that ends a connection at once, or refuses it",
-        more: "A closed port, a program that died or a firewall sends it. Data on the way is lost.",
+        more: "A closed port, a program that died or a firewall sends it. Data on the way is lost. The receiver takes it only if its \
+               sequence number is the next one (RFC 5961): it answers others in the window with an ACK (a challenge ACK), and \
+               drops the rest.",
     },
     Entry {
         word: "TIME-WAIT",
