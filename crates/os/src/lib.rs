@@ -8,6 +8,8 @@
 #![cfg_attr(not(target_os = "linux"), allow(dead_code))]
 
 #[cfg(target_os = "linux")]
+pub mod accept;
+#[cfg(target_os = "linux")]
 pub mod captures;
 #[cfg(target_os = "linux")]
 pub mod clock;

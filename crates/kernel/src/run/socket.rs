@@ -1,12 +1,13 @@
 //! Sockets of the applications: made, given their options, connected.
 
+use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::sys::socket::{
-    AddressFamily, Backlog, SockFlag, SockProtocol, SockType, SockaddrStorage, accept4, bind,
-    connect, getpeername, getsockname, listen, setsockopt, socket, sockopt,
+    AddressFamily, Backlog, SockFlag, SockProtocol, SockType, SockaddrStorage, bind, connect,
+    getsockname, listen, setsockopt, socket, sockopt,
 };
 use tcplab_plan::point::{Ip, QuickAck, SocketOptions};
 
@@ -115,16 +116,15 @@ fn port(address: &SockaddrStorage) -> u16 {
 }
 
 /// Takes one connection; gives the client's port.
-pub(crate) fn accept(listener: &OwnedFd) -> nix::Result<Option<(OwnedFd, u16)>> {
-    let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
-    match accept4(listener.as_raw_fd(), flags) {
-        Ok(fd) => {
-            let fd = sys::owned(fd);
-            let peer = getpeername(fd.as_raw_fd())?;
-            Ok(Some((fd, port(&peer))))
-        }
-        Err(Errno::EAGAIN | Errno::ECONNABORTED | Errno::EINTR) => Ok(None),
-        Err(e) => Err(e),
+pub(crate) fn accept(listener: &OwnedFd) -> io::Result<Option<(OwnedFd, u16)>> {
+    match tcplab_os::accept::accept(listener) {
+        Ok((fd, peer)) => Ok(Some((fd, peer.map_or(0, |peer| peer.port())))),
+        Err(e) => match e.kind() {
+            ErrorKind::WouldBlock | ErrorKind::ConnectionAborted | ErrorKind::Interrupted => {
+                Ok(None)
+            }
+            _ => Err(e),
+        },
     }
 }
 
