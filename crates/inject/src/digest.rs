@@ -3,8 +3,9 @@
 use super::pair::{Conn, Pair};
 
 /// Fields that a segment outside the window may change: it is counted, it may be answered (RFC 9293 3.10.7.4: an ACK),
-/// and an old one with data makes the next ACKs quick and report it (`tcp_send_dupack()`, RFC 2883).
-const ANSWERED: [&str; 15] = [
+/// and an old one with data makes the next ACKs quick and report it (`tcp_send_dupack()`, RFC 2883), with another hash when it
+/// comes again (`tcp_rcv_spurious_retrans()`).
+const ANSWERED: [&str; 16] = [
     "dsack",
     "dsack_start",
     "last_oow_ack_time",
@@ -20,6 +21,7 @@ const ANSWERED: [&str; 15] = [
     "wstamp_ns",
     "compressed",
     "told_us",
+    "rehashes",
 ];
 
 /// A host at one time: the connection that must stand, and the counters.

@@ -295,7 +295,7 @@ fn a_trace_file_says_the_rate() {
     std::fs::write(&file, of("")).unwrap();
     std::fs::write(&trace, "4\nfive\n").unwrap();
     let ran = run("model");
-    assert_eq!(ran.code, 3, "{}", ran.out);
+    assert_eq!(ran.code, 4, "{}", ran.out);
     let said = format!("{} {}", ran.out, ran.err);
     assert!(
         said.contains("line.up: line 2: is not a whole number"),
