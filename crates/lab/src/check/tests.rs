@@ -197,6 +197,10 @@ fn every_rule_stands_against_its_kinds_and_no_other() {
         ("route", with("", "route = \"quickack 1\"", BULK)),
         ("forward", with("", "forward = true", BULK)),
         (
+            "change",
+            with("", "change = [\"1s net.ipv4.tcp_sack=0\"]", BULK),
+        ),
+        (
             "rcvbuf, sndbuf",
             with(
                 "",

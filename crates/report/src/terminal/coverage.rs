@@ -317,7 +317,7 @@ mod tests {
     #[test]
     fn ids_that_explain_something_are_ids() {
         let known = findings::ids().filter(|id| !explained(*id).is_empty());
-        assert_eq!(known.count(), 22);
+        assert_eq!(known.count(), 24);
     }
 
     #[test]
