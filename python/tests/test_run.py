@@ -209,5 +209,5 @@ def test_variants_without_effect_are_told() -> None:
         apps=[tl.App("bulk", bytes="200 kB", reverse=True)],
         variants=[tl.Variant(cc, {"host.client.sysctl": {control: cc}}) for cc in ("cubic", "bbr")],
     )
-    with pytest.warns(UserWarning, match="the variants `cubic`, `bbr` gave the same packets"):
+    with pytest.warns(UserWarning, match="the variants `cubic`, `bbr` gave the same counters and times"):
         tl.run(download)
