@@ -12,6 +12,12 @@ const tcplab = binary();
 const folder = join(root, 'tests/captures');
 const captures = readdirSync(folder).filter((name) => /\.(pcap|pcapng)(\.gz|\.zst)?$/.test(name));
 
+/** Captures of one page: it has room for so many charts only. */
+const GROUP = 20;
+const groups = Array.from({ length: Math.ceil(captures.length / GROUP) }, (_, n) =>
+  captures.slice(n * GROUP, (n + 1) * GROUP),
+);
+
 interface Answer {
   captures: { file: string; findings: Finding[]; streams: { stream: number }[] }[];
 }
@@ -21,23 +27,30 @@ if (!tcplab) console.warn('skipped: no tcplab; run make build, or set TCPLAB_BIN
 describe.skipIf(!tcplab)('the page of tcplab analyze --html', () => {
   const files = scratch();
   let browser: Browser;
-  let opened: Opened;
-  let answer: Answer;
+  const pages: { opened: Opened; answer: Answer }[] = [];
 
   beforeAll(async () => {
-    const paths = captures.map((name) => join('tests/captures', name));
-    const html = files.path('captures.html');
-    const done = spawnSync(tcplab as string, ['analyze', '--json', '--html', html, ...paths], {
-      cwd: root,
-      encoding: 'utf8',
-      maxBuffer: 1 << 28,
-    });
-    expect(done.stderr.replace(/^Page: .*\n/m, ''), 'standard error').not.toContain('error');
-    answer = JSON.parse(done.stdout) as Answer;
-    expect(readFileSync(html, 'utf8').length).toBeGreaterThan(50_000);
     browser = await launch();
-    opened = await open(browser, html);
+    for (const [number, names] of groups.entries()) {
+      const paths = names.map((name) => join('tests/captures', name));
+      const html = files.path(`captures-${number}.html`);
+      const done = spawnSync(tcplab as string, ['analyze', '--json', '--html', html, ...paths], {
+        cwd: root,
+        encoding: 'utf8',
+        maxBuffer: 1 << 28,
+      });
+      expect(done.stderr.replace(/^Page: .*\n/m, ''), 'standard error').not.toContain('error');
+      expect(readFileSync(html, 'utf8').length).toBeGreaterThan(50_000);
+      pages.push({ opened: await open(browser, html), answer: JSON.parse(done.stdout) as Answer });
+    }
   });
+
+  /** The page of this capture, which is selected, and what the command says of it. */
+  async function shown(index: number) {
+    const { opened, answer } = pages[Math.floor(index / GROUP)];
+    await opened.page.locator('.top select').selectOption(String(index % GROUP));
+    return { ...opened, capture: answer.captures[index % GROUP] };
+  }
 
   afterAll(async () => {
     await browser?.close();
@@ -45,9 +58,7 @@ describe.skipIf(!tcplab)('the page of tcplab analyze --html', () => {
   });
 
   it.each(captures.map((name, index) => [name, index] as const))('shows %s', async (_name, index) => {
-    const { page, problems } = opened;
-    const capture = answer.captures[index];
-    await page.locator('.top select').selectOption(String(index));
+    const { page, problems, capture } = await shown(index);
     const kinds = new Set(capture.findings.map((f) => `${f.id} ${f.severity}`));
     expect(await page.locator('.finding').count()).toBe(kinds.size);
     const told = page.locator('.finding');
@@ -70,9 +81,8 @@ describe.skipIf(!tcplab)('the page of tcplab analyze --html', () => {
   });
 
   it('shows where quick ACKs end', async () => {
-    const { page } = opened;
     const index = captures.findIndex((name) => name.startsWith('quickack-5.10.46'));
-    await page.locator('.top select').selectOption(String(index));
+    const { page } = await shown(index);
     expect(await page.locator('.finding[aria-current] .meta').textContent()).toContain('quickack_exhausted');
     expect(await page.locator('.facts').textContent()).toContain('segment 17');
     const summary = await page.locator('.chart.wait .plot').getAttribute('aria-label');
