@@ -25,7 +25,7 @@ pub trait Payload: Packet + Clone {
     /// What listed events of the wire count it as.
     fn kind(&self) -> Kind;
 
-    /// The TCP segment in it, for a middle box; none: it has none, or no middle box looks into such frames.
+    /// The TCP segment in it, as a middle box sees it; middle boxes pass on what gives none.
     fn tcp(&self) -> Option<TcpPacket> {
         None
     }

@@ -36,7 +36,7 @@ struct Flow<F> {
 }
 
 impl<F: Payload> Middlebox<F> {
-    /// The middle box of this way; none: it has none.
+    /// The middle box of this way, if it has one.
     pub(crate) fn of(way: &Direction) -> Option<Box<Self>> {
         let flows = (!way.injects.is_empty()).then(|| Flows {
             places: BTreeMap::new(),

@@ -32,7 +32,7 @@ pub(crate) fn obstacle(app: &App, hosts: &[Host]) -> Option<String> {
     })
 }
 
-/// A number as the kernel reads it. What is none, the check of sysctls refuses.
+/// A number as the kernel reads it. The check of sysctls refuses what is no number.
 fn number(text: &str) -> Option<u32> {
     let text = text.trim();
     match text.strip_prefix("0x") {

@@ -12,7 +12,7 @@ use crate::rules::MAX_MESSAGES;
 pub struct Message {
     /// The client does it, else the server.
     pub from_client: bool,
-    /// Bytes of the write; 0: it is none.
+    /// Bytes of the write; 0 where nothing is written.
     pub bytes: u64,
     /// Pause before it, from the time at which its end could have done it.
     #[serde(default, skip_serializing_if = "is_zero")]

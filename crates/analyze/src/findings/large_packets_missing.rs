@@ -50,7 +50,7 @@ pub(super) fn hides_answer(side: &Side<'_>) -> bool {
     side.receiver.never_filled().is_some()
 }
 
-/// The capture does not tell whether the peer sent full segments that never came: none did come.
+/// No full segment came, so the capture cannot tell whether the peer sent any.
 pub(super) fn may_hide_answer(side: &Side<'_>) -> bool {
     let full = side.receiver.full_payload(side.sender.mss);
     side.receiver.max_payload < full && !side.has(Need::AtReceiver)

@@ -199,42 +199,46 @@ fn spikes(words: &[&str]) -> Result<Spikes, String> {
     })
 }
 
-/// `FROM..UNTIL` and `FROM..`, times after the run's start.
-fn outages(fields: &Fields<'_>) -> Result<Option<Vec<Outage>>, Fault> {
-    let Some(texts) = fields.texts(&keys::OUTAGE)? else {
+/// The entries of a list of texts, at most so many `of` them; none: the key is not there.
+pub(super) fn entries<T>(
+    fields: &Fields<'_>,
+    key: &Key,
+    (most, of): (usize, &str),
+    mut read: impl FnMut(&str) -> Result<T, String>,
+) -> Result<Option<Vec<T>>, Fault> {
+    let Some(texts) = fields.texts(key)? else {
         return Ok(None);
     };
     let mut out = Vec::new();
     for (node, text) in texts {
-        if out.len() == MAX_OUTAGES {
-            let message = format!("more than {MAX_OUTAGES} outages");
-            return Err(fields.fault(&keys::OUTAGE, node, message));
+        if out.len() == most {
+            let message = format!("more than {most} {of}");
+            return Err(fields.fault(key, node, message));
         }
-        out.push(outage(text).map_err(|why| fields.fault(&keys::OUTAGE, node, why))?);
+        out.push(read(text).map_err(|why| fields.fault(key, node, why))?);
     }
     Ok(Some(out))
 }
 
+/// `FROM..UNTIL` and `FROM..`, times after the run's start.
+fn outages(fields: &Fields<'_>) -> Result<Option<Vec<Outage>>, Fault> {
+    entries(fields, &keys::OUTAGE, (MAX_OUTAGES, "outages"), outage)
+}
+
 /// `TIME WORDS`, in the order of their times.
 fn changes(fields: &Fields<'_>) -> Result<Option<Vec<Change>>, Fault> {
-    let Some(texts) = fields.texts(&keys::CHANGE)? else {
-        return Ok(None);
-    };
-    let mut out: Vec<Change> = Vec::new();
-    for (node, text) in texts {
-        let one = change(text).map_err(|why| fields.fault(&keys::CHANGE, node, why))?;
-        if out.len() == MAX_OUTAGES {
-            let message = format!("more than {MAX_OUTAGES} changes");
-            return Err(fields.fault(&keys::CHANGE, node, message));
+    let mut last = None;
+    entries(fields, &keys::CHANGE, (MAX_OUTAGES, "changes"), |text| {
+        let one = change(text)?;
+        let before = last.replace(one.at_ns);
+        match before.is_some_and(|before| before >= one.at_ns) {
+            true => Err(
+                "is not later than the change before it: write them in the order of their times"
+                    .to_owned(),
+            ),
+            false => Ok(one),
         }
-        if out.last().is_some_and(|last| last.at_ns >= one.at_ns) {
-            let message =
-                "is not later than the change before it: write them in the order of their times";
-            return Err(fields.fault(&keys::CHANGE, node, message));
-        }
-        out.push(one);
-    }
-    Ok(Some(out))
+    })
 }
 
 fn change(text: &str) -> Result<Change, String> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::error::Fault;
-use super::faults::time;
+use super::faults::{entries, time};
 use super::fields::{Fields, Taken};
 use super::keys::{CARD, HOST, Key, METRICS, PROFILE_NAMES, SOCKET, host as keys};
 use super::tree::{Entry, Node, Table, Value};
@@ -100,14 +100,8 @@ pub(crate) fn sysctls(fields: &Fields<'_>) -> Result<BTreeMap<String, String>, F
 
 /// `TIME NAME=VALUE`, in the order of their times.
 fn changes(fields: &Fields<'_>) -> Result<Vec<SysctlChange>, Fault> {
-    let mut out = Vec::new();
-    for (node, text) in fields.texts(&keys::CHANGE)?.unwrap_or_default() {
-        if out.len() == MAX_OUTAGES {
-            let message = format!("more than {MAX_OUTAGES} changes");
-            return Err(fields.fault(&keys::CHANGE, node, message));
-        }
-        out.push(change(text).map_err(|why| fields.fault(&keys::CHANGE, node, why))?);
-    }
+    let read = entries(fields, &keys::CHANGE, (MAX_OUTAGES, "changes"), change)?;
+    let mut out = read.unwrap_or_default();
     out.sort_by_key(|change| change.at_ns);
     Ok(out)
 }

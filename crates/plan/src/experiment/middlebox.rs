@@ -1,44 +1,24 @@
 //! `middlebox` and `inject` of a link and its ways.
 
 use super::error::Fault;
-use super::faults::time;
+use super::faults::{entries, time};
 use super::fields::Fields;
-use super::keys::{Key, links as keys};
+use super::keys::links as keys;
 use crate::point::{Inject, Injected, Rewrite, TcpOption};
 use crate::rules::{INJECTED_DATA, MAX_INJECTS, MAX_REWRITES, MSS_OPTION};
 
 /// Rules of a middle box, in their order.
 pub(super) fn rewrites(fields: &Fields<'_>) -> Result<Option<Vec<Rewrite>>, Fault> {
-    each(fields, &keys::MIDDLEBOX, MAX_REWRITES, rewrite)
+    entries(fields, &keys::MIDDLEBOX, (MAX_REWRITES, "rules"), rewrite)
 }
 
 /// Injected segments, in the order of their times.
 pub(super) fn injects(fields: &Fields<'_>) -> Result<Option<Vec<Inject>>, Fault> {
-    let injects = each(fields, &keys::INJECT, MAX_INJECTS, inject)?;
+    let injects = entries(fields, &keys::INJECT, (MAX_INJECTS, "segments"), inject)?;
     Ok(injects.map(|mut injects| {
         injects.sort_by_key(|inject: &Inject| inject.at_ns);
         injects
     }))
-}
-
-fn each<T>(
-    fields: &Fields<'_>,
-    key: &Key,
-    most: usize,
-    read: impl Fn(&str) -> Result<T, String>,
-) -> Result<Option<Vec<T>>, Fault> {
-    let Some(texts) = fields.texts(key)? else {
-        return Ok(None);
-    };
-    let mut out = Vec::new();
-    for (node, text) in texts {
-        if out.len() == most {
-            let message = format!("more than {most} entries");
-            return Err(fields.fault(key, node, message));
-        }
-        out.push(read(text).map_err(|why| fields.fault(key, node, why))?);
-    }
-    Ok(Some(out))
 }
 
 fn rewrite(text: &str) -> Result<Rewrite, String> {

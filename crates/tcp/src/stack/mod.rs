@@ -369,7 +369,7 @@ impl Stack {
         }
     }
 
-    /// How often the connection between these ends has taken another hash (`sk_rethink_txhash()`); none: there is none.
+    /// How often the connection between these ends, if there is one, has taken another hash (`sk_rethink_txhash()`).
     pub fn rehashes(&mut self, local: crate::Addr, remote: crate::Addr) -> Option<u16> {
         let number = self.table.find(local, remote)?;
         Some(self.table.conn_mut(number)?.ep.rehashes())
