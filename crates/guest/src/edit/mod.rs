@@ -42,6 +42,7 @@ const ALWAYS: &[(&str, &str)] = &[
     ("hz-choice", include_str!("shipped/hz-choice.toml")),
     ("large-xstate", include_str!("shipped/large-xstate.toml")),
     ("seeded-random", include_str!("shipped/seeded-random.toml")),
+    ("still-clock", include_str!("shipped/still-clock.toml")),
 ];
 
 /// Why an edit cannot be read or applied.

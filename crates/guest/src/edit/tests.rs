@@ -121,7 +121,7 @@ fn the_shipped_edits_are_in_order() {
                 .is_empty()
         );
     }
-    assert_eq!(Edits::always().unwrap().files().len(), 3);
+    assert_eq!(Edits::always().unwrap().files().len(), 6);
 }
 
 #[test]
