@@ -10,8 +10,7 @@ use tcplab_base::{Duration, Instant};
 pub enum Pace {
     /// The machine's time: a timer may be late, and what is done late is stamped with its real time.
     Real,
-    /// Time of a guest that stands still while it works: a timer is never late but for the steps
-    /// of the guest's clock, so its due time counts.
+    /// Time of a guest that stands still while it works: a timer is never late, so its due time counts.
     Virtual,
 }
 

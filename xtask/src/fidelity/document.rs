@@ -122,7 +122,7 @@ fn differences(out: &mut String, list: &[Judged], reasons: &Reasons) {
                     d.values.1
                 )
             });
-        let why = reasons.of(&j.scenario.name, &j.class());
+        let why = reasons.of(&j.scenario.name, &j.verdict.class());
         let why = why.map_or("not yet known", |r| r.text.as_str());
         let at = at.trim_start_matches(", ").replace('|', "/");
         let at = if at.is_empty() { class } else { at };

@@ -52,7 +52,7 @@ pub fn counters(a: &PointResult, b: &PointResult) -> Vec<Other> {
     out
 }
 
-/// Fields of tcp_info at each end that both runs have and that differ by more than their clock's steps.
+/// Fields of tcp_info at each end that both runs have and that differ.
 pub fn tcp_info(a: &PointResult, b: &PointResult) -> Vec<Other> {
     let mut out = Vec::new();
     for (x, y) in a.flows.iter().zip(&b.flows) {
@@ -75,26 +75,11 @@ fn fields(
     let both = ours
         .iter()
         .filter_map(|(name, x)| theirs.get(name).map(|y| (name, *x, *y)));
-    both.filter(|(name, x, y)| x.abs_diff(*y) > may_differ(name, *x))
+    both.filter(|(name, x, y)| x != y)
         .map(|(name, a, b)| Other {
             name: format!("{}/{}.{end}.{name}", flow.app, flow.connection),
             a,
             b,
         })
         .collect()
-}
-
-/// How far two readings may be apart: times carry the guest's clock, whose readings cost 256 ns each,
-/// and rates are bytes over such times.
-fn may_differ(name: &str, value: i64) -> u64 {
-    let size = value.unsigned_abs();
-    match name {
-        "tcpi_rtt" | "tcpi_rttvar" | "tcpi_min_rtt" | "tcpi_rcv_rtt" => 10 + size / 100,
-        "tcpi_rto" | "tcpi_busy_time" | "tcpi_rwnd_limited" | "tcpi_sndbuf_limited" => {
-            1_000 + size / 100
-        }
-        "tcpi_last_data_sent" | "tcpi_last_data_recv" | "tcpi_last_ack_recv" => 1,
-        "tcpi_pacing_rate" | "tcpi_delivery_rate" | "tcpi_max_pacing_rate" => size / 50,
-        _ => 0,
-    }
 }

@@ -34,7 +34,7 @@ const OWN: [&str; 6] = [
 /// Never, unless a point cannot be written.
 pub fn table(judged: &[Judged], base: &Point) -> Result<String> {
     let base = serde_json::to_value(base)?;
-    let mut counts: BTreeMap<String, (usize, usize, usize)> = BTreeMap::new();
+    let mut counts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     for j in judged {
         let point = serde_json::to_value(&j.scenario.point)?;
         let mut keys = BTreeSet::new();
@@ -49,18 +49,17 @@ pub fn table(judged: &[Judged], base: &Point) -> Result<String> {
             let count = counts.entry(key).or_default();
             count.0 += 1;
             count.1 += usize::from(j.verdict.is_equal());
-            count.2 += usize::from(j.is_clocks);
         }
     }
-    let share = |(all, equal, _): (usize, usize, usize)| equal as f64 / all as f64 * 100.0;
+    let share = |(all, equal): (usize, usize)| equal as f64 / all as f64 * 100.0;
     let mut rows: Vec<_> = counts.into_iter().collect();
     rows.sort_by(|(_, a), (_, b)| share(*a).total_cmp(&share(*b)));
     let mut out =
-        "| set | scenarios | equal | differ by the guest's clock alone | share |\n|---|---|---|---|---|\n".to_owned();
+        "| set | scenarios | equal | share |\n|---|---|---|---|\n".to_owned();
     for (key, count) in rows {
-        let (all, equal, clocks) = count;
+        let (all, equal) = count;
         out += &format!(
-            "| `{key}` | {all} | {equal} | {clocks} | {:.1} % |\n",
+            "| `{key}` | {all} | {equal} | {:.1} % |\n",
             share(count)
         );
     }

@@ -60,10 +60,6 @@ pub struct Args {
     /// Print one JSON document
     #[arg(long)]
     json: bool,
-    /// A kernel whose clock stands still while it works, asked about what differs, where it is built
-    /// (`tcplab kernel build 6.1 --hz 1000 --edit xtask/src/fidelity/still-clock.toml`)
-    #[arg(long, value_name = "STACK", default_value = "uml:6.1+still-clock@1000")]
-    still: String,
     /// The kernel
     #[arg(long, value_name = "STACK", default_value = "uml:6.1@1000")]
     oracle: String,
@@ -99,21 +95,6 @@ pub struct Judged {
     scenario: Scenario,
     pair: Pair,
     verdict: Verdict,
-    /// Only the steps of the guest's clock part the two: on a kernel whose clock stands still they are equal.
-    is_clocks: bool,
-}
-
-/// The class of scenarios that differ by the steps of the guest's clock alone.
-const CLOCKS: &str = "clock of the guest";
-
-impl Judged {
-    /// The class of its difference: the verdict's, unless a kernel whose clock stands still has none.
-    fn class(&self) -> String {
-        match self.is_clocks {
-            true => CLOCKS.to_owned(),
-            false => self.verdict.class(),
-        }
-    }
 }
 
 /// Runs the command.
@@ -134,10 +115,8 @@ pub fn run(root: &Path, args: &Args) -> Result<ExitCode> {
     if list.is_empty() && random.is_empty() {
         bail!("no scenario has such a name");
     }
-    // It says more where it is built, and is not asked for.
-    let still = Runs::new(root, &args.still, &args.model, args.fresh).ok();
-    let list = judge(&runs, still.as_ref(), list, args)?;
-    let random = judge(&runs, still.as_ref(), random, args)?;
+    let list = judge(&runs, list, args)?;
+    let random = judge(&runs, random, args)?;
     if args.show.is_some() {
         (list.iter().chain(&random)).for_each(|j| show_one(j, args.whole));
         return Ok(ExitCode::SUCCESS);
@@ -179,7 +158,7 @@ fn is_enough(list: &[Judged], random: &[Judged], args: &Args, reasons: &Reasons)
     let share = |judged: &[Judged], least| judged.is_empty() || table::share(judged) >= least;
     let stated = |j: &Judged| {
         let broken = j.verdict.broken_promises();
-        let class = j.class();
+        let class = j.verdict.class();
         broken.is_empty() || reasons.of(&j.scenario.name, &class).is_some()
     };
     share(list, args.least) && share(random, args.least_random) && list.iter().all(stated)
@@ -188,7 +167,7 @@ fn is_enough(list: &[Judged], random: &[Judged], args: &Args, reasons: &Reasons)
 /// A small scenario of each class; each is kept as a manifest that `tcplab run` takes.
 fn smallest(root: &Path, runs: &Runs, judged: &[Judged], args: &Args) -> Result<Vec<Minimal>> {
     let mut classes = table::classes(judged);
-    classes.retain(|(class, _)| class != "equal" && class != CLOCKS);
+    classes.retain(|(class, _)| class != "equal");
     let minimal = runs::on_all(&classes, args.jobs, |(class, names), cpu| {
         // The one with the fewest packets before the difference is the nearest to a small one.
         let of_class = judged
@@ -236,40 +215,25 @@ fn keep(root: &Path, m: &Minimal, args: &Args) -> Result<()> {
 }
 
 /// Runs every scenario on both stacks and compares.
-fn judge(
-    runs: &Runs,
-    still: Option<&Runs>,
-    scenarios: Vec<Scenario>,
-    args: &Args,
-) -> Result<Vec<Judged>> {
+fn judge(runs: &Runs, scenarios: Vec<Scenario>, args: &Args) -> Result<Vec<Judged>> {
     let pairs = runs::on_all(&scenarios, args.jobs, |s: &Scenario, cpu| {
-        let judge = || {
-            let pair = runs.pair(&s.point, cpu)?;
-            let verdict = Verdict::of(&pair);
-            let is_clocks = match still {
-                Some(still) if !verdict.is_equal() => {
-                    let pair = still.pair(&s.point, cpu)?;
-                    Verdict::of(&pair).is_equal()
-                }
-                _ => false,
-            };
-            Ok((pair, verdict, is_clocks))
-        };
-        judge().map_err(|e: anyhow::Error| e.context(s.name.clone()))
+        let pair = runs.pair(&s.point, cpu);
+        let pair = pair.map_err(|e: anyhow::Error| e.context(s.name.clone()))?;
+        let verdict = Verdict::of(&pair);
+        Ok((pair, verdict))
     })?;
     let both = scenarios.into_iter().zip(pairs);
     Ok(both
-        .map(|(scenario, (pair, verdict, is_clocks))| Judged {
+        .map(|(scenario, (pair, verdict))| Judged {
             scenario,
             pair,
             verdict,
-            is_clocks,
         })
         .collect())
 }
 
 fn show_one(j: &Judged, whole: bool) {
-    println!("== {}: {}", j.scenario.name, j.class());
+    println!("== {}: {}", j.scenario.name, j.verdict.class());
     let warnings = j.pair.a.result.warnings.iter();
     warnings.for_each(|warning| println!("warning: {warning}"));
     let b = j.pair.b.as_ref().map(|r| r.sent.packets.as_slice());

@@ -40,8 +40,7 @@ pub fn text(judged: &[Judged], reasons: &Reasons) -> String {
             j.scenario.name,
             v.class(),
             others(j),
-            match reasons.of(&j.scenario.name, &j.class()) {
-                Some(_) if j.is_clocks => " (the guest's clock)",
+            match reasons.of(&j.scenario.name, &j.verdict.class()) {
                 Some(_) if v.class() != "equal" => " (reason stated)",
                 _ => "",
             }
@@ -92,7 +91,7 @@ fn others(j: &Judged) -> String {
 pub fn classes(judged: &[Judged]) -> Vec<(String, Vec<&str>)> {
     let mut classes: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for j in judged {
-        let class = classes.entry(j.class()).or_default();
+        let class = classes.entry(j.verdict.class()).or_default();
         class.push(&j.scenario.name);
     }
     let mut classes: Vec<_> = classes.into_iter().collect();

@@ -2,8 +2,8 @@
 //!
 //! Every field must be equal; time stamps may differ by one (their clock's milliseconds begin
 //! somewhere between two readings). Times are compared with how far the two runs were apart at the
-//! packets before, so one difference does not count twice: an untimed packet within
-//! [`UNTIMED_NS`], one that leaves at a tick within a jiffy, the longer one of both runs.
+//! packets before, so one difference does not count twice: a packet may be off by [`NEAR_NS`], and one
+//! that leaves at a tick by the longer jiffy where the two timer frequencies differ.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -12,9 +12,8 @@ use tcplab_wire::TcpFlags;
 use super::packets::{Packet, Place, Sent};
 use super::text::Text;
 
-/// How far an untimed packet may be off, against those before it. A kernel's clock in virtual time
-/// steps by 256 ns at each reading, and a reading of the capture's clock comes after those of TCP.
-const UNTIMED_NS: i64 = 1_000;
+/// How far a packet may be off, against those before it.
+const NEAR_NS: i64 = 1_000;
 /// What comes so soon after a tick is the tick's.
 const AFTER_TICK_NS: i64 = 20_000;
 /// First numbers grow by one each 64 ns.
@@ -174,11 +173,10 @@ fn first_time(
         let apart = x.time_ns - y.time_ns;
         let least = offsets.iter().map(|o| (apart - o).abs()).min();
         let least = least.unwrap_or(0).min(apart.abs());
-        let may = match a.is_on_tick(x) || b.is_on_tick(y) {
-            true => a.tick_ns(x.host).max(b.tick_ns(x.host)) + UNTIMED_NS,
-            false => UNTIMED_NS,
-        };
-        if least > may {
+        let ticks = (a.tick_ns(x.host), b.tick_ns(x.host));
+        let is_tick = ticks.0 != ticks.1 && (a.is_on_tick(x) || b.is_on_tick(y));
+        let jiffy = if is_tick { ticks.0.max(ticks.1) } else { 0 };
+        if least > NEAR_NS + jiffy {
             let us = |ns: i64| format!("{:.1} us", ns as f64 / 1e3);
             let values = (us(x.time_ns), us(y.time_ns));
             return difference((Some(x), Some(y)), number, "time", values);
