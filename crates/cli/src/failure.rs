@@ -118,7 +118,9 @@ impl From<TextError> for Failure {
 impl From<StoreError> for Failure {
     fn from(e: StoreError) -> Self {
         match e {
-            StoreError::NotBuilt { .. } | StoreError::NoHome => Self::cannot_run(e.to_string()),
+            StoreError::NotBuilt { .. } | StoreError::Outdated { .. } | StoreError::NoHome => {
+                Self::cannot_run(e.to_string())
+            }
             StoreError::Io { .. } => Self::input(e.to_string()),
         }
     }

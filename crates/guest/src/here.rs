@@ -36,6 +36,8 @@ pub fn here(store: Option<&Store>) -> Result<Vec<Here>, StoreError> {
         .into_iter()
         .filter_map(|kernel| {
             let m = kernel.manifest;
+            let lacks = (!m.is_current())
+                .then(|| "another build: it lacks edits that every build gets now".to_owned());
             let mut names = m.names.iter().map(|n| format!("uml:{n}"));
             let edits = if m.edits.is_empty() {
                 String::new()
@@ -47,7 +49,7 @@ pub fn here(store: Option<&Store>) -> Result<Vec<Here>, StoreError> {
                 also: names.collect(),
                 what: format!("Linux {} at {} Hz{edits}", m.version, m.hz),
                 virtual_time: true,
-                lacks: None,
+                lacks,
             })
         })
         .collect();

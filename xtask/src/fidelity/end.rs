@@ -75,7 +75,7 @@ fn fields(
     let both = ours
         .iter()
         .filter_map(|(name, x)| theirs.get(name).map(|y| (name, *x, *y)));
-    both.filter(|(name, x, y)| x != y)
+    both.filter(|(_, x, y)| x != y)
         .map(|(name, a, b)| Other {
             name: format!("{}/{}.{end}.{name}", flow.app, flow.connection),
             a,

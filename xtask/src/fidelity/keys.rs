@@ -54,14 +54,10 @@ pub fn table(judged: &[Judged], base: &Point) -> Result<String> {
     let share = |(all, equal): (usize, usize)| equal as f64 / all as f64 * 100.0;
     let mut rows: Vec<_> = counts.into_iter().collect();
     rows.sort_by(|(_, a), (_, b)| share(*a).total_cmp(&share(*b)));
-    let mut out =
-        "| set | scenarios | equal | share |\n|---|---|---|---|\n".to_owned();
+    let mut out = "| set | scenarios | equal | share |\n|---|---|---|---|\n".to_owned();
     for (key, count) in rows {
         let (all, equal) = count;
-        out += &format!(
-            "| `{key}` | {all} | {equal} | {:.1} % |\n",
-            share(count)
-        );
+        out += &format!("| `{key}` | {all} | {equal} | {:.1} % |\n", share(count));
     }
     Ok(out)
 }

@@ -107,6 +107,10 @@ fn print(document: &Document) -> Result<(), Failure> {
     for kernel in &document.kernels {
         let m = &kernel.manifest;
         let others = kernel.stacks.get(1..).unwrap_or_default();
+        let old = match m.is_current() {
+            true => "",
+            false => "  to be built again: it lacks edits that every build gets now",
+        };
         let also = if others.is_empty() {
             String::new()
         } else {
@@ -114,7 +118,7 @@ fn print(document: &Document) -> Result<(), Failure> {
         };
         writeln!(
             out,
-            "{:width$}  {:10} {:4} Hz  {:>7}  {:>9}{also}",
+            "{:width$}  {:10} {:4} Hz  {:>7}  {:>9}{also}{old}",
             stack(kernel),
             m.version,
             m.hz,

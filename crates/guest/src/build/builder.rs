@@ -10,7 +10,7 @@ use super::command::{self, Log};
 use super::make::{self, Make};
 use super::source::{self, Tree};
 use super::{BuildError, Built, Origin, Request, Step, folder_name, hash, overlay, package, tools};
-use crate::edit::Edits;
+use crate::edit::{Edit, Edits};
 use crate::stack::UmlName;
 use crate::store::{Lock, Manifest, Store, UmlKernel};
 
@@ -67,7 +67,8 @@ impl<'a> Builder<'a> {
             Found::Tree(tree) => &tree.source.sha256,
         };
         let key = self.key(sum, &self.request.edits);
-        if let Some(kernel) = self.store.by_key(&key) {
+        let there = self.store.by_key(&key);
+        if let Some(kernel) = there.filter(|k| k.manifest.is_current()) {
             let names = self.names(&kernel.manifest.version, &self.request.edits);
             let kernel = self.store.name(self.lock, &key, &names)?;
             return Ok(Built {
@@ -184,7 +185,8 @@ impl<'a> Builder<'a> {
         if names.is_empty() {
             return Ok(None);
         }
-        if self.store.by_key(&key).is_some() {
+        let there = self.store.by_key(&key);
+        if there.is_some_and(|k| k.manifest.is_current()) {
             return Ok(Some(self.store.name(self.lock, &key, &names)?));
         }
         let mut log = self.log(&format!("{log_name}-strip"))?;
@@ -247,6 +249,10 @@ impl<'a> Builder<'a> {
             version: make.tree.version.clone(),
             hz: self.request.hz,
             edits: product.edits.names().to_vec(),
+            every_build: Edit::names_of_every_build()
+                .into_iter()
+                .map(str::to_owned)
+                .collect(),
             source: make.tree.source.clone(),
             config_sha256,
             binary_sha256: hash::of_file(&binary).map_err(BuildError::io(&binary))?,

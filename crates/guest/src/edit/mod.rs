@@ -181,6 +181,11 @@ impl Edit {
         SHIPPED.iter().map(|(name, _)| *name).collect()
     }
 
+    /// Names of those that every build gets.
+    pub(crate) fn names_of_every_build() -> Vec<&'static str> {
+        ALWAYS.iter().map(|(name, _)| *name).collect()
+    }
+
     /// Those that every build gets.
     pub(crate) fn always() -> Result<Vec<Edit>, EditError> {
         ALWAYS

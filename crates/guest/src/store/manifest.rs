@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::edit::Edit;
+
 /// Version of this form.
 pub const SCHEMA: &str = "tcplab.kernel/1";
 
@@ -21,6 +23,9 @@ pub struct Manifest {
     pub hz: u32,
     /// Names of the edits that were asked for, sorted. Those of every build are not listed.
     pub edits: Vec<String>,
+    /// Names of the edits that every build got when this one was made.
+    #[serde(default)]
+    pub every_build: Vec<String>,
     /// Where the source came from.
     pub source: Source,
     /// SHA-256 of the final `.config`.
@@ -35,6 +40,13 @@ pub struct Manifest {
     pub tcplab: String,
     /// User and system time of the compilers, in seconds.
     pub build_cpu_s: f64,
+}
+
+impl Manifest {
+    /// Whether it has the edits that every build gets today. Without them the same kernel gives other times.
+    pub fn is_current(&self) -> bool {
+        self.every_build == Edit::names_of_every_build()
+    }
 }
 
 /// Where a source came from.

@@ -53,6 +53,17 @@ pub enum StoreError {
         /// The command that builds it.
         command: String,
     },
+    /// Another tcplab built it, with other edits.
+    #[error(
+        "uml:{name} was built by another tcplab, without the edits that every build gets now, and would give other \
+         times; run: {command}"
+    )]
+    Outdated {
+        /// The name in its normal form.
+        name: String,
+        /// The command that builds it.
+        command: String,
+    },
     /// The file system refuses.
     #[error("{}: {source}", path.display())]
     Io {
@@ -121,7 +132,7 @@ impl Store {
     /// The kernel that has this name.
     ///
     /// # Errors
-    /// When none has, with the command that builds it.
+    /// When none has, or one that lacks an edit which every build gets, with the command that builds it.
     pub fn find(&self, name: &UmlName) -> Result<UmlKernel, StoreError> {
         let wanted = name.to_string();
         let kernels = self.list()?;
@@ -130,11 +141,19 @@ impl Store {
         let found = kernels
             .into_iter()
             .find(|k| k.manifest.names.contains(&wanted));
-        found.ok_or_else(|| StoreError::NotBuilt {
-            name: wanted,
-            nearest,
-            command: name.build_command(),
-        })
+        let command = name.build_command();
+        match found {
+            Some(kernel) if kernel.manifest.is_current() => Ok(kernel),
+            Some(_) => Err(StoreError::Outdated {
+                name: wanted,
+                command,
+            }),
+            None => Err(StoreError::NotBuilt {
+                name: wanted,
+                nearest,
+                command,
+            }),
+        }
     }
 
     /// The kernel with this key, if it is there.

@@ -1,6 +1,7 @@
 //! Tests of the store, with files that are no kernels.
 
 use super::*;
+use crate::edit::Edit;
 
 fn manifest(key: &str, names: &[&str]) -> Manifest {
     Manifest {
@@ -10,6 +11,10 @@ fn manifest(key: &str, names: &[&str]) -> Manifest {
         version: "6.1.192".into(),
         hz: 250,
         edits: Vec::new(),
+        every_build: Edit::names_of_every_build()
+            .into_iter()
+            .map(str::to_owned)
+            .collect(),
         source: Source {
             kind: SourceKind::Package,
             name: "linux-source-6.1".into(),
@@ -50,6 +55,25 @@ fn kernels_are_found_by_each_of_their_names() {
     let kernel = store.by_key("k1").unwrap();
     assert_eq!(fs::read_to_string(&kernel.path).unwrap(), "kernel");
     assert_eq!(kernel.manifest, manifest("k1", &["6.1", "6.1.192"]));
+}
+
+#[test]
+fn a_kernel_without_the_edits_of_every_build_is_to_be_built_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(folder.path());
+    let mut old = manifest("k1", &["6.1@1000"]);
+    old.every_build.pop();
+    let binary = store.root().join("new");
+    fs::write(&binary, "kernel").unwrap();
+    let lock = store.lock(|| ()).unwrap();
+    store.put(&lock, &binary, &old).unwrap();
+    let error = store.find(&UmlName::parse("6.1@1000").unwrap());
+    let text = error.unwrap_err().to_string();
+    assert!(text.contains("was built by another tcplab"), "{text}");
+    assert!(
+        text.ends_with("tcplab kernel build 6.1 --hz 1000"),
+        "{text}"
+    );
 }
 
 #[test]
