@@ -3,7 +3,7 @@
 //! All of it is the sender's view: an ACK that passes the capture lets data pass one way to the sender and back later.
 
 use tcplab_base::Seq;
-use tcplab_wire::TcpPacket;
+use tcplab_wire::{TcpFlags, TcpPacket};
 
 use super::Class;
 use super::ledger::Ledger;
@@ -40,6 +40,8 @@ const PLATEAU: u32 = 6;
 pub(crate) struct Side {
     /// What its last gap went to.
     class: Class,
+    /// Its last packet with payload was pushed: nothing more was behind it (RFC 9293 3.9.1.2).
+    pushed: bool,
     /// A continuous stream is looked at again from here on.
     look_at: u64,
     /// Where the window of its peer was opened last.
@@ -110,6 +112,7 @@ impl Default for Side {
             opened_at: 0,
             late_at: 0,
             late_us: 0,
+            pushed: false,
             len: 0,
             tsval: 0,
             in_flight: 0,
@@ -234,6 +237,7 @@ impl Side {
     #[inline(always)]
     pub(crate) fn sent(&mut self, (tx, rx): (&Dir, &Dir), p: &TcpPacket, at: u64) {
         self.len = p.payload_len;
+        self.pushed = p.flags.has(TcpFlags::PSH);
         self.sent_to = tx.nxt_rel;
         if let Some((tsval, tsecr)) = p.options.timestamps {
             self.tsval = tsval;
@@ -278,7 +282,7 @@ impl Side {
     /// Gives out a gap of this sender. Gives whether it had paused by itself.
     pub(crate) fn gap(&mut self, gap: Gap, e: &Event<'_>, ledger: &mut Ledger) -> bool {
         let shown = Shown::of(self, gap, e);
-        if !self.len.is_multiple_of(shown.mss) {
+        if self.pushed && !self.len.is_multiple_of(shown.mss) {
             self.short_at = Some(gap.from);
         }
         if e.at < self.look_at && !shown.long && !shown.let_go {

@@ -508,6 +508,14 @@ fn timeout_goes_on(tx: &mut Dir, now: Instant) -> bool {
         .resume(una, nxt, now - (near + near + near + near))
 }
 
+/// Whether `p` is a part of one packet that was sent before, and the rest is to come.
+fn comes_in_pieces(tx: &Dir, rx: &Dir, p: &TcpPacket) -> bool {
+    let most = tx.mss_bound(rx.mss);
+    let mut originals = tx.flight.within(p.seq, p.seq_end());
+    let original = originals.next().filter(|s| s.seq == p.seq);
+    original.is_some_and(|s| s.payload > p.payload_len && most.is_some_and(|m| s.payload <= m))
+}
+
 /// A retransmission: count it, find its reason.
 fn sent_again(tx: &mut Dir, rx: &Dir, p: &TcpPacket, at: At) -> SegmentKind {
     let (seq, end) = (p.seq, p.seq_end());
@@ -556,6 +564,7 @@ fn sent_again(tx: &mut Dir, rx: &Dir, p: &TcpPacket, at: At) -> SegmentKind {
         passed: tx.relative(tx.una),
         lost: false,
         too_big: tx.is_too_big(seq),
+        smaller: comes_in_pieces(tx, rx, p),
     };
     let loss = tx.loss();
     let kind = loss.again(&again);

@@ -15,6 +15,7 @@ use super::loss::Loss;
 use super::moment::Moment;
 use super::reset::{Ignored, Reset};
 use super::rounds::Rounds;
+use super::segment_size::SegmentSize;
 use super::window::ZeroWindow;
 use crate::compat::Verdicts;
 
@@ -207,6 +208,8 @@ pub(crate) struct Seldom {
     pub icmp: Option<Box<Icmp>>,
     /// RSTs in its name that its peer did not take.
     pub ignored: Option<Box<Ignored>>,
+    /// Its full segments, where the path carries less than the options allow.
+    pub size: SegmentSize,
 }
 
 /// Keep-alives since the peer's last packet.
@@ -557,10 +560,11 @@ impl Dir {
         self.nxt = end;
     }
 
-    /// Largest payload that one packet of this side can have on the wire, towards a peer with `peer_mss`.
+    /// Largest payload that one packet of this side can have on the wire, towards a peer with `peer_mss`: by the options, or
+    /// less where its packets show that the path carries less.
     pub(crate) fn wire_mss(&self, peer_mss: Option<u16>) -> Option<u32> {
-        let options = if self.timestamps { 12 } else { 0 };
-        peer_mss.map(|m| u32::from(m).saturating_sub(options).max(1))
+        let most = self.mss_bound(peer_mss)?;
+        Some(self.found_size().map_or(most, |found| found.min(most)))
     }
 
     /// [`Dir::path_us`], 0 while it is not known.

@@ -80,6 +80,8 @@ pub(crate) struct Record {
     pub ended_at: Option<Instant>,
     /// ICMP named the first segment that was sent again as too big for the path.
     pub too_big: bool,
+    /// Data of one packet was sent again in smaller ones: the sender takes the path's MTU for smaller now.
+    pub smaller: bool,
     /// New data was sent in it, or at once after it: the sender had more to send.
     pub more_to_send: bool,
 }
@@ -129,6 +131,7 @@ impl Episodes {
             Some(open) => {
                 open.record.retransmissions += 1;
                 open.record.unneeded += u32::from(a.acked);
+                open.record.smaller |= a.smaller;
                 open.record.runs += u32::from(a.seq != open.latest);
                 open.latest = a.end;
                 if a.head && a.seq.before(open.seq) && !open.judged {

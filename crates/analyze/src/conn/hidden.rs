@@ -77,6 +77,7 @@ pub(super) fn timeout(tx: &Dir, rx: &Dir, p: &TcpPacket, at: At) -> Option<Again
         passed: tx.relative(tx.una),
         lost: true,
         too_big: false,
+        smaller: false,
     };
     again.silent().then_some(again)
 }

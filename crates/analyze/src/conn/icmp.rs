@@ -112,8 +112,8 @@ impl Dir {
         self.seldom()?.icmp.as_deref()
     }
 
-    /// An error quotes a packet of this side.
-    pub(crate) fn icmp_error(&mut self, error: &IcmpError, number: u64) {
+    /// An error quotes a packet of this side, whose peer announced `peer_mss`.
+    pub(crate) fn icmp_error(&mut self, error: &IcmpError, peer_mss: Option<u16>, number: u64) {
         let shown = self.started && self.last_packet > Instant::default();
         if shown && !error.seq.before(self.nxt) {
             return;
@@ -125,6 +125,8 @@ impl Dir {
             return;
         }
         icmp.too_big(error, una, number);
+        let ip = if error.from.is_ipv6() { 40 } else { 20 };
+        self.learn_mtu(error.mtu, ip, peer_mss);
         let open = self.loss.as_deref().and_then(|l| l.episodes.open.as_ref());
         if open.is_some_and(|o| self.is_too_big(o.seq)) {
             let open = self.loss().episodes.open.as_deref_mut();

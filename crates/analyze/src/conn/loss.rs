@@ -125,6 +125,8 @@ pub(crate) struct Again {
     pub lost: bool,
     /// ICMP named it as too big for the path.
     pub too_big: bool,
+    /// One packet that was sent before comes again in smaller ones.
+    pub smaller: bool,
 }
 
 impl Again {
@@ -430,6 +432,7 @@ impl Open {
                 acked: a.acked,
                 lost: a.lost,
                 too_big: a.too_big,
+                smaller: a.smaller,
                 longest_idle: a.idle,
                 timeouts: u32::from(kind == EpisodeKind::Rto),
                 retransmissions: 1,

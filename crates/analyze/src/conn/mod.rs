@@ -30,6 +30,7 @@ mod reset;
 mod roles;
 mod round_trip;
 mod rounds;
+mod segment_size;
 mod steps;
 mod turns;
 mod unclear;
@@ -201,6 +202,10 @@ impl Connection {
         let verdicts = self.compat.packet(now, number, dir == 0, p);
         let now = self.clock(dir, p, number, now);
         self.dirs[dir].count(p, verdicts, At { number, now });
+        if p.payload_len > 0 && p.standing.has_length() {
+            let (mss, window) = (self.dirs[1 - dir].mss, self.dirs[1 - dir].window);
+            self.dirs[dir].learn_size(p, mss, window);
+        }
         let mut kind = SegmentKind::PureAck;
         let mut told = Told::default();
         let mark = dir::mark(p);
@@ -265,7 +270,8 @@ impl Connection {
 
     /// Takes an ICMP error about a packet that side `dir` had sent.
     pub(crate) fn icmp(&mut self, number: u64, dir: usize, error: &IcmpError) {
-        self.dirs[dir].icmp_error(error, number);
+        let peer_mss = self.dirs[1 - dir].mss;
+        self.dirs[dir].icmp_error(error, peer_mss, number);
     }
 
     /// The time of a packet, with steps of the capture's clock taken out.

@@ -1,19 +1,22 @@
 //! Everything of one direction, or everything large, vanishes (RFC 2923, RFC 4821).
 
-use super::{Detector, Finding, Id, Need, Severity, Side, icmp, packets, path_mtu, times};
+use super::{
+    Detector, Finding, Id, Need, Severity, Side, icmp, length, packets, path_mtu, smaller_segments,
+    times,
+};
 use crate::conn::{Record, Segment, TooBig};
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("black_hole"),
     severity: "high",
-    said_when: "Three timeouts or more without any progress, to the end of the capture. When no full segment of the sender ever arrived and smaller ones did: a path-MTU black hole, and two timeouts are enough (with two full segments or more waiting)",
+    said_when: "Three timeouts or more without any progress, to the end of the capture. When no full segment of the sender ever arrived and smaller ones did: a path-MTU black hole, and two timeouts are enough (with two full segments or more waiting). Also when the same data arrived in smaller segments after two timeouts or more, and no full one had before: the sender got around the black hole",
     needs: &[],
     detect: |side, out| {
         // Without the data it may be that nothing arrived any more.
         if side.is_used() && !side.has(Need::Data) && !side.connection.over {
             out.cannot_tell(Need::Data);
         }
-        out.extend(find(side));
+        out.extend(find(side).or_else(|| got_around(side)));
     },
 };
 
@@ -115,6 +118,35 @@ fn finding(side: &Side<'_>, last: &Record, large: Option<u32>) -> Finding {
         (None, None) => everything(side, &tried),
     };
     f
+}
+
+/// The sender made its segments smaller after timeouts, and these arrive.
+fn got_around(side: &Side<'_>) -> Option<Finding> {
+    let r = smaller_segments::first(side.sender, side.receiver, smaller_segments::at_sender)?;
+    let mut f = side.finding(DETECTOR.id, Severity::High);
+    f.packets = packets([r.packet]);
+    let sender = side.sender_end;
+    let full = side.sender.mss_bound(side.receiver.mss).unwrap_or(0);
+    f.title = format!(
+        "nothing large from {sender} arrived: after {} timeouts, {} in all, it sent smaller segments, which do",
+        r.timeouts,
+        length(r.duration.unwrap_or_default())
+    );
+    f.cause = format!(
+        "Full segments of {full} bytes got no ACK; the same data in smaller ones did. The path's MTU is smaller, and the ICMP \
+         message that should say so does not come through (path-MTU black hole). {} found a size that passes by itself, as \
+         `tcp_mtu_probing` does (RFC 4821); each new connection pays for that again.",
+        sender.ip
+    );
+    f.remedy = vec![
+        "Let ICMP \"fragmentation needed\" and \"packet too big\" pass to the sender.".to_owned(),
+        format!(
+            "Or lower the MSS: `ip route change ... advmss BYTES` on {}, or `nft ... tcp option maxseg size set rt mtu` on the \
+             router of the narrow link.",
+            side.receiver_end.ip
+        ),
+    ];
+    Some(f)
 }
 
 /// Routers say that packets are too big, and the sender goes on.

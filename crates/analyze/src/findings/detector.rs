@@ -185,7 +185,7 @@ fn run_all(connection: &Connection, limits: &Limits) -> Found {
             receiver: &connection.dirs[r],
             receiver_end: ends[r],
             connection,
-            episodes: path_mtu::others(&connection.dirs[s]),
+            episodes: path_mtu::others(&connection.dirs[s], &connection.dirs[r]),
             limits,
         };
         let missing = side.missing();

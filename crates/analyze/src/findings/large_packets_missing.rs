@@ -4,20 +4,20 @@
 
 use tcplab_base::Duration;
 
-use super::{Detector, Finding, Id, Need, Severity, Side, length, packets};
+use super::{Detector, Finding, Id, Need, Severity, Side, length, packets, smaller_segments};
 use crate::conn::{Ahead, Connection, Dir};
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("large_packets_missing"),
     severity: "medium",
-    said_when: "A suspicion, seen at the receiver. A small packet of the sender is two full segments or more ahead of all data that came, the missing data never comes, and no full segment ever did. The sender had been silent for 3 s before that packet, or the hole stayed open for 3 s",
+    said_when: "A suspicion, seen at the receiver. A small packet of the sender is two full segments or more ahead of all data that came, the missing data never comes, and no full segment ever did. The sender had been silent for 3 s before that packet, or the hole stayed open for 3 s. Also when the missing data came after 3 s of silence in segments smaller than both MSS options allow, and no full one ever did",
     needs: &[
         Need::BothDirections,
         Need::Handshake,
         Need::EveryPacket,
         Need::WholeHeaders,
     ],
-    detect: |side, out| out.extend(find(side)),
+    detect: |side, out| out.extend(find(side).or_else(|| came_smaller(side))),
 };
 
 /// A hole that stays open so long was not filled by two timeouts at least (RFC 6298 2.1, 5.5: 1 s, then 2 s).
@@ -38,7 +38,7 @@ struct Missing<'a> {
 /// The full segments of `sender` never passed.
 fn missing<'a>(connection: &Connection, sender: &'a Dir, receiver: &Dir) -> Option<Missing<'a>> {
     let (ahead, bytes) = sender.never_filled()?;
-    let full = sender.wire_mss(receiver.mss)?;
+    let full = sender.mss_bound(receiver.mss)?;
     let none_came = sender.max_payload < full && sender.unpushed < LEAST_MSS;
     let long = ahead.silent >= LONG || connection.last.since(ahead.since) >= LONG;
     let is_it = none_came && long && bytes >= SEGMENTS.saturating_mul(full);
@@ -54,6 +54,35 @@ pub(super) fn hides_answer(side: &Side<'_>) -> bool {
 pub(super) fn may_hide_answer(side: &Side<'_>) -> bool {
     let full = side.receiver.full_payload(side.sender.mss);
     side.receiver.max_payload < full && !side.has(Need::AtReceiver)
+}
+
+/// The missing data came at last, in smaller segments.
+fn came_smaller(side: &Side<'_>) -> Option<Finding> {
+    let r = smaller_segments::first(side.sender, side.receiver, smaller_segments::at_receiver)?;
+    let mut f = side.finding(DETECTOR.id, Severity::Medium);
+    f.packets = packets([r.packet]);
+    let (sender, receiver) = (side.sender_end.ip, side.receiver_end.ip);
+    let full = side.sender.mss_bound(side.receiver.mss).unwrap_or(0);
+    let found = side.sender.found_size().unwrap_or(0);
+    f.title = format!(
+        "large packets of {sender} may not get through: nothing came for {}, then segments of {found} bytes, not {full}",
+        length(r.longest_idle)
+    );
+    f.cause = format!(
+        "Both ends allow segments of {full} bytes, and none ever came. What {sender} had sent before the silence came in smaller \
+         ones: it sends smaller segments after some timeouts (Linux `tcp_mtu_probing`, RFC 4821). Either the path has a smaller \
+         MTU and its ICMP messages are lost (path-MTU black hole), or the path was broken for that long."
+    );
+    f.remedy = vec![
+        format!(
+            "Measure the path: `tracepath -n {sender}` here, `tracepath -n {receiver}` on {sender}."
+        ),
+        format!(
+            "If its MTU is smaller: let ICMP \"fragmentation needed\" and \"packet too big\" pass to {sender}, or announce a \
+             smaller MSS here: `ip route change ... advmss BYTES`."
+        ),
+    ];
+    Some(f)
 }
 
 fn find(side: &Side<'_>) -> Option<Finding> {

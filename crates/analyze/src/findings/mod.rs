@@ -45,6 +45,7 @@ mod slow_client;
 mod slow_server;
 mod slow_start;
 mod small_mss;
+mod smaller_segments;
 mod syn;
 mod tail_loss;
 mod time_wait_reuse;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use tcplab_base::Duration;
 
-use super::{Detector, Finding, Id, Severity, Side, length, packets, times};
+use super::{Detector, Finding, Id, Severity, Side, length, packets, smaller_segments, times};
 use crate::conn::{Dir, Record, TooBig};
 
 pub(crate) const DETECTOR: Detector = Detector {
@@ -20,14 +20,15 @@ fn is_repair(r: &Record) -> bool {
     r.too_big && r.duration.is_some()
 }
 
-/// The episodes of a sender that this file does not speak of.
-pub(super) fn others(sender: &Dir) -> Cow<'_, [Record]> {
+/// The episodes of a sender in which its segments were not too large for the path.
+pub(super) fn others<'a>(sender: &'a Dir, receiver: &Dir) -> Cow<'a, [Record]> {
     let ended = sender.loss.as_deref().map(|l| &*l.episodes.ended);
     let all = ended.unwrap_or_default();
-    if sender.icmp().is_none() {
+    let too_large = |r: &Record| is_repair(r) || smaller_segments::is_cure(sender, receiver, r);
+    if !all.iter().any(too_large) {
         return Cow::Borrowed(all);
     }
-    let others = all.iter().filter(|r| !is_repair(r));
+    let others = all.iter().filter(|r| !too_large(r));
     Cow::Owned(others.cloned().collect())
 }
 

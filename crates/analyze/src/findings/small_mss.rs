@@ -31,7 +31,7 @@ pub(super) fn is_announced(d: &Dir) -> bool {
 fn find(side: &Side<'_>) -> Option<Finding> {
     let (sender, receiver) = (side.sender, side.receiver);
     let mss = receiver.mss.filter(|_| is_announced(receiver))?;
-    let full = sender.wire_mss(receiver.mss)?;
+    let full = sender.mss_bound(receiver.mss)?;
     if side.receiver_end.ip.is_loopback() || !is_full(sender, full.into()) {
         return None;
     }
