@@ -64,9 +64,10 @@ fn came_smaller(side: &Side<'_>) -> Option<Finding> {
     let (sender, receiver) = (side.sender_end.ip, side.receiver_end.ip);
     let full = side.sender.mss_bound(side.receiver.mss).unwrap_or(0);
     let found = side.sender.found_size().unwrap_or(0);
+    let waited = smaller_segments::silence(side.sender, side.receiver).unwrap_or_default();
     f.title = format!(
         "large packets of {sender} may not get through: nothing came for {}, then segments of {found} bytes, not {full}",
-        length(r.longest_idle)
+        length(waited.max(r.longest_idle))
     );
     f.cause = format!(
         "Both ends allow segments of {full} bytes, and none ever came. What {sender} had sent before the silence came in smaller \

@@ -35,15 +35,22 @@ pub(super) fn at_sender(sender: &Dir, receiver: &Dir, r: &Record) -> bool {
     r.smaller && r.timeouts >= ENOUGH && untold && r.duration.is_some()
 }
 
-/// No full segment ever came, and after a long silence smaller ones filled the hole, though the sender's own interface
-/// takes larger ones.
+/// Nothing came for long, and what was sent meanwhile then came in smaller segments; no full one ever did, though the
+/// sender's own interface takes them.
 pub(super) fn at_receiver(sender: &Dir, receiver: &Dir, r: &Record) -> bool {
     let own = sender.mss.zip(receiver.mss);
     let full = sender.mss_bound(receiver.mss);
     let none_came = full.is_some_and(|full| sender.max_payload < full);
     let larger = own.is_some_and(|(own, peer)| own >= peer);
-    let waited = r.longest_idle >= LONG && r.duration.is_some();
-    waited && none_came && larger && sender.found_size().is_some()
+    let is_first = !full_passed(sender, receiver, r) && r.duration.is_some();
+    let silent = r.longest_idle >= LONG || silence(sender, receiver) >= Some(LONG);
+    none_came && larger && is_first && silent && sender.found_size().is_some()
+}
+
+/// How long the receiver had waited for the first data since its own first data: its request.
+pub(super) fn silence(sender: &Dir, receiver: &Dir) -> Option<Duration> {
+    let (data, request) = (sender.first_data.get()?, receiver.first_data.get()?);
+    Some(data.since(request))
 }
 
 /// The first episode of the sender of which `of` is true.
