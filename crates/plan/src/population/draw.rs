@@ -295,6 +295,7 @@ fn web(drawn: &Drawn) -> App {
         client_timeout_ns: Some(drawn.client_timeout_ns),
         server_timeout_ns: Some(drawn.server_timeout_ns),
         fastopen: false,
+        server_connects_ns: None,
         listening: Listening::default(),
         reading: Reading::default(),
         does: AppKind::Web {
