@@ -436,8 +436,8 @@ fn uncommon(machines: &Machines) {
         "{}",
         point["counters"]
     );
-    assert_eq!(bytes("half", "client", "read_bytes"), 30_500);
-    assert_eq!(bytes("half", "server", "read_bytes"), 20_000);
+    assert_eq!(bytes("half", "client", "read_bytes"), 31_220);
+    assert_eq!(bytes("half", "server", "read_bytes"), 20_480);
     assert_eq!(bytes("unread", "client", "read_bytes"), 0);
     assert!(
         count("client", "TcpExtTCPAbortOnClose") >= 1,
