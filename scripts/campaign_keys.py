@@ -34,7 +34,7 @@ TEXTS = {
     "middlebox": [["strip-options timestamp,sack-permitted"], ["set-mss 900"], ["ecn-tcp-remove", "ecn-ip-ect 0"], ["drop-options sack"]], "inject": [["100ms rst"], ["50ms rst seq +200", "90ms syn"], ["80ms ack ack -1000"]],
     "drop": [["data 3-5"], ["frame 7"], ["syn 1"], ["fin 1"]], "duplicate": [["data 4"], ["ack 2"]], "mark": [["data 5-9"]], "late": [["data 4 by 20ms"], ["ack 3 by 5ms"]], "tolerate": [["card"], ["cpu"]],
     "sizes": [[1, 500, 20_000], "3 of lognormal(median 15kB, sigma 1)", "200 of uniform(1..2000)"],
-    "messages": [["client 200", "server 5k at once"], ["client 700 x 4 after 5ms", "client shutdown", "server 90k"], ["client 300", "server 40k", "client close after 50ms at once"], ["server 5k", "server close", "client 10"]],
+    "messages": [["client 200 more", "server 5k at once"], ["client 700 x 4 after 5ms", "client shutdown", "server 90k"], ["client 300", "server 40k", "client close after 50ms at once"], ["server 5k", "server close", "client 10"]],
     "offload": ["none", "tso", "gro"], "by": ["tcplab", "kernel"], "profile": ["linux-6.1", "linux-5.14"],
 }
 # Not drawn: what says where and how a run is made, names, and what is made of other tables.

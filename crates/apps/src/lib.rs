@@ -39,6 +39,6 @@ pub use drive::{
     AckState, CHUNK, Drive, End, Ended, Foreign, Host, Interest, Read, Replayed, Timer,
 };
 pub use ping::Ping;
-pub use program::{Message, Program, Result, Step};
+pub use program::{Flag, Message, Program, Result, Step};
 pub use record::Record;
 pub use start::{default_boot, start_phase};

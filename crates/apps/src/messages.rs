@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tcplab_base::{Duration, Instant};
 use tcplab_plan::app::{Act, AppKind, Message};
 
-use crate::program::{Result, Step};
+use crate::program::{Flag, Result, Step};
 use crate::record::Record;
 
 /// One end. The client counts a transaction for each of its requests: from the first write to the last byte of the
@@ -114,12 +114,15 @@ impl Talk {
         } else {
             record.count();
         }
-        match self.owed.bytes {
-            read @ 1.. if item.at_once => Step::WriteReading {
+        let flag = item.more.then_some(Flag::More);
+        match (self.owed.bytes, flag) {
+            (read @ 1.., _) if item.at_once => Step::WriteReading {
                 write: item.bytes,
+                flag,
                 read,
             },
-            _ => Step::Write(item.bytes),
+            (_, Some(flag)) => Step::WriteWith(flag, item.bytes),
+            (_, None) => Step::Write(item.bytes),
         }
     }
 
@@ -211,12 +214,39 @@ mod tests {
         let mut next = |last| server.next(now, last, &mut record);
         let both = Step::WriteReading {
             write: 70,
+            flag: None,
             read: 100,
         };
         assert_eq!(next(Result::Done), both);
         assert_eq!(next(Result::Meanwhile(40)), Step::Read(90));
         assert_eq!(next(Result::Done), Step::Write(5));
         assert_eq!(next(Result::Done), Step::ReadSome(END));
+    }
+
+    #[test]
+    fn more_goes_with_its_write_alone() {
+        let now = Instant::from_nanos(0);
+        let more = |message| Message {
+            more: true,
+            ..message
+        };
+        let app = app(&[
+            more(Message::write(true, 100, 0)),
+            Message::write(true, 30, 0),
+            more(at_once(Message::write(false, 5, 0))),
+        ]);
+        let mut record = Record::default();
+        let mut client = Talk::new(&app, true);
+        let mut next = |last| client.next(now, last, &mut record);
+        assert_eq!(next(Result::Done), Step::WriteWith(Flag::More, 100));
+        assert_eq!(next(Result::Done), Step::Write(30));
+        let mut server = Talk::new(&app, false);
+        let both = Step::WriteReading {
+            write: 5,
+            flag: Some(Flag::More),
+            read: 130,
+        };
+        assert_eq!(server.next(now, Result::Done, &mut record), both);
     }
 
     #[test]

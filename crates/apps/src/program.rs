@@ -14,18 +14,29 @@ use crate::transaction::{Answer, Ask};
 use crate::udp::{Datagrams, Replies};
 use crate::web::{Pages, Serve};
 
+/// A flag of send(2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flag {
+    /// MSG_OOB: the last byte of each call is urgent.
+    Urgent,
+    /// MSG_MORE: what fills no segment waits for the next write.
+    More,
+}
+
 /// What the driver shall do next for this end of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Write this many bytes: one write, continued when the socket buffer took only a part.
     Write(u64),
-    /// The same with MSG_OOB: the last byte of each system call is urgent.
-    WriteUrgent(u64),
+    /// The same with a flag of send(2).
+    WriteWith(Flag, u64),
     /// Write this many bytes, and read meanwhile at most so many: neither waits for the other. It is over when all is
     /// written.
     WriteReading {
         /// Bytes to write.
         write: u64,
+        /// The flag of its calls.
+        flag: Option<Flag>,
         /// Most bytes to read.
         read: u64,
     },

@@ -5,7 +5,7 @@ use tcplab_base::{Duration, Instant, Random};
 use tcplab_plan::app::{AppKind, Extent};
 
 use crate::extent::Limit;
-use crate::program::{Result, Step};
+use crate::program::{Flag, Result, Step};
 use crate::record::Record;
 
 /// Name of the stream of draws.
@@ -19,6 +19,8 @@ pub(crate) struct Stream {
     every: Duration,
     /// Each Nth write is urgent; 0: none.
     urgent: u64,
+    /// Of so many writes all but the last go with MSG_MORE; 0: none does.
+    more: u64,
     until: Extent,
     limit: Limit,
     wrote: bool,
@@ -41,6 +43,7 @@ impl Stream {
             every_ns,
             late_ns,
             urgent,
+            more,
             until,
             ..
         } = app
@@ -51,6 +54,7 @@ impl Stream {
             chunk: *chunk,
             every: Duration::from_nanos(*every_ns),
             urgent: *urgent,
+            more: *more,
             until: *until,
             limit: Limit::default(),
             wrote: false,
@@ -100,9 +104,15 @@ impl Stream {
         }
         self.wrote = true;
         // The limit has counted this write already.
-        match self.urgent > 0 && self.limit.done().is_multiple_of(self.urgent) {
-            true => Step::WriteUrgent(self.chunk),
-            false => Step::Write(self.chunk),
+        let done = self.limit.done();
+        match (self.urgent, self.more) {
+            (urgent @ 1.., _) if done.is_multiple_of(urgent) => {
+                Step::WriteWith(Flag::Urgent, self.chunk)
+            }
+            (_, more @ 1..) if !done.is_multiple_of(more) => {
+                Step::WriteWith(Flag::More, self.chunk)
+            }
+            _ => Step::Write(self.chunk),
         }
     }
 

@@ -49,6 +49,7 @@ fn a_stream_writes_on_an_absolute_schedule() {
         every_ns: 100,
         late_ns: 0,
         urgent: 0,
+        more: 0,
         read: 4096,
         until: count(3),
     };
@@ -81,6 +82,7 @@ fn each_nth_write_of_a_stream_is_urgent() {
         every_ns: 0,
         late_ns: 0,
         urgent: 2,
+        more: 0,
         read: 4096,
         until: count(4),
     };
@@ -89,12 +91,35 @@ fn each_nth_write_of_a_stream_is_urgent() {
         seen,
         [
             "Write(10)",
-            "WriteUrgent(10)",
+            "WriteWith(Urgent, 10)",
             "Write(10)",
-            "WriteUrgent(10)",
+            "WriteWith(Urgent, 10)",
             "close"
         ]
     );
+}
+
+#[test]
+fn all_but_the_last_of_n_writes_announce_more() {
+    let app = |urgent| AppKind::Stream {
+        chunk: 10,
+        every_ns: 0,
+        late_ns: 0,
+        urgent,
+        more: 3,
+        read: 4096,
+        until: count(4),
+    };
+    let seen = |urgent| {
+        steps(
+            &mut Program::server(&app(urgent), &Reading::default()),
+            done,
+        )
+    };
+    let more = "WriteWith(More, 10)";
+    assert_eq!(seen(0), [more, more, "Write(10)", more, "close"]);
+    let urgent = "WriteWith(Urgent, 10)";
+    assert_eq!(seen(2), [more, urgent, "Write(10)", urgent, "close"]);
 }
 
 #[test]
@@ -104,6 +129,7 @@ fn a_stream_that_lasts_a_time_writes_at_its_beginning_not_at_its_end() {
         every_ns: 10,
         late_ns: 0,
         urgent: 0,
+        more: 0,
         read: 1,
         until: Extent {
             count: None,
@@ -121,6 +147,7 @@ fn a_late_write_does_not_move_the_next_ones() {
         every_ns: 100,
         late_ns: 0,
         urgent: 0,
+        more: 0,
         read: 1,
         until: count(3),
     };
@@ -354,6 +381,7 @@ fn a_stream_that_is_late_by_more_than_a_write_ends_with_its_duration() {
             every_ns,
             late_ns: 0,
             urgent: 0,
+            more: 0,
             read: 1,
             until: Extent {
                 count: None,

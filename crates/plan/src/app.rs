@@ -51,6 +51,10 @@ pub struct App {
     /// TCP Fast Open: the client's first data go with its SYN, and the listener takes them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub fastopen: bool,
+    /// Nobody listens: both ends bind their port and connect, so that their SYNs may cross (RFC 9293 3.5, figure 8). The
+    /// server's end does it at this time after the run's start, the client's at `start_ns`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_connects_ns: Option<i64>,
     /// How its server takes connections.
     #[serde(default, skip_serializing_if = "Listening::is_plain")]
     pub listening: Listening,
@@ -125,6 +129,26 @@ impl Reading {
 }
 
 impl App {
+    /// Whether both of its ends connect, and nobody listens.
+    pub fn is_simultaneous(&self) -> bool {
+        self.server_connects_ns.is_some()
+    }
+
+    /// The host of an end, and that of its peer.
+    pub fn hosts(&self, is_client: bool) -> (usize, usize) {
+        match is_client {
+            true => (self.client, self.server),
+            false => (self.server, self.client),
+        }
+    }
+
+    /// The ports that it binds: host, port, and whether they are UDP's.
+    pub fn bound_ports(&self) -> impl Iterator<Item = (usize, u16, bool)> {
+        let client = self.is_simultaneous().then_some(self.client);
+        let hosts = std::iter::once(self.server).chain(client);
+        hosts.map(|host| (host, self.port, self.does.is_udp()))
+    }
+
     /// Whether one of its ends gives up at some time.
     #[inline]
     pub fn has_timeout(&self) -> bool {
@@ -175,6 +199,9 @@ pub enum AppKind {
         read: u64,
         /// When the server stops.
         until: Extent,
+        /// Of each N writes all but the last go with MSG_MORE; 0: none does.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        more: u64,
     },
     /// The client writes `size` bytes, the server reads them all and writes them back.
     Echo {

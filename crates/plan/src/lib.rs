@@ -23,6 +23,7 @@ mod refusal;
 pub mod result;
 mod rules;
 pub mod set;
+mod simultaneous;
 pub mod tos;
 pub mod view;
 mod ways;

@@ -20,6 +20,9 @@ pub struct Message {
     /// It does not wait until its end has read what stands before it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub at_once: bool,
+    /// A write with MSG_MORE.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub more: bool,
     /// What it does.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub does: Act,
@@ -49,6 +52,7 @@ impl Message {
             bytes,
             after_ns,
             at_once: false,
+            more: false,
             does: Act::Write,
         }
     }
@@ -60,6 +64,9 @@ impl Message {
             let end = ["server", "client"][usize::from(item.from_client)];
             let before = &mut ended[usize::from(item.from_client)];
             let why = match (*before, item.does) {
+                (_, Act::Shutdown | Act::Close) if item.more => {
+                    Some("only a write can be `more`".to_owned())
+                }
                 (Act::Close, _) => Some(format!("the {end} has closed its socket before")),
                 (Act::Shutdown, Act::Write | Act::Shutdown) => {
                     Some(format!("after `{end} shutdown` the {end} can only close"))

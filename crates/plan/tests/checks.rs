@@ -546,6 +546,16 @@ fn cases_5() -> Cases {
             "apps[2].fastopen: `fastopen` needs bit 2 in net.ipv4.tcp_fastopen of the server, host `r`",
         ),
         (
+            "apps/9/does/messages/messages/0",
+            json!({"from_client": true, "bytes": 0, "does": "close", "more": true}),
+            "apps[9].does.messages.messages[0]: only a write can be `more`",
+        ),
+        (
+            "apps/2/server_connects_ns",
+            json!(-1),
+            "apps[2].server_connects_ns: must be 0",
+        ),
+        (
             "apps/9/does/messages/messages/1/after_ns",
             json!(-1),
             "apps[9].does.messages.messages[1].after_ns: must be 0",
@@ -608,7 +618,7 @@ fn replays_and_twice_used_ports_are_refused() {
     assert!(said.contains("name a capture"), "{said}");
     let port = point["apps"][last - 1]["port"].clone();
     let said = refused("apps/2/port", point["apps"][3]["port"].clone());
-    assert!(said.contains("of this server"), "{said} {port}");
+    assert!(said.contains("of host `"), "{said} {port}");
 }
 
 #[test]

@@ -60,6 +60,7 @@ fn the_shortest_file_has_every_default() {
             every_ns: 0,
             late_ns: 0,
             urgent: 0,
+            more: 0,
             read: 65_536,
             until
         }
@@ -455,8 +456,32 @@ fn drawn_sizes_depend_on_the_seed_and_the_application_alone() {
 }
 
 #[test]
+fn both_ends_connect_at_their_times() {
+    let points = |keys: &str| {
+        let text = format!(
+            "[[app]]\nkind = \"echo\"\nstart = \"2s\"\n{keys}\n[[app]]\nkind = \"bulk\"\nclient = \"server\"\nserver = \"client\"\nport = 5001\n"
+        );
+        Experiment::parse("open.toml", &text).and_then(|e| e.points())
+    };
+    let connects = |keys: &str| points(keys).unwrap()[0].apps[0].server_connects_ns;
+    assert_eq!(connects("open = \"listen\""), None);
+    // Both ends have the port: that of the other application's server, too.
+    let taken = points("open = \"simultaneous\"").unwrap_err().to_string();
+    assert!(
+        taken.contains("`echo` has port 5001 of one of its hosts"),
+        "{taken}"
+    );
+    assert_eq!(
+        connects("port = 7\nopen = \"simultaneous\""),
+        Some(2_000_000_000)
+    );
+    let later = "port = 7\nopen = \"simultaneous\"\nserver_start = \"5ms\"";
+    assert_eq!(connects(later), Some(5_000_000));
+}
+
+#[test]
 fn messages_are_repeated_ended_and_sent_at_once() {
-    let text = "[[app]]\nkind = \"messages\"\nmessages = [\"client 5 x 2 after 1ms\", \"server 7 at once\", \
+    let text = "[[app]]\nkind = \"messages\"\nmessages = [\"client 5 x 2 after 1ms\", \"server 7 more at once\", \
                 \"client shutdown\", \"client close after 2ms at once\"]\n";
     let points = Experiment::parse("talk.toml", text).and_then(|e| e.points());
     let AppKind::Messages { messages } = &points.unwrap()[0].apps[0].does else {
@@ -470,6 +495,7 @@ fn messages_are_repeated_ended_and_sent_at_once() {
     };
     let at_once = Message {
         at_once: true,
+        more: true,
         ..Message::write(false, 7, 0)
     };
     let close = ends(Act::Close, true, 2_000_000);

@@ -7,7 +7,7 @@ use std::os::fd::AsRawFd;
 use nix::errno::Errno;
 use nix::poll::PollFlags;
 use socket2::Socket;
-use tcplab_apps::Message;
+use tcplab_apps::{Flag, Message};
 use tcplab_base::Instant;
 use tcplab_os::options;
 use tcplab_os::proc_tcp::{ProcTcp, TICK_NS};
@@ -248,7 +248,7 @@ impl<'a> Conn<'a> {
 
     /// One call for the `left` bytes of a write, or for as many as a call may have; none: wait first. What was read
     /// before comes first in them; the rest is zeros. The line of the log is that of the whole write.
-    pub(super) fn write(&mut self, left: u64, urgent: bool) -> io::Result<Option<u64>> {
+    pub(super) fn write(&mut self, left: u64, flag: Option<Flag>) -> io::Result<Option<u64>> {
         self.leave_read();
         if self.is_busy() {
             return Ok(None);
@@ -258,7 +258,12 @@ impl<'a> Conn<'a> {
             self.buffer.resize(size, 0);
         }
         let bytes = self.buffer.get(..size).unwrap_or_default();
-        let flags = libc::MSG_NOSIGNAL | if urgent { libc::MSG_OOB } else { 0 };
+        let flags = libc::MSG_NOSIGNAL
+            | match flag {
+                Some(Flag::Urgent) => libc::MSG_OOB,
+                Some(Flag::More) => libc::MSG_MORE,
+                None => 0,
+            };
         let Some(wrote) = free(self.socket.send_with_flags(bytes, flags))? else {
             return Ok(None);
         };

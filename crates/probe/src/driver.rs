@@ -9,7 +9,7 @@ use std::io;
 use std::sync::Arc;
 
 use nix::poll::PollFlags;
-use tcplab_apps::{Drive, End, Foreign, Host, Interest, Message, Read, Timer};
+use tcplab_apps::{Drive, End, Flag, Foreign, Host, Interest, Message, Read, Timer};
 use tcplab_base::{Duration, Errno, Instant};
 use tcplab_plan::Point;
 use tcplab_plan::app::AppKind;
@@ -291,9 +291,9 @@ impl<'a> Host for Live<'a> {
         self.conn = Some(conn);
     }
 
-    fn write(&mut self, _end: usize, left: u64, urgent: bool) -> Result<u64, Errno> {
+    fn write(&mut self, _end: usize, left: u64, flag: Option<Flag>) -> Result<u64, Errno> {
         self.hold_up();
-        self.call(|conn| conn.write(left, urgent))
+        self.call(|conn| conn.write(left, flag))
     }
 
     fn read(&mut self, _end: usize, most: u64) -> Result<Read, Errno> {

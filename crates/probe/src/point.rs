@@ -49,6 +49,7 @@ pub(super) fn point(
             client_timeout_ns: timeout_ns,
             server_timeout_ns: timeout_ns,
             fastopen: false,
+            server_connects_ns: None,
             listening: Listening::default(),
             reading: Reading::default(),
             does: does.clone(),

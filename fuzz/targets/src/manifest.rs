@@ -206,11 +206,18 @@ pause = "1ms"
 burst = 3
 [[app]]
 kind = "messages"
-messages = ["client 100 x 2", "server 9000 at once", "client shutdown after 1ms", "server 50", "server close"]
+messages = ["client 100 x 2 more", "server 9000 at once", "client shutdown after 1ms", "server 50", "server close"]
 [[app]]
 kind = "connect-request-response"
 count = 5
 fastopen = true
+[[app]]
+name = "crossed"
+kind = "stream"
+count = 3
+more = 2
+open = "simultaneous"
+server_start = "1ms"
 [[host]]
 name = "client"
 [[host]]

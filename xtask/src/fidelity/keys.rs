@@ -69,9 +69,11 @@ fn own_words(does: &AppKind) -> impl Iterator<Item = &'static str> {
         _ => &[],
     };
     let has = |act: Act| items.iter().any(|item| item.does == act);
+    let stream = matches!(does, AppKind::Stream { more: 1.., .. });
     let burst = matches!(does, AppKind::RequestResponse { burst: 1.., .. });
     let all = [
         ("burst", burst),
+        ("more", items.iter().any(|item| item.more) || stream),
         ("at once", items.iter().any(|item| item.at_once)),
         ("shutdown", has(Act::Shutdown)),
         ("close", has(Act::Close)),

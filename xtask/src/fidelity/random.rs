@@ -7,7 +7,7 @@ mod links;
 
 use anyhow::{Context, Result};
 use tcplab_base::Random;
-use tcplab_plan::app::{Act, App, AppKind, Extent, Message, Reading};
+use tcplab_plan::app::{Act, App, AppKind, Extent, Listening, Message, Reading};
 use tcplab_plan::point::{Ip, QuickAck, Route, SocketChange, SocketOptions, SysctlChange};
 use tcplab_plan::{Experiment, Point};
 
@@ -85,6 +85,7 @@ impl Draw {
         }
         // Drawn last: what is new changes no older scenario that has nothing of it.
         self.uncommon(&mut point);
+        self.openings(&mut point.apps[0]);
         point
     }
 
@@ -113,6 +114,31 @@ impl Draw {
             );
             if self.percent(10) {
                 (point.hosts[0].sysctl).insert(tcp("fastopen"), "5".into());
+            }
+        }
+    }
+
+    /// Writes with MSG_MORE, and connections that both ends open. Drawn after all else, as [`Self::uncommon`].
+    fn openings(&mut self, app: &mut App) {
+        match &mut app.does {
+            AppKind::Messages { messages } if self.percent(40) => {
+                for message in messages.iter_mut().filter(|m| m.does == Act::Write) {
+                    message.more = self.percent(40);
+                }
+            }
+            AppKind::Stream { more, .. } if self.percent(25) => *more = 2 + self.up_to(4),
+            _ => {}
+        }
+        let one = !matches!(app.does, AppKind::ConnectRequestResponse { .. });
+        if self.percent(6) && one {
+            (app.connections, app.stagger_ns, app.fastopen) = (1, 0, false);
+            app.listening = Listening::default();
+            // From crossed SYNs to a SYN that meets a closed port.
+            let later = self.one_of(&[0, 0, 0, 500, 2_000, 15_000, 120_000]) * 1_000;
+            app.server_connects_ns = Some(app.start_ns);
+            match self.percent(50) {
+                true => app.server_connects_ns = Some(app.start_ns + later),
+                false => app.start_ns += later,
             }
         }
     }
@@ -167,6 +193,7 @@ impl Draw {
                 every_ns: self.one_of(&[0, 1, 5, 20, 40, 100, 250]) * MS,
                 late_ns: 0,
                 urgent: 0,
+                more: 0,
                 read: self.one_of(&[65_536, 65_536, 4_000, 500]),
                 until: until(1 + self.up_to(40)),
             },

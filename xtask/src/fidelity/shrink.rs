@@ -59,6 +59,7 @@ fn candidates(point: &Point) -> Vec<Point> {
         }
         with(&|p| p.apps[app].connections = 1);
         with(&|p| p.apps[app].fastopen = false);
+        with(&|p| p.apps[app].server_connects_ns = None);
         with(&|p| halve(&mut p.apps[app].does));
         with(&|p| p.apps[app].client_socket = SocketOptions::default());
         with(&|p| p.apps[app].server_socket = SocketOptions::default());

@@ -18,6 +18,9 @@ pub fn of(point: &Point) -> String {
         if app.fastopen {
             words.push("fastopen".to_owned());
         }
+        if let Some(at) = app.server_connects_ns {
+            words.push(format!("simultaneous open, server at {}", time(at)));
+        }
         if app.listening != Listening::default() {
             words.push(format!("{:?}", app.listening));
         }

@@ -175,8 +175,8 @@ impl End {
                     let step = self.program.next(call.host.now(), went);
                     self.begin(call, step)
                 }
-                Doing::Writing(left) => self.write(call, left, false),
-                Doing::WritingUrgent(left) => self.write(call, left, true),
+                Doing::Writing(left) => self.write(call, left, None),
+                Doing::WritingWith(flag, left) => self.write(call, left, Some(flag)),
                 Doing::Both(both) => self.write_reading(call, both),
                 Doing::Reading(left) => self.read(call, left, true),
                 Doing::ReadingSome(most) => self.read(call, most, false),
@@ -209,10 +209,11 @@ impl End {
     fn begin_other<H: Host>(&mut self, call: &mut Call<'_, H>, step: Step) -> Option<Wants> {
         let (doing, wait) = match step {
             Step::Write(n) => (Doing::Writing(n), None),
-            Step::WriteUrgent(n) => (Doing::WritingUrgent(n), None),
-            Step::WriteReading { write, read } => {
+            Step::WriteWith(flag, n) => (Doing::WritingWith(flag, n), None),
+            Step::WriteReading { write, flag, read } => {
                 let both = Both {
                     write,
+                    flag,
                     read,
                     got: 0,
                 };

@@ -5,7 +5,7 @@
 use tcplab_base::{Errno, Instant};
 
 use super::end::End;
-use crate::program::Message;
+use crate::program::{Flag, Message};
 
 /// Most bytes of one read or write system call.
 pub const CHUNK: u64 = 64 << 10;
@@ -100,7 +100,7 @@ pub trait Host {
     /// listen(2) at an application's port; a datagram socket there, which serves all of its clients, is that of end `server`.
     fn listen(&mut self, app: usize, server: usize);
 
-    /// connect(2); gives the own port.
+    /// connect(2); gives the own port. An end of a simultaneous open binds its application's port first.
     ///
     /// # Errors
     /// Those of connect(2); not EINPROGRESS.
@@ -128,11 +128,11 @@ pub trait Host {
     /// An accepted connection is nobody's: it is closed.
     fn refuse(&mut self, _app: usize, _conn: Self::Conn) {}
 
-    /// One write(2) of `left` bytes or the first of them ([`CHUNK`] in an experiment), or send(2) with MSG_OOB.
+    /// One write(2) of `left` bytes or the first of them ([`CHUNK`] in an experiment), or send(2) with a flag.
     ///
     /// # Errors
     /// Those of the call; EAGAIN: no room, or the host's loop has something to do first.
-    fn write(&mut self, end: usize, left: u64, urgent: bool) -> Result<u64, Errno>;
+    fn write(&mut self, end: usize, left: u64, flag: Option<Flag>) -> Result<u64, Errno>;
 
     /// One read(2) of at most `most` bytes, in an experiment at most [`CHUNK`].
     ///

@@ -125,7 +125,7 @@ impl Drive {
         for (index, app) in self.point.apps.iter().enumerate() {
             let server = self.apps[index].first as usize + 1;
             let is_needed = app.connections > 0 && app.listening.listens && !app.does.is_replay();
-            if !is_needed || !host.has(app.server) {
+            if !is_needed || app.is_simultaneous() || !host.has(app.server) {
                 continue;
             }
             host.listen(index, server);
@@ -144,10 +144,18 @@ impl Drive {
                 self.step(host, index, false);
             }
         }
-        for (index, app) in self.point.apps.iter().enumerate() {
+        let point = Arc::clone(&self.point);
+        for (index, app) in point.apps.iter().enumerate() {
             if app.connections > 0 && host.has(app.client) {
                 let first = Timer::Connect(self.apps[index].first);
                 host.set(Instant::from_nanos(app.start_ns), first);
+            }
+            if let Some(at) = app.server_connects_ns.filter(|_| host.has(app.server)) {
+                let server = self.apps[index].first + 1;
+                // The run goes on until it has connected, whatever becomes of the client.
+                self.ends[server as usize].doing = Doing::Sleeping;
+                self.changed(server as usize);
+                host.set(Instant::from_nanos(at), Timer::Connect(server));
             }
         }
         if let Some(every) = self.point.tcp_info_every_ns {

@@ -6,7 +6,7 @@ use tcplab_plan::point::QuickAck;
 use super::end::{Call, End};
 use super::host::{Host, Read};
 use crate::doing::{Both, Doing, Wants};
-use crate::program::{Message, Result as Went};
+use crate::program::{Flag, Message, Result as Went};
 
 /// How a read went.
 enum Took {
@@ -25,19 +25,19 @@ impl End {
         &mut self,
         call: &mut Call<'_, H>,
         left: u64,
-        urgent: bool,
+        flag: Option<Flag>,
     ) -> Option<Wants> {
         if !self.has_socket {
             return Some(Wants::Close);
         }
-        match call.host.write(call.index, left, urgent) {
+        match call.host.write(call.index, left, flag) {
             Ok(n) => {
                 self.written += n;
                 self.log(call, "write", n as i64);
-                self.doing = match left.saturating_sub(n) {
-                    0 => Doing::Next(Went::Done),
-                    left if urgent => Doing::WritingUrgent(left),
-                    left => Doing::Writing(left),
+                self.doing = match (left.saturating_sub(n), flag) {
+                    (0, _) => Doing::Next(Went::Done),
+                    (left, Some(flag)) => Doing::WritingWith(flag, left),
+                    (left, None) => Doing::Writing(left),
                 };
                 None
             }
@@ -56,12 +56,14 @@ impl End {
         call: &mut Call<'_, H>,
         both: Both,
     ) -> Option<Wants> {
-        if let Some(wants @ Wants::Close) = self.write(call, both.write, false) {
+        if let Some(wants @ Wants::Close) = self.write(call, both.write, both.flag) {
             return Some(wants);
         }
         match self.doing {
             Doing::Next(_) => self.doing = Doing::Next(Went::Meanwhile(both.got)),
-            Doing::Writing(write) => self.doing = Doing::Both(Both { write, ..both }),
+            Doing::Writing(write) | Doing::WritingWith(_, write) => {
+                self.doing = Doing::Both(Both { write, ..both });
+            }
             Doing::Both(_) if both.read == 0 => return Some(Wants::Writable),
             Doing::Both(_) => {
                 return match self.take(call, both.read) {

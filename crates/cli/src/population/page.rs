@@ -154,6 +154,10 @@ fn looked_at(
     if !drawn.think_ns.is_empty() {
         facts.push(("think time", think_words(drawn)));
     }
+    let middlebox = drawn
+        .middlebox
+        .and_then(|kind| population.middleboxes.get(kind));
+    facts.extend(middlebox.map(|kind| ("middle box", kind.words())));
     facts.extend(client.map(|words| ("client", words)));
     let mut command = format!(
         "tcplab population connection {} {}",

@@ -285,6 +285,7 @@ impl AppArgs {
                 every_ns: every_ns(100),
                 late_ns: nanos(self.late.unwrap_or_default()),
                 urgent: self.urgent.unwrap_or(0),
+                more: 0,
                 read: self.read.unwrap_or(4096),
                 until,
             },

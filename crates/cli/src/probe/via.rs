@@ -1,7 +1,7 @@
 //! `--via` and what belongs to it: the applications on tcplab's own TCP instead of this machine's.
 
 use std::collections::BTreeMap;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
@@ -25,17 +25,17 @@ pub struct ViaArgs {
         requires = "address"
     )]
     pub via: Option<End>,
-    /// Address and prefix length of the endpoint: 10.77.0.1/24
-    #[arg(long, help_heading = "Endpoint of tcplab's own", value_name = "IPV4/PREFIX", value_parser = network, requires = "via")]
-    pub address: Option<(Ipv4Addr, u8)>,
+    /// Address and prefix length of the endpoint: 10.77.0.1/24, fd77::1/64
+    #[arg(long, help_heading = "Endpoint of tcplab's own", value_name = "ADDRESS/PREFIX", value_parser = network, requires = "via")]
+    pub address: Option<(IpAddr, u8)>,
     /// Gateway to other networks
     #[arg(
         long,
         help_heading = "Endpoint of tcplab's own",
-        value_name = "IPV4",
+        value_name = "ADDRESS",
         requires = "via"
     )]
-    pub gateway: Option<Ipv4Addr>,
+    pub gateway: Option<IpAddr>,
     /// MTU in bytes [default: the interface's; 1500 for a new TAP device]
     #[arg(
         long,
@@ -96,6 +96,14 @@ impl ViaArgs {
         let (Some(device), Some(address)) = (&self.via, self.address) else {
             return Ok(None);
         };
+        if let Some(gateway) = self.gateway
+            && gateway.is_ipv6() != address.0.is_ipv6()
+        {
+            return Err(Failure::usage(format!(
+                "--gateway {gateway} and --address {} are of different protocols: write both as IPv4 or both as IPv6",
+                address.0
+            )));
+        }
         Ok(Some(Via {
             device: device.clone(),
             address,
@@ -129,15 +137,16 @@ fn once(option: &str, pairs: &[(String, String)]) -> Result<BTreeMap<String, Str
     Ok(map)
 }
 
-/// `10.77.0.1/24`.
-fn network(text: &str) -> Result<(Ipv4Addr, u8), String> {
-    let bad = || "write an IPv4 address and a prefix length: 10.77.0.1/24".to_owned();
+/// `10.77.0.1/24`, `fd77::1/64`.
+fn network(text: &str) -> Result<(IpAddr, u8), String> {
+    let bad = || "write an address and a prefix length: 10.77.0.1/24, fd77::1/64".to_owned();
     let (address, prefix) = text.split_once('/').ok_or_else(bad)?;
-    let address: Ipv4Addr = address.parse().map_err(|_| bad())?;
-    let prefix = prefix.parse().ok().filter(|prefix| *prefix <= 32);
+    let address: IpAddr = address.parse().map_err(|_| bad())?;
+    let longest = if address.is_ipv6() { 128 } else { 32 };
+    let prefix = prefix.parse().ok().filter(|prefix| *prefix <= longest);
     let is_hosts = !address.is_unspecified()
         && !address.is_multicast()
-        && !address.is_broadcast()
+        && address != IpAddr::V4(Ipv4Addr::BROADCAST)
         && !address.is_loopback();
     match is_hosts {
         true => Ok((address, prefix.ok_or_else(bad)?)),
@@ -160,13 +169,17 @@ mod tests {
     #[test]
     fn addresses_are_those_of_hosts() {
         assert_eq!(network("10.77.0.1/24"), Ok(([10, 77, 0, 1].into(), 24)));
+        let v6 = IpAddr::from([0xfd77, 0, 0, 0, 0, 0, 0, 1]);
+        assert_eq!(network("fd77::1/64"), Ok((v6, 64)));
         for bad in [
             "10.77.0.1",
             "10.77.0.1/33",
             "0.0.0.0/0",
             "224.0.0.1/24",
             "127.0.0.1/8",
-            "fd00::1/64",
+            "fd00::1/129",
+            "ff02::1/64",
+            "::1/128",
             "/24",
         ] {
             assert!(network(bad).is_err(), "{bad}");

@@ -275,6 +275,7 @@ fn an_experiment_runs_between_two_machines() {
     captures(&out);
     over_ipv6(&machines, &file);
     sysctls(&machines);
+    uncommon(&machines);
     refusals(&machines);
     nobody_stays(&machines, &file);
 }
@@ -357,6 +358,116 @@ fn sysctls(machines: &Machines) {
             .trim(),
         "1"
     );
+}
+
+/// Connections that are opened, changed and ended in uncommon ways.
+const UNCOMMON: &str = r#"
+schema = "tcplab.experiment/1"
+name = "uncommon"
+[run]
+linger = "300ms"
+log = true
+[[host]]
+name = "client"
+[[host]]
+name = "server"
+sysctl = { "net.ipv4.tcp_fastopen" = 3 }
+[[link]]
+[[app]]
+name = "fast"
+kind = "connect-request-response"
+fastopen = true
+count = 3
+[[app]]
+name = "half"
+kind = "messages"
+messages = ["client 20k more", "server 30k at once", "client shutdown", "server 500", "server close"]
+[[app]]
+name = "unread"
+kind = "messages"
+messages = ["client 300", "server 40k", "client close after 50ms at once"]
+[[app]]
+name = "steps"
+kind = "stream"
+every = "5ms"
+more = 3
+chunk = 500
+count = 40
+server_change = [{ at = "50ms", nodelay = true }]
+client_change = [{ at = "60ms", rcvbuf = 9000 }]
+[[app]]
+name = "crossed"
+kind = "request-response"
+open = "simultaneous"
+port = 6005
+start = "1s"
+count = 3
+"#;
+
+/// Keys of the newer kinds: what is honoured does what it says, what is not is refused before the run.
+fn uncommon(machines: &Machines) {
+    let file = machines.path("uncommon.toml");
+    std::fs::write(&file, UNCOMMON).unwrap();
+    // Here no SYN is on its way for long enough to meet another. Those that are lost at first are sent again to an end that
+    // has connected.
+    let rule = "ipproto tcp dport 6005 blackhole";
+    machines.inside(0, &["sh", "-c", &format!("ip rule add {rule}")]);
+    let args = [
+        "run",
+        text(&file),
+        "--on",
+        "ssh:a,b",
+        "--json",
+        "--ssh-sysctl",
+    ];
+    let run = std::thread::scope(|scope| {
+        let opens = format!("sleep 6; ip rule del {rule}");
+        scope.spawn(move || machines.inside(0, &["sh", "-c", &opens]));
+        machines.tcplab(&args, "config")
+    });
+    assert_eq!(run.code, 0, "{}\n{}", run.err, run.out);
+    let point = &run.json()["points"][0];
+    let flows = point["flows"].as_array().unwrap();
+    let flow = |app: &str| flows.iter().find(|flow| flow["app"] == app).unwrap();
+    let bytes = |app: &str, end: &str, what: &str| flow(app)[end][what].as_i64().unwrap();
+    let count = |host: &str, name: &str| point["counters"][host][name].as_i64().unwrap_or(0);
+    assert!(
+        count("server", "TcpExtTCPFastOpenPassive") >= 2,
+        "{}",
+        point["counters"]
+    );
+    assert_eq!(bytes("half", "client", "read_bytes"), 31_220);
+    assert_eq!(bytes("half", "server", "read_bytes"), 20_480);
+    assert_eq!(bytes("unread", "client", "read_bytes"), 0);
+    assert!(
+        count("client", "TcpExtTCPAbortOnClose") >= 1,
+        "{}",
+        point["counters"]
+    );
+    assert_eq!(bytes("steps", "client", "read_bytes"), 20_000);
+    let crossed = flow("crossed");
+    assert_eq!(bytes("crossed", "server", "completed"), 3, "{crossed}");
+    let opened = ["client", "server"].map(|end| crossed[end]["opened_ns"].as_i64());
+    assert!(opened.iter().all(Option::is_some), "{crossed}");
+    for (key, text) in [
+        ("middlebox", "middlebox = [\"set-mss 900\"]"),
+        ("inject", "inject = [\"1s rst\"]"),
+        ("change", "change = [\"1s qdisc fq_codel\"]"),
+        ("host.server.change", ""),
+    ] {
+        let text = match text {
+            "" => UNCOMMON.replace(
+                "sysctl = {",
+                "change = [\"1s net.ipv4.tcp_sack=0\"]\nsysctl = {",
+            ),
+            text => UNCOMMON.replace("[[link]]", &format!("[[link]]\n{text}")),
+        };
+        std::fs::write(&file, text).unwrap();
+        let run = machines.tcplab(&args, "config");
+        assert_eq!(run.code, 4, "{key}: {}{}", run.out, run.err);
+        let error = run.json()["error"]["message"].to_string();
+        assert!(error.contains(key), "{key}: {error}");
+    }
 }
 
 /// What cannot be run says why, with the key or the host.

@@ -108,6 +108,54 @@ fn both_hosts_speak_caqm_through_a_switch() {
 }
 
 #[test]
+fn both_hosts_speak_ipv6_with_each_other_and_with_a_kernel() {
+    let server = "server bulk --clients 1 --via if:tcplab0 --address fd77::2/64 --log-lines 0";
+    let kernels = "server bulk --clients 1 --no-looks --log-lines 0";
+    let client = format!(
+        "client bulk --bytes {BYTES} --via if:tcplab0 --address fd77::1/64 --log-lines 0 fd77::2"
+    );
+    for (end, server) in [("new:b=none", server), ("new:b=fd77::2/64", kernels)] {
+        let Some((_, [a, b], _)) = link(["new:a=none", end], [&client, server]) else {
+            return;
+        };
+        assert_eq!(number(&b["connections"][0]["read_bytes"]), BYTES, "{end}");
+        let connection = &a["connections"][0];
+        assert_eq!(number(&connection["written_bytes"]), BYTES, "{end}");
+        assert_eq!(connection["remote"], "[fd77::2]:1234");
+        // 1,500 bytes less the headers of IPv6 and TCP and its time stamps.
+        let info = &connection["tcp_info"][0]["fields"];
+        assert_eq!(number(&info["tcpi_snd_mss"]), 1_428, "{info}");
+    }
+}
+
+#[test]
+fn what_an_endpoint_over_ipv6_cannot_be_is_an_error() {
+    let refused = |more: &[&str], what: &str| {
+        let args = [
+            "probe",
+            "client",
+            "bulk",
+            "--via",
+            "tap:tcplabx",
+            "--address",
+        ];
+        let run = tcplab(&[&args[..], more, &["fd77::2"]].concat());
+        assert_eq!(run.code, 2, "{}{}", run.out, run.err);
+        assert!(run.err.contains(what), "{what}: {}", run.err);
+    };
+    refused(&["fd77::1/129"], "10.77.0.1/24, fd77::1/64");
+    refused(
+        &["fd77::1/64", "--gateway", "10.77.0.9"],
+        "write both as IPv4 or both as IPv6",
+    );
+    refused(
+        &["fd77::1/64", "--mtu", "1000"],
+        "IPv6 needs at least 1280 bytes",
+    );
+    refused(&["10.77.0.1/24"], "IPv4");
+}
+
+#[test]
 fn a_kernel_without_caqm_refuses_it_and_gets_plain_frames() {
     let server = "server bulk --clients 1 --no-looks --log-lines 0";
     let client = format!(

@@ -9,7 +9,7 @@ use nix::sys::epoll::EpollFlags;
 use nix::sys::socket::{MsgFlags, SockaddrStorage, recvfrom, send, sendto};
 use nix::sys::stat::fstat;
 use nix::unistd;
-use tcplab_apps::{AckState, Message, Read};
+use tcplab_apps::{AckState, Flag, Message, Read};
 use tcplab_base::Errno;
 use tcplab_os::proc_tcp::ProcTcp;
 use tcplab_os::sys::{self, SockOpt};
@@ -97,12 +97,17 @@ impl Sock {
         Ok(fd.as_raw_fd())
     }
 
-    pub(crate) fn write(&self, left: u64, urgent: bool) -> Result<u64, Errno> {
+    pub(crate) fn write(&self, left: u64, flag: Option<Flag>) -> Result<u64, Errno> {
         let bytes = &ZEROS[..piece(left)];
         let fd = self.fd.as_ref().ok_or(Errno::EBADF)?;
-        let wrote = match urgent {
-            true => send(fd.as_raw_fd(), bytes, MsgFlags::MSG_OOB),
-            false => unistd::write(fd, bytes),
+        let wrote = match flag {
+            Some(Flag::Urgent) => send(fd.as_raw_fd(), bytes, MsgFlags::MSG_OOB),
+            Some(Flag::More) => send(
+                fd.as_raw_fd(),
+                bytes,
+                MsgFlags::from_bits_retain(libc::MSG_MORE),
+            ),
+            None => unistd::write(fd, bytes),
         };
         match wrote {
             Ok(n) => Ok(n as u64),

@@ -86,17 +86,22 @@ pub(crate) fn listener(
         Some(_) => Kind::Tcp,
     };
     let fd = make(kind, ip, options)?;
-    let any = match ip {
-        Ip::V4 => Ipv4Addr::UNSPECIFIED.into(),
-        Ip::V6 => Ipv6Addr::UNSPECIFIED.into(),
-    };
-    let at = SockaddrStorage::from(SocketAddr::new(any, port));
-    bind(fd.as_raw_fd(), &at).context(|| format!("cannot bind to port {port}"))?;
+    bind_to(&fd, ip, port)?;
     if let Some(backlog) = backlog {
         let backlog = Backlog::new(backlog).unwrap_or(Backlog::MAXCONN);
         listen(&fd, backlog).context(|| format!("cannot listen on port {port}"))?;
     }
     Ok(fd)
+}
+
+/// Binds a socket to a port of all addresses.
+pub(crate) fn bind_to(fd: &OwnedFd, ip: Ip, port: u16) -> Result<(), OsError> {
+    let any = match ip {
+        Ip::V4 => Ipv4Addr::UNSPECIFIED.into(),
+        Ip::V6 => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    let at = SockaddrStorage::from(SocketAddr::new(any, port));
+    bind(fd.as_raw_fd(), &at).context(|| format!("cannot bind to port {port}"))
 }
 
 /// Begins to connect; gives the own port.

@@ -201,6 +201,34 @@ fn every_rule_stands_against_its_kinds_and_no_other() {
             with("", "change = [\"1s net.ipv4.tcp_sack=0\"]", BULK),
         ),
         (
+            "middlebox",
+            with(
+                "",
+                "",
+                &format!("{BULK}\n[[link]]\nmiddlebox = [\"set-mss 900\"]"),
+            ),
+        ),
+        (
+            "inject",
+            with("", "", &format!("{BULK}\n[[link]]\ninject = [\"1s rst\"]")),
+        ),
+        (
+            "rate_trace",
+            with(
+                "",
+                "",
+                &format!("{BULK}\n[[link]]\na_to_b = {{ rate_trace = \"x.trace\" }}"),
+            ),
+        ),
+        (
+            "change",
+            with(
+                "",
+                "",
+                &format!("{BULK}\n[[link]]\nchange = [\"1s delay=5ms\"]"),
+            ),
+        ),
+        (
             "rcvbuf, sndbuf",
             with(
                 "",

@@ -204,6 +204,7 @@ fn check_arms(population: &Population, name: &str) -> Result<(), LabError> {
     let mut point = population.point(&population.draw(0));
     let plain = Host {
         sysctl: Default::default(),
+        socket: Default::default(),
         ..point.hosts[1].clone()
     };
     let arms = population.arms.iter().cloned().map(|arm| ("arm", arm));
@@ -211,6 +212,7 @@ fn check_arms(population: &Population, name: &str) -> Result<(), LabError> {
         let client = Host {
             name: format!("clients[{number}]"),
             sysctl: kind.sysctl.clone(),
+            socket: kind.socket.clone(),
             ..plain.clone()
         };
         ("population", client)

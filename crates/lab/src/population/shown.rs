@@ -165,13 +165,24 @@ pub fn show(population: &Population, draws: u64) -> Document {
             .map(|(place, client)| (client.words(), part(&|d| d.client == place)))
             .collect(),
     };
+    let boxes = population.middleboxes.iter().enumerate();
+    let boxes: Vec<(String, f64)> = boxes
+        .map(|(place, kind)| (kind.words(), part(&|d| d.middlebox == Some(place))))
+        .collect();
+    let boxes = (!boxes.is_empty()).then(|| Kinds {
+        what: "middle boxes".to_owned(),
+        parts: boxes,
+    });
     Document {
         schema: SCHEMA.to_owned(),
         experiment: population.name.clone(),
         seed: population.seed,
         draws: drawn.len() as u64,
         quantities: quantities.into_iter().flatten().collect(),
-        kinds: vec![losses, clients],
+        kinds: [Some(losses), boxes, Some(clients)]
+            .into_iter()
+            .flatten()
+            .collect(),
         texts: population.texts(),
     }
 }

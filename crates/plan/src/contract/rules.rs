@@ -4,7 +4,7 @@ use super::Kind;
 use crate::app::App;
 use crate::experiment::keys::SOCKET;
 use crate::network::HOST_SYSCTLS;
-use crate::point::{By, Host, Link, Offload, Point, SocketOptions};
+use crate::point::{By, Direction, Host, Link, Offload, Point, SocketOptions};
 use crate::refusal::Refusal;
 use tcplab_qdisc::Settings;
 
@@ -48,6 +48,10 @@ pub(crate) const MTU: &[&Rule] = &[&MTU_RULE];
 pub(crate) const QDISC: &[&Rule] = &[&QDISC_RULE];
 pub(crate) const ROUTE: &[&Rule] = &[&ROUTE_RULE];
 pub(crate) const HOST_CHANGE: &[&Rule] = &[&HOST_CHANGE_RULE];
+pub(crate) const MIDDLEBOX: &[&Rule] = &[&MIDDLEBOX_RULE];
+pub(crate) const INJECT: &[&Rule] = &[&INJECT_RULE];
+pub(crate) const RATE_TRACE: &[&Rule] = &[&RATE_TRACE_RULE];
+pub(crate) const LINK_CHANGE: &[&Rule] = &[&LINK_CHANGE_RULE];
 pub(crate) const FORWARD: &[&Rule] = &[&FORWARD_RULE];
 pub(crate) const MAX_EVENTS: &[&Rule] = &[&MAX_EVENTS_RULE];
 pub(crate) const BUFFERS: &[&Rule] = &[&DATAGRAM_BUFFERS_RULE, &REPLAY_SOCKET_RULE];
@@ -55,7 +59,7 @@ pub(crate) const OF_TCP: &[&Rule] = &[&TCP_OPTIONS_RULE];
 pub(crate) const OF_SOCKET: &[&Rule] = &[&REPLAY_SOCKET_RULE];
 
 /// All of them.
-pub(super) static RULES: [&Rule; 20] = [
+pub(super) static RULES: [&Rule; 24] = [
     &PROFILE_RULE,
     &BEHAVIOUR_RULE,
     &CARD_RULE,
@@ -76,6 +80,10 @@ pub(super) static RULES: [&Rule; 20] = [
     &FORWARD_RULE,
     &HOST_CHANGE_RULE,
     &MAX_EVENTS_RULE,
+    &MIDDLEBOX_RULE,
+    &INJECT_RULE,
+    &RATE_TRACE_RULE,
+    &LINK_CHANGE_RULE,
 ];
 
 static PROFILE_RULE: Rule = Rule {
@@ -357,6 +365,49 @@ static HOST_CHANGE_RULE: Rule = Rule {
     },
 };
 
+const REAL_NETWORK: &str = "tcplab has no link of its own between two real machines";
+const OUR_NETWORK: &str = "run it on model:, uml: or host, or leave it out";
+
+static MIDDLEBOX_RULE: Rule = Rule {
+    name: "middlebox",
+    not_on: &[Kind::Ssh],
+    when: "",
+    why: REAL_NETWORK,
+    remedy: OUR_NETWORK,
+    tolerable: true,
+    asks: |point| of_ways(point, "middlebox", |way| !way.middlebox.is_empty()),
+};
+
+static INJECT_RULE: Rule = Rule {
+    name: "inject",
+    not_on: &[Kind::Ssh],
+    when: "",
+    why: REAL_NETWORK,
+    remedy: OUR_NETWORK,
+    tolerable: true,
+    asks: |point| of_ways(point, "inject", |way| !way.injects.is_empty()),
+};
+
+static RATE_TRACE_RULE: Rule = Rule {
+    name: "rate_trace",
+    not_on: &[Kind::Ssh],
+    when: "",
+    why: REAL_NETWORK,
+    remedy: OUR_NETWORK,
+    tolerable: true,
+    asks: |point| of_ways(point, "rate_trace", |way| way.rate_trace.is_some()),
+};
+
+static LINK_CHANGE_RULE: Rule = Rule {
+    name: "change",
+    not_on: &[Kind::Ssh],
+    when: "",
+    why: REAL_NETWORK,
+    remedy: OUR_NETWORK,
+    tolerable: true,
+    asks: |point| of_ways(point, "change", |way| !way.changes.is_empty()),
+};
+
 static FORWARD_RULE: Rule = Rule {
     name: "forward",
     not_on: &[Kind::Ssh],
@@ -402,6 +453,16 @@ impl Rule {
 fn name_of(point: &Point, link: &Link) -> String {
     let name = |host: usize| point.hosts.get(host).map_or("?", |h| h.name.as_str());
     format!("link {}-{}", name(link.a), name(link.b))
+}
+
+/// `link A-B.WAY.KEY` of the ways that have it.
+fn of_ways(point: &Point, key: &str, has: impl Fn(&Direction) -> bool) -> Vec<(String, String)> {
+    let ways = point.links.iter().flat_map(|link| {
+        [("a_to_b", &link.a_to_b), ("b_to_a", &link.b_to_a)].map(|(way, at)| (link, way, at))
+    });
+    let found = ways.filter(|(.., at)| has(at));
+    let place = |(link, way, _)| format!("{}.{way}.{key}", name_of(point, link));
+    found.map(|found| (place(found), String::new())).collect()
 }
 
 /// `run.KEY`, where the point has it.

@@ -15,6 +15,7 @@ use crate::fastopen;
 use crate::network::direct_link;
 use crate::point::{Host, Link};
 use crate::rules::{MAX_PAGES, RESERVED, SECOND_NS};
+use crate::simultaneous;
 use crate::ways::Ways;
 
 /// How long an application goes on that no key ends.
@@ -43,14 +44,18 @@ pub(crate) fn apps(
             return Err(at_name(fields, message));
         }
         let same = |known: &&App| {
-            (known.server, known.port) == (app.server, app.port)
-                && known.does.is_udp() == app.does.is_udp()
+            app.bound_ports()
+                .any(|own| known.bound_ports().any(|port| port == own))
         };
         if let Some(known) = apps.iter().find(same) {
-            let message = format!("`{}` has port {} of this server", known.name, app.port);
+            let message = match app.is_simultaneous() || known.is_simultaneous() {
+                true => format!("`{}` has port {} of one of its hosts", known.name, app.port),
+                false => format!("`{}` has port {} of this server", known.name, app.port),
+            };
             return Err(fields.at(&keys::PORT, message));
         }
         check_listening(fields, &app, hosts)?;
+        check_opening(fields, &app)?;
         if app.does.is_replay() {
             check_replay(fields, &app, hosts, links)?;
         }
@@ -96,6 +101,46 @@ fn check_listening(fields: &Fields<'_>, app: &App, hosts: &[Host]) -> Result<(),
             Some(why) => Err(fields.at(&keys::FASTOPEN, why)),
             None => Ok(()),
         },
+    }
+}
+
+/// Keys of how both ends connect.
+fn check_opening(fields: &Fields<'_>, app: &App) -> Result<(), Fault> {
+    if !app.is_simultaneous() {
+        return match fields.node(&keys::SERVER_START) {
+            Some(_) => {
+                let message = "`server_start` needs `open = \"simultaneous\"`: else the server's end only accepts".to_owned();
+                Err(fields.at(&keys::SERVER_START, message))
+            }
+            None => Ok(()),
+        };
+    }
+    let of_listeners = [
+        &keys::LISTENS,
+        &keys::BACKLOG,
+        &keys::ACCEPT_EVERY,
+        &keys::DEFER_ACCEPT,
+    ];
+    if let Some(key) = of_listeners
+        .into_iter()
+        .find(|key| fields.node(key).is_some())
+    {
+        let message = format!(
+            "`{}` is for listeners, and nobody listens in a simultaneous open; remove it",
+            key.name
+        );
+        return Err(fields.at(key, message));
+    }
+    match simultaneous::obstacle(app) {
+        None => Ok(()),
+        Some((name, why)) => {
+            let all = [&keys::CONNECTIONS, &keys::SERVER, &keys::FASTOPEN];
+            let key = all
+                .into_iter()
+                .find(|key| key.name == name)
+                .unwrap_or(&keys::OPEN);
+            Err(fields.at(key, why.to_owned()))
+        }
     }
 }
 
@@ -164,6 +209,14 @@ fn app(fields: &Fields<'_>, hosts: &[Host], port: usize) -> Result<App, Fault> {
         client_timeout_ns: fields.find(&keys::CLIENT_TIMEOUT)?,
         server_timeout_ns: fields.find(&keys::SERVER_TIMEOUT)?,
         fastopen: fields.get(&keys::FASTOPEN)?,
+        server_connects_ns: match fields.word(&keys::OPEN, &[false, true])? {
+            Some(true) => Some(
+                fields
+                    .find(&keys::SERVER_START)?
+                    .unwrap_or(fields.get(&keys::START)?),
+            ),
+            _ => None,
+        },
         listening: Listening {
             listens: fields.get(&keys::LISTENS)?,
             backlog: fields.get(&keys::BACKLOG)?,
@@ -225,6 +278,7 @@ fn does(fields: &Fields<'_>, kind: &str) -> Result<AppKind, Fault> {
             every_ns: fields.get(&keys::STREAM_EVERY)?,
             late_ns: fields.get(&keys::STREAM_LATE)?,
             urgent: fields.find(&keys::STREAM_URGENT)?.unwrap_or(0),
+            more: fields.find(&keys::STREAM_MORE)?.unwrap_or(0),
             read: fields.get(&keys::STREAM_READ)?,
             until: extent(fields)?,
         },

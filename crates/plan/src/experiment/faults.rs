@@ -117,7 +117,7 @@ pub(crate) fn read(fields: &Fields<'_>, by: By) -> Result<Own, Fault> {
         outages: outages(fields)?,
         changes: changes(fields)?,
         rate_trace: fields.find(&keys::RATE_TRACE)?,
-        middlebox: middlebox::rewrites(fields)?,
+        middlebox: middlebox::rewrites(fields, &keys::MIDDLEBOX)?,
         injects: middlebox::injects(fields)?,
     })
 }

@@ -125,6 +125,10 @@ impl<'a> Fields<'a> {
         let (min, max) = key.range();
         match u64::try_from(n) {
             Ok(n) if (min..=max).contains(&n) => Ok(n),
+            _ if min == max => {
+                let message = format!("must be {min}, not {n}: {}", key.meaning);
+                Err(self.fault(key, node, message))
+            }
             _ => Err(self.fault(key, node, format!("must be {min} to {max}, not {n}"))),
         }
     }

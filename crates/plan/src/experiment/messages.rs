@@ -1,4 +1,5 @@
-//! `kind = "messages"`: `client 512`, `server 1448 x 3 after 40ms`, `server 100k at once`, `client shutdown`.
+//! `kind = "messages"`: `client 512`, `server 1448 x 3 after 40ms`, `server 100k at once`, `client 500 more`, `client
+//! shutdown`.
 
 use std::str::FromStr;
 
@@ -9,7 +10,7 @@ use crate::app::{Act, AppKind, Message};
 use crate::rules::MAX_MESSAGES;
 use tcplab_base::quantity::{SIZE, TIME};
 
-const FORM: &str = "write `client BYTES` or `server BYTES` (also `BYTES x N`, `shutdown`, `close`), then `after TIME` and `at once`";
+const FORM: &str = "write `client BYTES` or `server BYTES` (also `BYTES x N`, `shutdown`, `close`), then `more`, `after TIME` and `at once`";
 
 /// An item as it is written, with how often it is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +75,10 @@ impl FromStr for Repeated {
             }
             _ => (1, rest),
         };
+        let (more, rest) = match *rest {
+            ["more", ref rest @ ..] if does == Act::Write => (true, rest),
+            _ => (false, rest),
+        };
         let (after, rest) = match *rest {
             ["after", time, ref rest @ ..] => (TIME.parse(time)?, rest),
             _ => (0, rest),
@@ -89,6 +94,7 @@ impl FromStr for Repeated {
             // The quantity's own bound keeps it far below 2^63.
             after_ns: i64::try_from(after).unwrap_or(i64::MAX),
             at_once,
+            more,
             does,
         };
         Ok(Self { message, times })

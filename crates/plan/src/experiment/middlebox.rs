@@ -3,13 +3,13 @@
 use super::error::Fault;
 use super::faults::{entries, time};
 use super::fields::Fields;
-use super::keys::links as keys;
+use super::keys::{Key, links as keys};
 use crate::point::{Inject, Injected, Rewrite, TcpOption};
 use crate::rules::{INJECTED_DATA, MAX_INJECTS, MAX_REWRITES, MSS_OPTION};
 
-/// Rules of a middle box, in their order.
-pub(super) fn rewrites(fields: &Fields<'_>) -> Result<Option<Vec<Rewrite>>, Fault> {
-    entries(fields, &keys::MIDDLEBOX, (MAX_REWRITES, "rules"), rewrite)
+/// Rules of a middle box, in their order; the key is `middlebox` of a link, or another one that takes the same.
+pub(crate) fn rewrites(fields: &Fields<'_>, key: &Key) -> Result<Option<Vec<Rewrite>>, Fault> {
+    entries(fields, key, (MAX_REWRITES, "rules"), rewrite)
 }
 
 /// Injected segments, in the order of their times.
@@ -109,4 +109,23 @@ fn inject(text: &str) -> Result<Inject, String> {
         seq: seq.unwrap_or(0),
         ack: ack.unwrap_or(0),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_is_written_as_it_is_read() {
+        for words in [
+            "strip-options timestamp,sack-permitted",
+            "drop-options sack,mss,wscale,fastopen",
+            "set-mss 1200",
+            "ecn-tcp-remove",
+            "ecn-ip-ect 2",
+            "drop-ecn-syn",
+        ] {
+            assert_eq!(rewrite(words).unwrap().to_string(), words);
+        }
+    }
 }

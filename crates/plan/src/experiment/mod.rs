@@ -19,7 +19,7 @@ pub(crate) mod keys;
 mod later;
 pub(crate) mod link;
 mod messages;
-mod middlebox;
+pub(crate) mod middlebox;
 mod one_way;
 mod planned;
 pub(crate) mod rrul;
@@ -382,7 +382,9 @@ impl Experiment {
             let group = expanded.apps.get(&app.name);
             if let Some(group) = group {
                 let before = members.entry(group.clone()).or_insert(0);
-                app.start_ns = app.start_ns.saturating_add(app::after(app, *before));
+                let after = app::after(app, *before);
+                app.start_ns = app.start_ns.saturating_add(after);
+                app.server_connects_ns = app.server_connects_ns.map(|at| at.saturating_add(after));
                 *before += 1;
             }
             app.group = group.or_else(|| written.apps.get(&app.name)).cloned();

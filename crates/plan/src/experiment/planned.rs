@@ -87,5 +87,6 @@ pub(crate) fn planned_ns(app: &App) -> i64 {
     };
     let own = own.saturating_add(unhurried_ns(app));
     let last_start = times(app.stagger_ns, u64::from(app.connections.saturating_sub(1)));
-    own.saturating_add(app.start_ns).saturating_add(last_start)
+    let first = app.start_ns.max(app.server_connects_ns.unwrap_or(0));
+    own.saturating_add(first).saturating_add(last_start)
 }

@@ -1,5 +1,7 @@
 //! What a middle box on a link does to TCP segments, and segments that somebody injects there.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +21,29 @@ pub enum Rewrite {
     DropOptions(Vec<TcpOption>),
     /// Drops SYNs that ask for ECN (RFC 3168 6.1.1).
     DropEcnSyn,
+}
+
+/// The words of an experiment file.
+impl fmt::Display for Rewrite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = |list: &[TcpOption]| {
+            let name = |option| TcpOption::ALL.iter().find(|(_, own)| own == option);
+            let names: Vec<&str> = list
+                .iter()
+                .filter_map(name)
+                .map(|(name, _)| *name)
+                .collect();
+            names.join(",")
+        };
+        match self {
+            Self::StripOptions(list) => write!(f, "strip-options {}", names(list)),
+            Self::SetMss(mss) => write!(f, "set-mss {mss}"),
+            Self::EcnTcpRemove => f.write_str("ecn-tcp-remove"),
+            Self::EcnIpEct(bits) => write!(f, "ecn-ip-ect {bits}"),
+            Self::DropOptions(list) => write!(f, "drop-options {}", names(list)),
+            Self::DropEcnSyn => f.write_str("drop-ecn-syn"),
+        }
+    }
 }
 
 /// An option of TCP.

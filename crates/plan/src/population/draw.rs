@@ -60,6 +60,9 @@ pub struct Drawn {
     pub loss: LossKind,
     /// When every packet is lost.
     pub outage: Option<Outage>,
+    /// Which kind of middle box is on the path, by its place in [`Population::middleboxes`]; none: there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub middlebox: Option<usize>,
     /// Which kind of client, by its place in [`Population::clients`].
     pub client: usize,
     /// Bytes of each request.
@@ -124,6 +127,7 @@ impl Population {
             jitter_ns,
             loss,
             outage: self.outage_of(&draws),
+            middlebox: self.middlebox_of(&draws),
             client: self.client_of(&draws),
             request_bytes: draws.one("request", &self.request).max(1) as u64,
             responses: responses.iter().map(|n| (*n).max(1) as u64).collect(),
@@ -193,6 +197,11 @@ impl Population {
         })
     }
 
+    fn middlebox_of(&self, draws: &Draws) -> Option<usize> {
+        let shares = self.middleboxes.iter().map(|kind| kind.share_ppb);
+        chosen(&mut draws.stream("middlebox"), shares)
+    }
+
     fn client_of(&self, draws: &Draws) -> usize {
         let shares = self.clients.iter().map(|client| client.share_ppb);
         chosen(&mut draws.stream("client"), shares).unwrap_or(0)
@@ -212,6 +221,11 @@ impl Population {
             },
             faults: drawn.faults,
             outages: drawn.outage.into_iter().collect(),
+            middlebox: drawn
+                .middlebox
+                .and_then(|kind| self.middleboxes.get(kind))
+                .map(|kind| kind.rules.clone())
+                .unwrap_or_default(),
             ..Direction::default()
         };
         let up = Direction {
@@ -269,7 +283,7 @@ fn host(name: &str, client: Option<&super::Client>) -> Host {
         changes: Vec::new(),
         sysctl: client.map(|c| c.sysctl.clone()).unwrap_or_default(),
         route: Route::default(),
-        socket: SocketOptions::default(),
+        socket: client.map(|c| c.socket.clone()).unwrap_or_default(),
         offload: Offload::None,
         card: None,
         forward: false,
@@ -295,6 +309,7 @@ fn web(drawn: &Drawn) -> App {
         client_timeout_ns: Some(drawn.client_timeout_ns),
         server_timeout_ns: Some(drawn.server_timeout_ns),
         fastopen: false,
+        server_connects_ns: None,
         listening: Listening::default(),
         reading: Reading::default(),
         does: AppKind::Web {

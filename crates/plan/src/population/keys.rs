@@ -3,7 +3,7 @@
 use super::Population;
 use crate::dist::Kind;
 use crate::experiment::keys::file::{NAME, SCHEMA, TITLE, VARIANT_NAME};
-use crate::experiment::keys::{Bounds, Form, HOST, Key, MUST, fixed, host, number, says, word};
+use crate::experiment::keys::{Bounds, Form, HOST, Key, MUST, fixed, host, links, number, says, word};
 use crate::experiment::variant::Scope;
 
 /// All of something, in parts of a billion.
@@ -53,11 +53,13 @@ pub(crate) const ACK_LOSS: Key = fixed("ack_loss", Form::Percent, says("web's"),
 pub(crate) const THE_SPIKES: Key = fixed("spikes", Form::Table(SPIKES), says("web's"), "times in which the link stands still");
 pub(crate) const THE_REORDERING: Key = fixed("reordering", Form::Table(REORDERING), says("none"), "data packets that are overtaken");
 pub(crate) const THE_OUTAGE: Key = fixed("outage", Form::Table(OUTAGE), says("web's"), "a time in which every packet is lost");
+pub(crate) const THE_MIDDLEBOXES: Key = fixed("middlebox", Form::Tables(MIDDLEBOX), says("none"), "kinds of paths with a middle box that rewrites or drops segments both ways; other paths have no middle box");
 pub(crate) const THE_CLIENTS: Key = fixed("clients", Form::Tables(CLIENT), says("web's"), "kinds of clients; their shares add to 100%");
 /// `[population]`.
 pub(crate) const POPULATION: &[Key] = &[
     BASE, CONNECTIONS, SEED, HZ, IP, RTT, RATE, BUFFER, JITTER, REQUESTS, THINK, REQUEST, RESPONSE, CLIENT_TIMEOUT,
-    SERVER_TIMEOUT, THE_LOSS, ACK_LOSS, THE_SPIKES, THE_REORDERING, THE_OUTAGE, THE_CLIENTS,
+    SERVER_TIMEOUT, THE_LOSS, ACK_LOSS, THE_SPIKES, THE_REORDERING, THE_OUTAGE, THE_MIDDLEBOXES,
+    THE_CLIENTS,
 ];
 
 pub(crate) const LOSS_SHARE: Key = fixed("share", Form::Percent, MUST, "share of the paths");
@@ -95,6 +97,13 @@ pub(crate) const OUTAGE: &[Key] = &[
     OUTAGE_SHARE, OUTAGE_START, OUTAGE_LENGTH, OUTAGE_FINAL,
 ];
 
+pub(crate) const BOX_SHARE: Key = fixed("share", Form::Percent, MUST, "share of the paths");
+pub(crate) const BOX_RULES: Key = Key { axis: false, absent: MUST, rules: &[], meaning: "what it does, in the words of a link's `middlebox`: `strip-options timestamp`, `set-mss 1200`, `ecn-tcp-remove`", name: "rules", ..links::MIDDLEBOX };
+/// `middlebox`.
+pub(crate) const MIDDLEBOX: &[Key] = &[
+    BOX_SHARE, BOX_RULES,
+];
+
 pub(crate) const CLIENT_SHARE: Key = fixed("share", Form::Percent, MUST, "share of the clients");
 /// `clients`.
 pub(crate) const CLIENT: &[Key] = &[
@@ -102,6 +111,7 @@ pub(crate) const CLIENT: &[Key] = &[
     Key { axis: false, absent: says("the stack's"), meaning: "profile of such a client", ..host::PROFILE },
     Key { axis: false, meaning: "behaviours that differ", ..host::BEHAVIOUR },
     Key { axis: false, absent: says("none"), meaning: "sysctls of such a client", ..host::SYSCTL },
+    Key { axis: false, meaning: "socket options of such a client", ..host::SOCKET },
 ];
 
 pub(crate) const LEVEL: Key = fixed("level", Form::Percent, number(50_000_000), "false discovery rate of the decided rows (Benjamini and Hochberg)");

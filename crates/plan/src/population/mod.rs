@@ -23,7 +23,7 @@ pub use variants::{Cell, Effect, VARIANTS_SCHEMA, VariantsDocument};
 
 use crate::dist::Dist;
 use crate::experiment::ParseError;
-use crate::point::{Host, Ip};
+use crate::point::{Host, Ip, Rewrite, SocketOptions};
 
 /// What is drawn, the arms and how they are compared.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,6 +72,8 @@ pub struct Population {
     pub reordering: Option<Reordering>,
     /// Outages.
     pub outage: Option<OutageRule>,
+    /// Kinds of middle boxes.
+    pub middleboxes: Vec<Middlebox>,
     /// Kinds of clients.
     pub clients: Vec<Client>,
     /// What the server is in each arm; the first is the baseline.
@@ -130,6 +132,15 @@ pub struct OutageRule {
     pub final_ppb: u32,
 }
 
+/// A kind of middle box, on both ways of a path.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Middlebox {
+    /// Part of the paths, in parts of a milliard.
+    pub share_ppb: u32,
+    /// What it does, in this order.
+    pub rules: Vec<Rewrite>,
+}
+
 /// A kind of client.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Client {
@@ -141,6 +152,8 @@ pub struct Client {
     pub behaviour: BTreeMap<String, String>,
     /// Its sysctls.
     pub sysctl: BTreeMap<String, String>,
+    /// Options of its sockets.
+    pub socket: SocketOptions,
 }
 
 /// How arms are compared.
@@ -164,10 +177,21 @@ impl Default for Compare {
     }
 }
 
+impl Middlebox {
+    /// What it does, in words.
+    pub fn words(&self) -> String {
+        let words: Vec<String> = self.rules.iter().map(Rewrite::to_string).collect();
+        words.join(", ")
+    }
+}
+
 impl Client {
     /// Whether it is the stack as it is.
     pub fn is_plain(&self) -> bool {
-        self.profile.is_none() && self.behaviour.is_empty() && self.sysctl.is_empty()
+        self.profile.is_none()
+            && self.behaviour.is_empty()
+            && self.sysctl.is_empty()
+            && self.socket == SocketOptions::default()
     }
 
     /// What it is, in words.
@@ -177,6 +201,8 @@ impl Client {
             .map(|(key, value)| format!("{key} = {value}"))
             .collect();
         words.extend(self.profile.clone());
+        let options = self.socket.keys_set();
+        words.extend(options.iter().map(|name| format!("socket {name}")));
         match words.is_empty() {
             true => "the stack as it is".to_owned(),
             false => words.join(", "),
@@ -239,7 +265,8 @@ impl Population {
     pub fn reference() -> String {
         use crate::experiment::schema::part;
         use keys::{
-            CLIENT, COMPARE, LOSS, OUTAGE, POPULATION, POPULATION_FILE, REORDERING, SPIKES, VARIANT,
+            CLIENT, COMPARE, LOSS, MIDDLEBOX, OUTAGE, POPULATION, POPULATION_FILE, REORDERING,
+            SPIKES, VARIANT,
         };
         let parts = [
             ("The file", POPULATION_FILE),
@@ -248,6 +275,7 @@ impl Population {
             ("`spikes`", SPIKES),
             ("`reordering`", REORDERING),
             ("`outage`", OUTAGE),
+            ("`middlebox`", MIDDLEBOX),
             ("`clients`", CLIENT),
             ("`[compare]`", COMPARE),
             ("`[[variant]]`", VARIANT),

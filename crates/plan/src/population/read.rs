@@ -1,14 +1,16 @@
 //! From a file's text to a population.
 
 use super::keys::{
-    self, CLIENT, COMPARE, LOSS, OUTAGE, POPULATION, POPULATION_FILE, REORDERING, SCOPE, SPIKES,
+    self, CLIENT, COMPARE, LOSS, MIDDLEBOX, OUTAGE, POPULATION, POPULATION_FILE, REORDERING, SCOPE,
+    SPIKES,
 };
-use super::{Client, Compare, Loss, OutageRule, Population, Reordering, SpikeRule};
+use super::{Client, Compare, Loss, Middlebox, OutageRule, Population, Reordering, SpikeRule};
 use crate::dist::Dist;
 use crate::experiment::error::Fault;
 use crate::experiment::fields::Fields;
-use crate::experiment::host::{behaviours, hosts, sysctls, within};
+use crate::experiment::host::{behaviours, hosts, options, sysctls, within};
 use crate::experiment::keys::{Form, Key, PROFILE_NAMES, file, host};
+use crate::experiment::middlebox;
 use crate::experiment::tree::{Choice, Table, Value};
 use crate::experiment::variant::{self, Variant};
 use crate::experiment::{root, stem, tree};
@@ -21,7 +23,7 @@ const WEB: &str = include_str!("web.toml");
 const MAX_ARMS: usize = 32;
 /// Variants at most.
 const MAX_VARIANTS: usize = 100;
-/// Kinds of clients or of lossy paths at most.
+/// Kinds of clients, of lossy paths or of middle boxes at most.
 const MAX_KINDS: usize = 100;
 /// All of something, in parts of a milliard.
 const ALL: u32 = 1_000_000_000;
@@ -102,6 +104,7 @@ fn decode(tree: &Table, file: &str, variant: Option<String>) -> Result<Populatio
         spikes: spikes(&of)?,
         reordering: reordering(&of)?,
         outage: outage(&of)?,
+        middleboxes: middleboxes(&of)?,
         clients: clients(&of)?,
         arms,
         compare: compare
@@ -280,6 +283,24 @@ fn outage(of: &Fields<'_>) -> Result<Option<OutageRule>, Fault> {
     }))
 }
 
+fn middleboxes(of: &Fields<'_>) -> Result<Vec<Middlebox>, Fault> {
+    let key = &keys::THE_MIDDLEBOXES;
+    let mut out = Vec::new();
+    for fields in of.tables(key.name, MAX_KINDS)? {
+        fields.check(&[MIDDLEBOX])?;
+        let rules = middlebox::rewrites(&fields, &keys::BOX_RULES)?.unwrap_or_default();
+        if rules.is_empty() {
+            return Err(fields.missing(&keys::BOX_RULES));
+        }
+        out.push(Middlebox {
+            share_ppb: fields.get(&keys::BOX_SHARE)?,
+            rules,
+        });
+    }
+    check_shares(of, key, out.iter().map(|kind| kind.share_ppb), false)?;
+    Ok(out)
+}
+
 fn clients(of: &Fields<'_>) -> Result<Vec<Client>, Fault> {
     let mut out = Vec::new();
     for fields in of.tables(keys::THE_CLIENTS.name, MAX_KINDS)? {
@@ -291,6 +312,7 @@ fn clients(of: &Fields<'_>) -> Result<Vec<Client>, Fault> {
                 .map(str::to_owned),
             behaviour: behaviours(&fields)?,
             sysctl: sysctls(&fields)?,
+            socket: options(&fields, &host::SOCKET)?,
         });
     }
     check_shares(

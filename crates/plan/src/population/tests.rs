@@ -95,6 +95,68 @@ fn errors_name_the_place() {
 }
 
 #[test]
+fn a_share_of_the_paths_has_a_middle_box_and_moves_no_other_draw() {
+    let boxes = parse(
+        "middlebox = [{ share = \"20%\", rules = [\"strip-options timestamp\"] }, { share = \"10%\", rules = [\"set-mss 1200\", \"ecn-ip-ect 0\"] }]",
+    );
+    let plain = parse("");
+    let mut found = [0; 3];
+    for number in 0..4_000 {
+        let drawn = boxes.draw(number);
+        let without = Drawn {
+            middlebox: None,
+            ..drawn.clone()
+        };
+        assert_eq!(without, plain.draw(number));
+        found[drawn.middlebox.map_or(2, |kind| kind)] += 1;
+        let link = &boxes.point(&drawn).links[0];
+        assert_eq!(link.a_to_b.middlebox, link.b_to_a.middlebox);
+        assert_eq!(
+            link.a_to_b.middlebox.len(),
+            drawn.middlebox.map_or(0, |kind| kind + 1)
+        );
+    }
+    assert!(
+        (700..900).contains(&found[0]) && (330..470).contains(&found[1]),
+        "{found:?}"
+    );
+    for (text, why) in [
+        ("middlebox = [{ share = \"20%\" }]", "`rules` is missing"),
+        (
+            "middlebox = [{ share = \"20%\", rules = [\"set-mss\"] }]",
+            "set-mss N",
+        ),
+        (
+            "middlebox = [{ share = \"60%\", rules = [\"drop-ecn-syn\"] }, { share = \"60%\", rules = [\"ecn-tcp-remove\"] }]",
+            "the shares add to 120%",
+        ),
+    ] {
+        let said = wrong(text);
+        assert!(said.contains(why), "{said}");
+    }
+}
+
+#[test]
+fn clients_have_options_of_their_own() {
+    let some = parse(
+        "clients = [{ share = \"50%\", socket = { user_timeout = \"30s\", notsent_lowat = \"16k\" } }, { share = \"50%\" }]",
+    );
+    let mut timed = 0;
+    for number in 0..200 {
+        let drawn = some.draw(number);
+        let client = &some.point(&drawn).hosts[1];
+        assert_eq!(client.socket, some.clients[drawn.client].socket);
+        timed += usize::from(client.socket.user_timeout_ns == Some(30_000_000_000));
+    }
+    assert!((60..140).contains(&timed), "{timed}");
+    assert!(!some.clients[0].is_plain() && some.clients[1].is_plain());
+    assert_eq!(
+        some.clients[0].words(),
+        "socket user_timeout, socket notsent_lowat"
+    );
+}
+
+#[test]
 fn a_final_outage_never_ends() {
     let web =
         parse("outage = { share = \"100%\", start = \"1s\", length = \"2s\", final = \"50%\" }");

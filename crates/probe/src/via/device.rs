@@ -6,6 +6,7 @@ use tcplab_livelink::{Give, Opened, Place};
 use tcplab_os::live::address_of;
 use tcplab_os::sys;
 
+use super::point::Planned;
 use super::{Via, cannot};
 use crate::error::Error;
 
@@ -23,11 +24,17 @@ pub(super) struct Device {
 }
 
 /// Opens or makes the device.
-pub(super) fn open(via: &Via) -> Result<Device, Error> {
+pub(super) fn open(via: &Via, planned: &Planned) -> Result<Device, Error> {
     if let Some(mtu) = via.mtu.filter(|mtu| !MTU.contains(mtu)) {
         let (least, most) = (MTU.start(), MTU.end());
         return Err(cannot(format!(
             "--mtu {mtu}: write {least} to {most} bytes"
+        )));
+    }
+    let least = planned.ip.least_mtu();
+    if let Some(mtu) = via.mtu.filter(|mtu| *mtu < least) {
+        return Err(cannot(format!(
+            "--mtu {mtu}: IPv6 needs at least {least} bytes"
         )));
     }
     let end = via.device.resolve().map_err(cannot)?;

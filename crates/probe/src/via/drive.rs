@@ -1,6 +1,6 @@
 //! The loop: frames of the device into the endpoint, its timers, its segments onto the device.
 
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 use std::os::fd::AsFd;
 
 use nix::errno::Errno;
@@ -49,7 +49,7 @@ pub(super) struct Driver<'a> {
     counts: Counts,
     capture: Option<Capture>,
     segments: Vec<Segment>,
-    /// Whole frames that leave: ARP, pings, what waited for an address.
+    /// Whole frames that leave: questions for neighbours and answers, pings, what waited for an address.
     out: Vec<Vec<u8>>,
     buffer: Vec<u8>,
 }
@@ -57,20 +57,27 @@ pub(super) struct Driver<'a> {
 /// Where packets go.
 #[derive(Clone, Copy, Debug)]
 struct Network {
-    ip: Ipv4Addr,
+    ip: IpAddr,
     prefix: u8,
-    gateway: Option<Ipv4Addr>,
+    gateway: Option<IpAddr>,
 }
 
 impl Network {
     /// The neighbour that takes packets for this address.
-    fn next_hop(&self, to: Ipv4Addr) -> Option<Ipv4Addr> {
-        let mask = u32::MAX
-            .checked_shl(32 - u32::from(self.prefix))
-            .unwrap_or(0);
-        match (u32::from(to) ^ u32::from(self.ip)) & mask {
-            0 => Some(to),
-            _ => self.gateway,
+    fn next_hop(&self, to: IpAddr) -> Option<IpAddr> {
+        let differs = match (to, self.ip) {
+            (IpAddr::V4(to), IpAddr::V4(own)) => {
+                let differs = u32::from(to) ^ u32::from(own);
+                (u128::from(differs), 32)
+            }
+            (IpAddr::V6(to), IpAddr::V6(own)) => (u128::from(to) ^ u128::from(own), 128),
+            _ => return None,
+        };
+        let (bits, length) = differs;
+        // The bits of the prefix alone.
+        match bits.checked_shr(length - u32::from(self.prefix)) {
+            None | Some(0) => Some(to),
+            Some(_) => self.gateway,
         }
     }
 }
@@ -217,10 +224,10 @@ impl<'a> Driver<'a> {
             Heard::Refused(Refused::TcpChecksum) => self.live.receive_damaged(now),
             Heard::Md5 => self.counts.refused += 1,
             Heard::Refused(_) => {
-                let is_arp = self.neighbours.hear(frame, &mut self.out);
+                let is_known = self.neighbours.hear(frame, &mut self.out);
                 match self.frames.echo(frame) {
                     Some(reply) => self.out.push(reply),
-                    None => self.counts.refused += u64::from(!is_arp),
+                    None => self.counts.refused += u64::from(!is_known),
                 }
             }
         }
@@ -292,7 +299,7 @@ mod tests {
 
     #[test]
     fn packets_for_other_networks_go_to_the_gateway() {
-        let ip = |text: &str| -> Ipv4Addr { text.parse().unwrap() };
+        let ip = |text: &str| -> IpAddr { text.parse().unwrap() };
         let mut network = Network {
             ip: ip("10.77.0.1"),
             prefix: 24,
@@ -306,5 +313,20 @@ mod tests {
         assert_eq!(network.next_hop(ip("192.0.2.1")), Some(ip("192.0.2.1")));
         network.prefix = 32;
         assert_eq!(network.next_hop(ip("10.77.0.2")), None);
+        assert_eq!(network.next_hop(ip("fd77::2")), None);
+        network = Network {
+            ip: ip("fd77::1"),
+            prefix: 64,
+            gateway: Some(ip("fd77::fe")),
+        };
+        assert_eq!(
+            network.next_hop(ip("fd77::1:2:3:4")),
+            Some(ip("fd77::1:2:3:4"))
+        );
+        assert_eq!(network.next_hop(ip("2001:db8::1")), Some(ip("fd77::fe")));
+        (network.prefix, network.gateway) = (128, None);
+        assert_eq!(network.next_hop(ip("fd77::2")), None);
+        network.prefix = 0;
+        assert_eq!(network.next_hop(ip("2001:db8::1")), Some(ip("2001:db8::1")));
     }
 }

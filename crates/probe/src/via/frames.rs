@@ -1,18 +1,21 @@
 //! Segments as Ethernet frames, and frames as the endpoint takes them.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use tcplab_drill::packets::{Hosts, has_md5, segment};
 use tcplab_tcp::{Addr, Segment};
 use tcplab_wire::{Config, LinkType, Receiver, Refused, receive};
 
-use super::{Mac, Own};
+use super::neighbours::Own;
+use super::{Mac, ndp};
 
 const IPV4: [u8; 2] = [0x08, 0x00];
 const ICMP: u8 = 1;
-/// Types of ICMP (RFC 792).
+/// Types of ICMP (RFC 792) and ICMPv6 (RFC 4443).
 const ECHO_REPLY: u8 = 0;
 const ECHO: u8 = 8;
+const ECHO_V6: u8 = 128;
+const ECHO_REPLY_V6: u8 = 129;
 
 /// What a frame was.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,10 +50,10 @@ impl Frames {
             config.caqm_ethertype = ethertype;
         }
         let mut hosts = Hosts::default();
-        hosts.number(own.ip.into());
+        hosts.number(own.ip);
         Self {
             own,
-            addresses: [own.ip.into()],
+            addresses: [own.ip],
             knows_tag: ethertype.is_some(),
             config,
             hosts,
@@ -60,14 +63,14 @@ impl Frames {
     }
 
     /// The number of a host, by which segments name it.
-    pub(super) fn number(&mut self, ip: Ipv4Addr) -> u16 {
-        self.hosts.number(ip.into())
+    pub(super) fn number(&mut self, ip: IpAddr) -> u16 {
+        self.hosts.number(ip)
     }
 
     /// An end in words.
     pub(super) fn words(&self, end: Addr) -> String {
         let ip = self.hosts.ip(end.host);
-        ip.map_or_else(String::new, |ip| format!("{ip}:{}", end.port))
+        ip.map_or_else(String::new, |ip| SocketAddr::new(ip, end.port).to_string())
     }
 
     /// Reads a frame of the wire.
@@ -88,24 +91,51 @@ impl Frames {
     }
 
     /// The frame of a segment without its Ethernet addresses, and to whom it goes.
-    pub(super) fn write(&mut self, segment: &Segment) -> Option<(Ipv4Addr, Vec<u8>)> {
+    pub(super) fn write(&mut self, segment: &Segment) -> Option<(IpAddr, Vec<u8>)> {
         let ends = self.hosts.ends(segment)?;
-        let IpAddr::V4(to) = ends[1] else { return None };
+        let to = ends[1];
         self.id = self.id.wrapping_add(1);
         let packet = segment.packet(ends, self.ttl, Some(self.id));
-        let mut frame = Vec::with_capacity(14 + 4 + 20 + 60 + segment.len as usize);
+        let mut frame = Vec::with_capacity(14 + 4 + 40 + 60 + segment.len as usize);
         let whole = segment.emit(LinkType::Ethernet, &packet, &self.config, &mut frame);
         let whole = whole.ok()?;
         frame.resize(whole as usize, 0);
         Some((to, frame))
     }
 
-    /// The answer to a ping (RFC 792): the same message back.
+    /// The answer to a ping (RFC 792, RFC 4443): the same message back.
     pub(super) fn echo(&self, frame: &[u8]) -> Option<Vec<u8>> {
+        match self.own.ip {
+            IpAddr::V4(own) => self.echo_v4(own, frame),
+            IpAddr::V6(own) => self.echo_v6(own, frame),
+        }
+    }
+
+    fn echo_v6(&self, own: Ipv6Addr, frame: &[u8]) -> Option<Vec<u8>> {
+        let (from, to, _, body) = ndp::icmpv6(frame)?;
+        let is_ours = frame.get(..6)? == self.own.mac && to == own;
+        if !is_ours || body.len() < 8 || body[0] != ECHO_V6 || body[1] != 0 {
+            return None;
+        }
+        let mut reply = frame.get(..54 + body.len())?.to_vec();
+        let them: Mac = *frame.get(6..)?.first_chunk()?;
+        super::neighbours::head(&mut reply, them, self.own.mac);
+        reply[21] = self.ttl;
+        reply[22..38].copy_from_slice(&to.octets());
+        reply[38..54].copy_from_slice(&from.octets());
+        reply[54] = ECHO_REPLY_V6;
+        // RFC 1624: addresses that change places leave the sum as it is, the type makes it smaller.
+        let sum = u32::from(u16::from_be_bytes([reply[56], reply[57]])) + 0xffff - 0x0100;
+        let sum = (sum & 0xffff) + (sum >> 16);
+        reply[56..58].copy_from_slice(&(sum as u16).to_be_bytes());
+        Some(reply)
+    }
+
+    fn echo_v4(&self, own: Ipv4Addr, frame: &[u8]) -> Option<Vec<u8>> {
         let ip: &[u8; 20] = frame.get(14..)?.first_chunk()?;
         let is_ours = frame.get(12..14)? == IPV4
             && frame.get(..6)? == self.own.mac
-            && ip[16..] == self.own.ip.octets();
+            && ip[16..] == own.octets();
         // Options and fragments are answered by nobody here.
         if !is_ours || ip[0] != 0x45 || ip[9] != ICMP || ip[6] & 0x3f != 0 || ip[7] != 0 {
             return None;
@@ -123,7 +153,7 @@ impl Frames {
         message[2..4].copy_from_slice(&(sum as u16).to_be_bytes());
         let (them, us): (Mac, Mac) = (*frame.get(6..)?.first_chunk()?, self.own.mac);
         super::neighbours::head(&mut reply, them, us);
-        let (from, to) = ([ip[12], ip[13], ip[14], ip[15]], self.own.ip.octets());
+        let (from, to) = ([ip[12], ip[13], ip[14], ip[15]], own.octets());
         // Addresses that change places leave the header's sum as it is.
         reply[26..30].copy_from_slice(&to);
         reply[30..34].copy_from_slice(&from);
@@ -144,12 +174,24 @@ mod tests {
     fn own(n: u8) -> Own {
         Own {
             mac: [2, 0x77, 0, 0, 0, n],
-            ip: Ipv4Addr::new(10, 77, 0, n),
+            ip: Ipv4Addr::new(10, 77, 0, n).into(),
+        }
+    }
+
+    fn own_v6(n: u8) -> Own {
+        Own {
+            ip: Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, n.into()).into(),
+            ..own(n)
         }
     }
 
     #[test]
     fn a_segment_is_the_same_after_the_wire() {
+        same_after_the_wire(own, ["10.77.0.1:8080", "10.77.0.2:9"]);
+        same_after_the_wire(own_v6, ["[fd77::1]:8080", "[fd77::2]:9"]);
+    }
+
+    fn same_after_the_wire(own: fn(u8) -> Own, words: [&str; 2]) {
         let (mut us, mut them) = (
             Frames::new(own(1), Some(0x8200), TTL),
             Frames::new(own(2), None, TTL),
@@ -196,14 +238,46 @@ mod tests {
                 panic!("{:?}", them.read(&frame));
             };
             let (src, dst) = (got.src, got.dst);
-            assert_eq!(them.words(src), "10.77.0.1:8080");
-            assert_eq!(them.words(dst), "10.77.0.2:9");
+            assert_eq!([src, dst].map(|end| them.words(end)), words);
             let same = Segment {
                 src: sent.src,
                 dst: sent.dst,
                 ..got
             };
             assert_eq!(same, sent);
+        }
+    }
+
+    #[test]
+    fn a_ping_over_ipv6_is_answered_and_nothing_else() {
+        let us = Frames::new(own_v6(1), None, TTL);
+        let [from, to] = [2, 1].map(|n| Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, n));
+        let mut body = vec![ECHO_V6, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8];
+        let sum = ndp::sum((from, to), &body).to_be_bytes();
+        body[2..4].copy_from_slice(&sum);
+        let mut ping = Vec::new();
+        ping.extend(own(1).mac);
+        ping.extend(own(2).mac);
+        ping.extend([0x86, 0xdd, 0x60, 0, 0, 0, 0, 12, ndp::ICMPV6, 64]);
+        ping.extend(from.octets());
+        ping.extend(to.octets());
+        ping.extend(&body);
+        let whole = ping.len();
+        // Ethernet's padding does not come back.
+        ping.extend([0; 6]);
+        let reply = us.echo(&ping).unwrap();
+        assert_eq!(reply.len(), whole);
+        let (src, dst, hops, answer) = ndp::icmpv6(&reply).unwrap();
+        assert_eq!((src, dst, hops), (to, from, TTL));
+        assert_eq!((answer[0], &answer[4..]), (ECHO_REPLY_V6, &body[4..]));
+        assert_eq!(ndp::sum((to, from), answer), 0);
+        for length in 0..whole {
+            assert_eq!(us.echo(&ping[..length]), None, "{length} bytes");
+        }
+        for at in [0, 12, 14, 20, 53, 54, 55] {
+            let mut other = ping.clone();
+            other[at] ^= 0x11;
+            assert_eq!(us.echo(&other), None, "byte {at}");
         }
     }
 
@@ -215,8 +289,7 @@ mod tests {
         ping.extend(own(2).mac);
         ping.extend(IPV4);
         ping.extend([0x45, 0, 0, 32, 1, 2, 0, 0, 64, ICMP, 0, 0]);
-        ping.extend(own(2).ip.octets());
-        ping.extend(own(1).ip.octets());
+        ping.extend([10, 77, 0, 2, 10, 77, 0, 1]);
         ping.extend([ECHO, 0, 0xf0, 0x0d, 1, 2, 3, 4, 5, 6, 7, 8]);
         // Ethernet's padding does not come back.
         ping.extend([0; 14]);

@@ -1,18 +1,19 @@
 //! The applications on tcplab's own TCP, live: an endpoint of the simulator behind a TAP device or a packet socket, in the
-//! time of the clock on the wall. IPv4.
+//! time of the clock on the wall.
 //!
-//! [`frames`] makes frames of segments and back, [`neighbours`] speaks ARP, [`drive`] waits for frames and timers,
+//! [`frames`] makes frames of segments and back, [`neighbours`] speaks ARP and, with [`ndp`], neighbour discovery, [`drive`] waits for frames and timers,
 //! [`tell`] says what the connections do.
 
 mod device;
 mod drive;
 mod frames;
+mod ndp;
 mod neighbours;
 mod point;
 mod tell;
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 use tcplab_livelink::End;
@@ -38,9 +39,9 @@ pub struct Via {
     /// Its device: a TAP device that it makes, whose other side is the kernel's, or an interface that there is.
     pub device: End,
     /// Its own address, and the length of the network's prefix.
-    pub address: (Ipv4Addr, u8),
+    pub address: (IpAddr, u8),
     /// Who takes packets for other networks.
-    pub gateway: Option<Ipv4Addr>,
+    pub gateway: Option<IpAddr>,
     /// Bytes of the longest IP packet; none: the interface's, 1,500 with a new TAP device.
     pub mtu: Option<u32>,
     /// Its profile: `linux-6.1`.
@@ -78,7 +79,7 @@ pub fn server(probe: &Probe, service: &Service, app: &AppKind, via: &Via) -> Res
 /// Runs the client's end of an application; gives how its last connection ended.
 ///
 /// # Errors
-/// As [`server`]; a server whose name has no IPv4 address.
+/// As [`server`]; a server whose name has no address of the endpoint's protocol.
 pub fn client(
     probe: &Probe,
     target: &Target,
@@ -88,13 +89,12 @@ pub fn client(
 ) -> Result<Ended, Error> {
     pin(wanted.cpu)?;
     let found = addresses(target)?;
-    let server = found.iter().find_map(|address| match address.ip() {
-        IpAddr::V4(ip) => Some(ip),
-        IpAddr::V6(_) => None,
-    });
+    let is_v6 = via.address.0.is_ipv6();
+    let mut all = found.iter().map(std::net::SocketAddr::ip);
+    let server = all.find(|ip| ip.is_ipv6() == is_v6);
     let server = server.ok_or_else(|| Error::NoAddress {
         host: target.host.clone(),
-        family: "IPv4",
+        family: ["IPv4", "IPv6"][usize::from(is_v6)],
     })?;
     let role = Role::Client {
         server,
@@ -111,14 +111,20 @@ fn run(
     via: &Via,
 ) -> Result<Ended, Error> {
     let (ip, _) = via.address;
-    let [a, b, c, d] = ip.octets();
+    let [a, b, c, d] = match ip {
+        IpAddr::V4(ip) => ip.octets(),
+        IpAddr::V6(ip) => {
+            let [.., a, b, c, d] = ip.octets();
+            [a, b, c, d]
+        }
+    };
     let own = Own {
         // Locally administered; another one than the interface's, whose kernel does not take frames for it.
         mac: [2, 0x77, a, b, c, d],
         ip,
     };
     let planned = point::plan(socket, via)?;
-    let device = device::open(via)?;
+    let device = device::open(via, &planned)?;
     let live = point::make(probe, role, app, &planned, via.seed, device.mtu)?;
     Driver::new(probe, via, role, own, device, (live, &planned))?.run()
 }

@@ -1,11 +1,12 @@
-//! Ethernet addresses of IPv4 neighbours: RFC 826, with the waits of Linux (`neigh_resolve_output()`).
+//! Ethernet addresses of neighbours: RFC 826 for IPv4, [`super::ndp`] for IPv6, with the waits of Linux
+//! (`neigh_resolve_output()`).
 
 use std::collections::BTreeMap;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 
 use tcplab_base::{Duration, Instant};
 
-use super::Mac;
+use super::{Mac, ndp};
 
 /// EtherType of ARP.
 const ARP: [u8; 2] = [0x08, 0x06];
@@ -26,7 +27,7 @@ const WAITING: usize = 101;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Own {
     pub(super) mac: Mac,
-    pub(super) ip: Ipv4Addr,
+    pub(super) ip: IpAddr,
 }
 
 /// An address that was asked for.
@@ -41,8 +42,8 @@ struct Asked {
 #[derive(Debug)]
 pub(super) struct Neighbours {
     own: Own,
-    known: BTreeMap<Ipv4Addr, Mac>,
-    asked: BTreeMap<Ipv4Addr, Asked>,
+    known: BTreeMap<IpAddr, Mac>,
+    asked: BTreeMap<IpAddr, Asked>,
     /// Frames for addresses that nobody answered for.
     pub(super) unreachable: u64,
 }
@@ -62,7 +63,7 @@ impl Neighbours {
     pub(super) fn address(
         &mut self,
         now: Instant,
-        ip: Ipv4Addr,
+        ip: IpAddr,
         mut frame: Vec<u8>,
         ask: &mut Vec<Vec<u8>>,
     ) -> Option<Vec<u8>> {
@@ -71,7 +72,7 @@ impl Neighbours {
             return Some(frame);
         }
         let asked = self.asked.entry(ip).or_insert_with(|| {
-            ask.push(request(self.own, ip));
+            ask.extend(request(self.own, ip));
             Asked {
                 again: now + AGAIN,
                 tries: 1,
@@ -104,14 +105,14 @@ impl Neighbours {
             }
             asked.tries += 1;
             asked.again = now + AGAIN;
-            ask.push(request(own, *ip));
+            ask.extend(request(own, *ip));
             true
         });
         self.unreachable += dropped;
     }
 
-    /// A frame of ARP: what it says is kept, a request for this host is answered, and what waited for the sender goes
-    /// out. False: it is no ARP, or not for us.
+    /// A frame of ARP or of neighbour discovery: what it says is kept, a request for this host is answered, and what waited for the sender goes
+    /// out. False: it is neither, or not for us.
     pub(super) fn hear(&mut self, frame: &[u8], out: &mut Vec<Vec<u8>>) -> bool {
         let Some(message) = Message::read(frame) else {
             return false;
@@ -119,10 +120,10 @@ impl Neighbours {
         if message.target != self.own.ip || message.mac == self.own.mac {
             return false;
         }
-        // arp_process(): who asks for us will talk to us; others are not kept.
+        // arp_process(), ndisc_recv_ns(): who asks for us will talk to us; others are not kept.
         self.known.insert(message.ip, message.mac);
-        if message.op == REQUEST {
-            out.push(arp(REPLY, self.own, (message.mac, message.ip), message.mac));
+        if message.asks {
+            out.extend(reply(self.own, &message));
         }
         if let Some(asked) = self.asked.remove(&message.ip) {
             let own = self.own.mac;
@@ -135,16 +136,24 @@ impl Neighbours {
     }
 }
 
-/// A message of ARP.
-struct Message {
-    op: u16,
-    mac: Mac,
-    ip: Ipv4Addr,
-    target: Ipv4Addr,
+/// What a neighbour says.
+#[derive(Debug)]
+pub(super) struct Message {
+    /// It wants an answer.
+    pub(super) asks: bool,
+    /// Who has which address.
+    pub(super) mac: Mac,
+    pub(super) ip: IpAddr,
+    /// Whom it asks or tells.
+    pub(super) target: IpAddr,
 }
 
 impl Message {
     fn read(frame: &[u8]) -> Option<Self> {
+        Self::of_arp(frame).or_else(|| ndp::read(frame))
+    }
+
+    fn of_arp(frame: &[u8]) -> Option<Self> {
         let body: &[u8; 28] = frame.get(14..)?.first_chunk()?;
         if frame.get(12..14)? != ARP || body[..6] != KINDS {
             return None;
@@ -154,10 +163,10 @@ impl Message {
         // A group's address is nobody's, and 0.0.0.0 asks whether an address is free (RFC 5227).
         let is_one = mac[0] & 1 == 0 && mac != UNKNOWN && !ip(14).is_unspecified();
         is_one.then_some(Self {
-            op: u16::from_be_bytes([body[6], body[7]]),
+            asks: u16::from_be_bytes([body[6], body[7]]) == REQUEST,
             mac,
-            ip: ip(14),
-            target: ip(24),
+            ip: ip(14).into(),
+            target: ip(24).into(),
         })
     }
 }
@@ -170,18 +179,33 @@ pub(super) fn head(frame: &mut [u8], to: Mac, from: Mac) {
     }
 }
 
-fn request(own: Own, ip: Ipv4Addr) -> Vec<u8> {
-    arp(REQUEST, own, (UNKNOWN, ip), ALL)
+/// Who has this address? None: it is of another protocol.
+fn request(own: Own, ip: IpAddr) -> Option<Vec<u8>> {
+    Some(match (own.ip, ip) {
+        (IpAddr::V4(from), IpAddr::V4(ip)) => arp(REQUEST, (own.mac, from), (UNKNOWN, ip), ALL),
+        (IpAddr::V6(from), IpAddr::V6(ip)) => ndp::solicitation(own, (from, ip)),
+        _ => return None,
+    })
 }
 
-fn arp(op: u16, own: Own, target: (Mac, Ipv4Addr), to: Mac) -> Vec<u8> {
+/// The answer to who asks.
+fn reply(own: Own, message: &Message) -> Option<Vec<u8>> {
+    let mac = message.mac;
+    Some(match (own.ip, message.ip) {
+        (IpAddr::V4(from), IpAddr::V4(to)) => arp(REPLY, (own.mac, from), (mac, to), mac),
+        (IpAddr::V6(from), IpAddr::V6(to)) => ndp::advertisement(own, (from, to), mac),
+        _ => return None,
+    })
+}
+
+fn arp(op: u16, own: (Mac, Ipv4Addr), target: (Mac, Ipv4Addr), to: Mac) -> Vec<u8> {
     let mut frame = vec![0; 12];
-    head(&mut frame, to, own.mac);
+    head(&mut frame, to, own.0);
     frame.extend(ARP);
     frame.extend(KINDS);
     frame.extend(op.to_be_bytes());
-    frame.extend(own.mac);
-    frame.extend(own.ip.octets());
+    frame.extend(own.0);
+    frame.extend(own.1.octets());
     frame.extend(target.0);
     frame.extend(target.1.octets());
     frame
@@ -193,21 +217,33 @@ mod tests {
 
     const US: Own = Own {
         mac: [2, 0, 0, 0, 0, 1],
-        ip: Ipv4Addr::new(10, 0, 0, 1),
+        ip: IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1)),
     };
     const THEM: Own = Own {
         mac: [2, 0, 0, 0, 0, 2],
-        ip: Ipv4Addr::new(10, 0, 0, 2),
+        ip: IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2)),
     };
+
+    fn v6(own: Own, n: u16) -> Own {
+        Own {
+            ip: [0xfd77, 0, 0, 0, 0, 0, 0, n].into(),
+            ..own
+        }
+    }
 
     #[test]
     fn frames_wait_for_an_answer_and_go_out_in_order() {
-        let (mut us, mut them) = (Neighbours::new(US), Neighbours::new(THEM));
+        wait_for_an_answer(US, THEM);
+        wait_for_an_answer(v6(US, 1), v6(THEM, 2));
+    }
+
+    fn wait_for_an_answer(one: Own, other: Own) {
+        let (mut us, mut them) = (Neighbours::new(one), Neighbours::new(other));
         let now = Instant::from_nanos(0);
         let mut ask = Vec::new();
         for n in 0..2 {
             let frame = vec![n; 20];
-            assert_eq!(us.address(now, THEM.ip, frame, &mut ask), None);
+            assert_eq!(us.address(now, other.ip, frame, &mut ask), None);
         }
         assert_eq!(ask.len(), 1, "one request for both");
         let mut answer = Vec::new();
@@ -219,8 +255,8 @@ mod tests {
         assert_eq!(firsts, [0, 1]);
         assert_eq!(&out[0][..12], &[2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1]);
         // Both know each other now: who was asked has learnt from the question.
-        assert!(us.address(now, THEM.ip, vec![0; 20], &mut ask).is_some());
-        assert!(them.address(now, US.ip, vec![0; 20], &mut ask).is_some());
+        assert!(us.address(now, other.ip, vec![0; 20], &mut ask).is_some());
+        assert!(them.address(now, one.ip, vec![0; 20], &mut ask).is_some());
         assert_eq!((ask.len(), us.next_time()), (1, None));
     }
 
@@ -244,12 +280,21 @@ mod tests {
     fn what_is_not_for_us_is_not_kept() {
         let mut us = Neighbours::new(US);
         let mut out = Vec::new();
-        let other = Ipv4Addr::new(10, 0, 0, 3);
-        assert!(!us.hear(&request(THEM, other), &mut out), "another's");
-        assert!(!us.hear(&request(US, US.ip), &mut out), "an echo of ours");
+        let other = Ipv4Addr::new(10, 0, 0, 3).into();
+        assert!(
+            !us.hear(&request(THEM, other).unwrap(), &mut out),
+            "another's"
+        );
+        assert!(
+            !us.hear(&request(US, US.ip).unwrap(), &mut out),
+            "an echo of ours"
+        );
         let group = Own { mac: ALL, ..THEM };
-        assert!(!us.hear(&request(group, US.ip), &mut out), "a group");
-        let whole = request(THEM, US.ip);
+        assert!(
+            !us.hear(&request(group, US.ip).unwrap(), &mut out),
+            "a group"
+        );
+        let whole = request(THEM, US.ip).unwrap();
         for length in 0..whole.len() {
             assert!(!us.hear(&whole[..length], &mut out), "{length} bytes");
         }

@@ -1,11 +1,11 @@
 //! The point that the endpoint runs: itself, and a second host that stands for all others.
 
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 use nix::time::ClockId;
 use tcplab_plan::Point;
 use tcplab_plan::app::AppKind;
-use tcplab_plan::point::{By, Direction, Host, Link, SocketOptions};
+use tcplab_plan::point::{By, Direction, Host, Ip, Link, SocketOptions};
 use tcplab_plan::profile::{Profile, named};
 use tcplab_sim::Live;
 use tcplab_tcp::{Sysctl, Unread, congestion_controls};
@@ -22,6 +22,9 @@ const MOST: u64 = 10_000;
 /// any more leaves sooner.
 const LINGER_NS: i64 = 5_000_000_000;
 
+/// `net.ipv6.conf.*.hop_limit`.
+const HOPS: u8 = 64;
+
 /// The name of its host.
 pub(super) const HOST: &str = "endpoint";
 
@@ -29,7 +32,7 @@ pub(super) const HOST: &str = "endpoint";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Server { port: u16, clients: Option<u64> },
-    Client { server: Ipv4Addr, port: u16 },
+    Client { server: IpAddr, port: u16 },
 }
 
 /// The endpoint's host: checked, before anything is made.
@@ -39,6 +42,7 @@ pub(super) struct Planned {
     pub(super) profile: Profile,
     /// The EtherType of CAQM's tag; none: it does not know it.
     pub(super) ethertype: Option<u16>,
+    pub(super) ip: Ip,
     /// Time to live of what it sends.
     pub(super) ttl: u8,
 }
@@ -63,6 +67,10 @@ pub(super) fn plan(socket: &SocketOptions, via: &Via) -> Result<Planned, Error> 
         .of_host(&host)
         .map_err(|e| cannot(format!("--behaviour: {e}")))?;
     let sysctl = sysctls(via, &profile)?;
+    let ip = match via.address.0 {
+        IpAddr::V4(_) => Ip::V4,
+        IpAddr::V6(_) => Ip::V6,
+    };
     if let Some(name) = &socket.congestion
         && !congestion_controls().any(|known| known == name)
     {
@@ -76,7 +84,11 @@ pub(super) fn plan(socket: &SocketOptions, via: &Via) -> Result<Planned, Error> 
         host,
         profile,
         ethertype: sysctl.sysctl_caqm_enable.then_some(sysctl.sysctl_caqm_tpid),
-        ttl: sysctl.ip_default_ttl,
+        ip,
+        ttl: match ip {
+            Ip::V4 => sysctl.ip_default_ttl,
+            Ip::V6 => HOPS,
+        },
     })
 }
 
@@ -106,6 +118,7 @@ pub(super) fn make(
             a_to_b: Direction::default(),
             b_to_a: Direction::default(),
         }],
+        ip: planned.ip,
         boot_ns: Some(since_boot()),
         linger_ns: LINGER_NS,
         tcp_info_every_ns: probe.settings.tcp_info_every.map(|every| every.as_nanos()),

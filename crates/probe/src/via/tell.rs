@@ -1,6 +1,7 @@
 //! What an endpoint tells: lines while it works, the report at its end.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 
 use tcplab_livelink::End;
 use tcplab_os::tcp_info;
@@ -73,7 +74,8 @@ impl<'a> Teller<'a> {
                 format!("listening on {address} port {port} behind {device}, until Ctrl-C")
             }
             Role::Client { server, port } => {
-                format!("{address} behind {device} connects to {server}:{port}")
+                let server = SocketAddr::new(server, port);
+                format!("{address} behind {device} connects to {server}")
             }
         };
         self.probe.say(&words);

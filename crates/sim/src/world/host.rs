@@ -1,7 +1,7 @@
 //! The simulator as a host of applications ([`tcplab_apps::Host`]): system calls on the hosts' own TCP and UDP, and one
 //! epoll for all.
 
-use tcplab_apps::{AckState, CHUNK, End, Interest, Message, Read, Replayed, Timer};
+use tcplab_apps::{AckState, CHUNK, End, Flag, Interest, Message, Read, Replayed, Timer};
 use tcplab_base::{Errno, Instant};
 use tcplab_tcp::{Addr, ConnId, Cx, Endpoint, ReadOutcome, SocketError, State};
 
@@ -67,11 +67,13 @@ impl tcplab_apps::Host for Net {
 
     fn connect(&mut self, end: usize) -> Result<u16, Errno> {
         let app = &self.point.apps[usize::from(self.sockets.of[end].app)];
-        let remote = Addr {
-            host: app.server as u16,
+        let (own, peer) = app.hosts(end.is_multiple_of(2));
+        let at = |host: usize| Addr {
+            host: host as u16,
             port: app.port,
         };
-        let host = &mut self.hosts[app.client];
+        let remote = at(peer);
+        let host = &mut self.hosts[own];
         if app.does.is_udp() {
             let is_echo = app.does.is_icmp();
             let range = host.stack.host.sysctl.ip_local_port_range;
@@ -84,12 +86,15 @@ impl tcplab_apps::Host for Net {
             return Ok(port);
         }
         self.work.connections += 1;
-        let mtu = self.network.mtu(app.client, app.server);
+        let mtu = self.network.mtu(own, peer);
         let options = self.sockets.options(end);
-        let from = app.client as u16;
-        let opened = match app.fastopen {
-            false => (host.stack).connect(self.now, from, remote, options, mtu),
-            true => {
+        let from = own as u16;
+        let opened = match (app.is_simultaneous(), app.fastopen) {
+            (true, _) => (host.stack)
+                .connect_from(self.now, at(own), remote, options, mtu)
+                .map(|id| (id, at(own))),
+            (false, false) => (host.stack).connect(self.now, from, remote, options, mtu),
+            (false, true) => {
                 let mut socket = host.stack.socket(self.now, from, options);
                 socket.set_fast_open_connect(true);
                 let own = Addr {
@@ -157,16 +162,16 @@ impl tcplab_apps::Host for Net {
     }
 
     #[inline]
-    fn write(&mut self, end: usize, left: u64, urgent: bool) -> Result<u64, Errno> {
+    fn write(&mut self, end: usize, left: u64, flag: Option<Flag>) -> Result<u64, Errno> {
         let most = left.min(CHUNK);
         let wrote = self.with(end, |e, cx| {
-            let wrote = match urgent {
+            let wrote = match flag {
                 _ if e.is_deferred() => match e.connect_with_data(cx, most) {
                     0 => Err(SocketError::Again),
                     wrote => Ok(wrote),
                 },
-                true => e.write_urgent(cx, most),
-                false => e.write(cx, most, false),
+                Some(Flag::Urgent) => e.write_urgent(cx, most),
+                _ => e.write(cx, most, flag == Some(Flag::More)),
             };
             // poll(2) does not ask a socket for room before the connection stands.
             (wrote, e.state() == State::SynSent || e.is_writable(cx))
@@ -393,7 +398,7 @@ fn is_other_ready(host: &mut Host, now: Instant, watch: Watch, socket: Socket) -
 /// taken by what a cut segment needs beside its bytes. Then the socket is to tell again.
 fn is_writable(host: &mut Host, now: Instant, id: ConnId) -> bool {
     let ready = |e: &mut Endpoint, cx: &mut Cx<'_>| {
-        let stands = e.state() != State::SynSent;
+        let stands = !e.is_connecting();
         e.is_closed() || e.is_deferred() || (stands && e.poll_writable(cx))
     };
     host.stack.with(now, id, ready).unwrap_or(true)

@@ -37,8 +37,8 @@ impl AckState {
             self.ato = ato_min;
             return;
         }
-        let gap = now.wrapping_sub(self.lrcvtime) as i32;
-        let gap = gap.max(0) as u32;
+        // Unsigned, as Linux compares it. After crossed SYNs no time stands here yet: the gap is a long one.
+        let gap = now.wrapping_sub(self.lrcvtime);
         if gap <= ato_min / 2 {
             self.ato = self.ato / 2 + ato_min / 2;
         } else if gap < self.ato {

@@ -78,6 +78,15 @@ impl Endpoint {
         self.request.is_some() && self.state == crate::State::SynRecv
     }
 
+    /// In SYN-SENT, or in SYN-RECEIVED after crossed SYNs: poll(2) treats it as not connected.
+    pub fn is_connecting(&self) -> bool {
+        match self.state {
+            crate::State::SynSent => true,
+            crate::State::SynRecv => !self.is_passive_fast_open(),
+            _ => false,
+        }
+    }
+
     /// Such a child, given out by accept(2).
     pub(crate) fn is_taken_child(&self) -> bool {
         self.request.as_ref().is_some_and(|req| req.taken)

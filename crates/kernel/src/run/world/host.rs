@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 
 use nix::sys::epoll::EpollFlags;
 use nix::sys::socket::{Shutdown, shutdown};
-use tcplab_apps::{AckState, End, Host, Interest, Message, Read, Replayed};
+use tcplab_apps::{AckState, End, Flag, Host, Interest, Message, Read, Replayed};
 use tcplab_base::{Duration, Errno, Instant};
 use tcplab_os::sys::{self, SockOpt};
 use tcplab_os::tcp_info::tcp_info;
@@ -44,12 +44,13 @@ impl Host for Net<'_> {
         let made = self.socket_to_connect(end);
         let fd = self.must(made).ok_or(Errno::EIO)?;
         let app = &self.point.apps[self.sockets[end].app];
-        let server = match (&self.site, app.client == app.server) {
+        let (own, peer) = app.hosts(end.is_multiple_of(2));
+        let peer = match (&self.site, own == peer) {
             (Some(site), _) => site.peer,
             (None, true) => loopback_address(self.point.ip),
-            (None, false) => host_address(self.point.ip, app.server),
+            (None, false) => host_address(self.point.ip, peer),
         };
-        let to = SocketAddr::new(server, app.port);
+        let to = SocketAddr::new(peer, app.port);
         let port = socket::begin(&fd, to).map_err(errno)?;
         self.sockets[end].fd = Some(fd);
         Ok(port)
@@ -78,8 +79,8 @@ impl Host for Net<'_> {
         self.must(prepared);
     }
 
-    fn write(&mut self, end: usize, left: u64, urgent: bool) -> Result<u64, Errno> {
-        self.sockets[end].write(left, urgent)
+    fn write(&mut self, end: usize, left: u64, flag: Option<Flag>) -> Result<u64, Errno> {
+        self.sockets[end].write(left, flag)
     }
 
     fn read(&mut self, end: usize, most: u64) -> Result<Read, Errno> {
@@ -256,7 +257,11 @@ impl Net<'_> {
         let sock = &self.sockets[end];
         self.network.hosts[sock.host].enter()?;
         let fd = socket::make(sock.kind, self.point.ip, &sock.options)?;
-        if self.point.apps[sock.app].fastopen {
+        let app = &self.point.apps[sock.app];
+        if app.is_simultaneous() {
+            socket::bind_to(&fd, self.point.ip, app.port)?;
+        }
+        if app.fastopen {
             sys::set_int(&fd, SockOpt::FASTOPEN_CONNECT, 1)
                 .context(|| "cannot set TCP_FASTOPEN_CONNECT".into())?;
         }

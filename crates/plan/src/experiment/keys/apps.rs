@@ -40,10 +40,13 @@ pub(crate) const BACKLOG: Key = key("backlog", Form::Count((0, 65_535)), number(
 pub(crate) const DEFER_ACCEPT: Key = key("defer_accept", Form::Time(Bounds::Whole(1_000_000_000, 3_600, "seconds")), says("off"), "TCP_DEFER_ACCEPT of the listener: a connection is there to be accepted when data came, or after this time, whole seconds");
 pub(crate) const FASTOPEN: Key = key("fastopen", Form::Flag, flag(false), "TCP Fast Open: the client's first write goes with its SYN (TCP_FASTOPEN_CONNECT), the listener takes it (TCP_FASTOPEN); the server's host needs bit 2 in `net.ipv4.tcp_fastopen`");
 pub(crate) const ACCEPT_EVERY: Key = key("accept_every", Form::Time(Bounds::Any), number(0), "the server accepts one connection, then waits this long; 0: accepts all at once");
+pub(crate) const OPEN: Key = key("open", Form::Words(&["listen", "simultaneous"]), word("listen"), "`simultaneous`: nobody listens, both ends bind `port` and connect, and their SYNs cross (RFC 9293, figure 8); for one connection between two hosts");
+pub(crate) const SERVER_START: Key = key("server_start", Form::Time(Bounds::Any), says("`start`"), "time at which the server's end connects (with `open = \"simultaneous\"`)");
 /// `[[app]]`, whatever its kind.
 pub(crate) const APP: &[Key] = &[
     NAME, KIND, CLIENT, SERVER, PORT, START, CONNECTIONS, STAGGER, CLIENT_SOCKET, SERVER_SOCKET, CLIENT_CHANGE,
-    SERVER_CHANGE, CLIENT_TIMEOUT, SERVER_TIMEOUT, LISTENS, BACKLOG, ACCEPT_EVERY, DEFER_ACCEPT, FASTOPEN,
+    SERVER_CHANGE, CLIENT_TIMEOUT, SERVER_TIMEOUT, LISTENS, BACKLOG, ACCEPT_EVERY, DEFER_ACCEPT, FASTOPEN, OPEN,
+    SERVER_START,
 ];
 pub(crate) const COUNT: Key = key("count", Form::Count(COUNTS), says("no limit"), "ends after this many writes, transactions or datagrams");
 pub(crate) const DURATION: Key = key("duration", Form::Time(LONGER), says("10s without `count`"), "ends this long after the connection was established");
@@ -53,12 +56,13 @@ pub(crate) const STREAM_CHUNK: Key = key("chunk", Form::Size(CHUNK), number(1460
 pub(crate) const STREAM_EVERY: Key = key("every", Form::Time(Bounds::Any), number(0), "time between two writes, on an absolute schedule; 0: as fast as the socket accepts them");
 pub(crate) const STREAM_LATE: Key = key("late", Form::Time(Bounds::Any), number(0), "delays each write, and all later writes, by a random time up to this: a loop that takes time itself");
 pub(crate) const STREAM_URGENT: Key = key("urgent", Form::Count(COUNTS), says("none"), "each Nth write is sent with MSG_OOB: its last byte is urgent, and the client does not read it");
+pub(crate) const STREAM_MORE: Key = key("more", Form::Count((2, MAX_COUNT)), says("none"), "of each N writes, all but the last are sent with MSG_MORE: only full segments leave, and what is left after 200 ms; a write with MSG_OOB is sent without it");
 pub(crate) const STREAM_READ: Key = key("read", Form::Size(CHUNK), number(64 << 10), "most bytes per read");
 pub(crate) const READ_PAUSE: Key = key("read_pause", Form::Time(Bounds::Any), number(0), "the reader stops once for this long");
 pub(crate) const READ_PAUSE_AT: Key = key("read_pause_at", Form::Size((0, SIZE.max)), number(0), "bytes that it reads before `read_pause`");
 pub(crate) const READ_EVERY: Key = key("read_every", Form::Time(Bounds::Any), number(0), "time from one read to the next: with `read`, a reader of a rate; 0: reads as data come");
 const STREAM: &[Key] = &[
-    STREAM_CHUNK, STREAM_EVERY, STREAM_LATE, STREAM_URGENT, STREAM_READ, READ_PAUSE, READ_PAUSE_AT, READ_EVERY, COUNT, DURATION,
+    STREAM_CHUNK, STREAM_EVERY, STREAM_LATE, STREAM_URGENT, STREAM_MORE, STREAM_READ, READ_PAUSE, READ_PAUSE_AT, READ_EVERY, COUNT, DURATION,
 ];
 
 pub(crate) const ECHO_SIZE: Key = key("size", Form::Size(MESSAGE), number(1), "bytes of a message");
@@ -87,7 +91,7 @@ pub(crate) const WEB_SIZES: Key = key("sizes", Form::Sizes(MESSAGE), number(10 <
 pub(crate) const WEB_THINK: Key = key("think", Form::Times, number(0), "pauses of the client before each request except the first; the last value repeats");
 const WEB: &[Key] = &[WEB_REQUEST, WEB_SIZES, WEB_THINK];
 
-pub(crate) const WRITES: Key = key("messages", Form::Texts, MUST, "what both ends do, in order: `client` or `server`, then `BYTES`, `BYTES x N`, `shutdown` or `close`, then `after TIME` for a pause before it and `at once` (see [Conversations](#conversations))");
+pub(crate) const WRITES: Key = key("messages", Form::Texts, MUST, "what both ends do, in order: `client` or `server`, then `BYTES`, `BYTES x N`, `shutdown` or `close`, then `more` for MSG_MORE, `after TIME` for a pause before it and `at once` (see [Conversations](#conversations))");
 const MESSAGES: &[Key] = &[WRITES];
 
 pub(crate) const SINK_HOLD: Key = key("hold", Form::Time(Bounds::Any), number(10 * S), "how long the client holds the connection");

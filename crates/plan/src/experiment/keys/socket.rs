@@ -29,7 +29,7 @@ record! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cork: Option<bool> = CORK, "cork", Form::Flag, says("off"), "TCP_CORK from the beginning: only full segments leave, and what is left after 200 ms", contract::OF_TCP;
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        linger: Option<u32> = LINGER, "linger", Form::Count((0, 0)), says("off"), "SO_LINGER with 0 seconds: close resets the connection", contract::OF_TCP;
+        linger: Option<u32> = LINGER, "linger", Form::Count((0, 0)), says("off"), "SO_LINGER with 0 seconds: close resets the connection; a longer time only makes close(2) wait, and sends the same packets: it is not accepted", contract::OF_TCP;
         #[serde(default, skip_serializing_if = "Option::is_none")]
         linger2_ns: Option<i64> = LINGER2, "linger2", Form::Time(Bounds::Whole(SECOND_NS, 120, "seconds")), says("`net.ipv4.tcp_fin_timeout`"), "TCP_LINGER2: how long a closed connection waits for the peer's FIN, whole seconds", contract::OF_TCP;
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -12,6 +12,7 @@ use crate::point::{Point, SocketChange};
 use crate::rules::{
     MAX_ALL_APPS, MAX_COUNT, MAX_MESSAGES, MAX_OUTAGES, MAX_PAGES, MAX_PATH, MAX_TEXT, RESERVED,
 };
+use crate::simultaneous;
 use crate::ways::Ways;
 use tcplab_base::quantity::SIZE;
 
@@ -28,12 +29,12 @@ pub(super) fn check(point: &Point) -> Checked {
     for (index, app) in apps.iter().enumerate() {
         let at =
             |key: &str, message: String| Err(Wrong::at(format!("apps[{index}].{key}"), message));
-        let port = (app.server, app.port, app.does.is_udp());
-        if let Some(other) = ports.insert(port, app.name.as_str()) {
-            return at(
-                "port",
-                format!("`{other}` has port {} of this server", app.port),
-            );
+        for port in app.bound_ports() {
+            if let Some(other) = ports.insert(port, app.name.as_str()) {
+                let host = &point.hosts[port.0].name;
+                let message = format!("`{other}` has port {} of host `{host}`", app.port);
+                return at("port", message);
+            }
         }
         if app.does.is_replay() && direct_link(&point.links, app.client, app.server).is_none() {
             let [from, to] = [app.client, app.server].map(|host| &point.hosts[host].name);
@@ -132,6 +133,17 @@ fn one(app: &App, point: &Point) -> Checked {
     if let Some(why) = fastopen::obstacle(app, &point.hosts) {
         return Err(Wrong::at("fastopen", why));
     }
+    if let Some(ns) = app.server_connects_ns {
+        timed("server_connects_ns", Some(ns), &keys::SERVER_START)?;
+    }
+    if let Some((key, why)) = simultaneous::obstacle(app) {
+        let key = if key == "open" {
+            "server_connects_ns"
+        } else {
+            key
+        };
+        return Err(Wrong::at(key, why));
+    }
     if app.does.is_replay() && app.connections != 1 {
         let message = "a replay has one sender: write one application per sender";
         return Err(Wrong::at("connections", message));
@@ -160,11 +172,13 @@ fn does(does: &AppKind) -> Checked {
             urgent,
             read,
             until,
+            more,
         } => {
             of("chunk", Some(*chunk), &keys::STREAM_CHUNK)?;
             time("every_ns", *every_ns, 0)?;
             timed("late_ns", Some(*late_ns), &keys::STREAM_LATE)?;
             number("urgent", *urgent, (0, MAX_COUNT))?;
+            number("more", *more, (0, MAX_COUNT))?;
             of("read", Some(*read), &keys::STREAM_READ)?;
             extent(until)
         }
