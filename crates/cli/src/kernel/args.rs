@@ -27,6 +27,7 @@ Examples:
   tcplab kernel build 6.1                          use it with --on uml:6.1
   tcplab kernel build 6.1 --edit mss-boundary      use it with --on uml:6.1+mss-boundary
   tcplab kernel build 6.1 --hz 1000                use it with --on uml:6.1@1000
+  tcplab kernel build --all --hz 1000              build 5.10, 6.1, 6.12 and 7.2, one after another
   tcplab kernel build --source ~/linux --name my-patch    use it with --on uml:my-patch
   tcplab kernel build 6.1 --edit ./mine.toml       apply your own edit (docs/kernels.md)
 
@@ -42,12 +43,15 @@ Edits that ship with tcplab:
 
 The first build takes about 6 CPU minutes and 3 GB of temporary disk space; each edit takes seconds more.")]
 pub struct BuildArgs {
-    /// Version of Debian's linux-source package: a series (6.1) or a release (6.1.176)
-    #[arg(value_name = "VERSION", required_unless_present = "source")]
+    /// Version of Debian's linux-source package: a series (5.10, 6.1, 6.12, 7.2) or a release (6.1.176)
+    #[arg(value_name = "VERSION", required_unless_present_any = ["source", "all"])]
     pub version: Option<String>,
     /// Build a copy of this source tree instead of Debian's package; the tree itself is not modified
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "version")]
     pub source: Option<PathBuf>,
+    /// Build every series that Debian has (5.10, 6.1, 6.12, 7.2), one after another
+    #[arg(long, conflicts_with_all = ["version", "source", "name"])]
+    pub all: bool,
     /// Apply an edit: the name of one that ships with tcplab, or a file (repeatable)
     #[arg(long, value_name = "NAME|FILE")]
     pub edit: Vec<String>,

@@ -12,19 +12,24 @@ const EVERY: u64 = 100;
 /// Shows the steps of a build.
 pub struct Progress {
     bar: Option<ProgressBar>,
+    /// Before each line: which of several builds this is.
+    place: String,
 }
 
 impl Progress {
-    /// On standard error.
-    pub fn new() -> Self {
+    /// On standard error; `place` stands before each line.
+    pub fn new(place: &str) -> Self {
         let bar = crate::progress::is_for_people().then(ProgressBar::new_spinner);
-        Self { bar }
+        Self {
+            bar,
+            place: place.to_owned(),
+        }
     }
 
     /// Shows one step.
     pub fn show(&mut self, step: Step) {
         match (&self.bar, step) {
-            (_, Step::Waiting) => self.line("another build is running; waiting for it"),
+            (_, Step::Waiting(wait)) => self.line(&wait.to_string()),
             (_, Step::Phase(text)) => self.line(text),
             (
                 Some(bar),
@@ -56,12 +61,13 @@ impl Progress {
     }
 
     fn line(&self, text: &str) {
+        let text = format!("{}{text}", self.place);
         match &self.bar {
             Some(bar) => {
-                bar.println(safe(text));
+                bar.println(safe(&text));
                 bar.set_position(0);
             }
-            None => say(text),
+            None => say(&text),
         }
     }
 }

@@ -35,7 +35,7 @@ pub fn run(args: &RmArgs) -> Result<ExitCode, Failure> {
     let names: Result<Vec<UmlName>, Failure> = args.names.iter().map(|n| kernel_name(n)).collect();
     let names = names?;
     let store = Store::of_user()?;
-    let lock = store.lock(|| say("a build is running; waiting for it"))?;
+    let lock = store.lock("tcplab kernel rm", |wait| say(&wait.to_string()))?;
     // All or none: a misspelt name removes nothing.
     for name in &names {
         if let Err(StoreError::NotBuilt { name, .. }) = store.find(name) {

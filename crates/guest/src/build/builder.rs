@@ -20,7 +20,7 @@ const DISK_FIRST: u64 = 3_000_000_000;
 /// Room that another build from the same source takes.
 const DISK_NEXT: u64 = 500_000_000;
 
-/// One request while it is worked on, under the store's lock.
+/// One request while it is worked on, under the lock of its source.
 pub(super) struct Builder<'a> {
     store: &'a Store,
     request: &'a Request,
@@ -110,7 +110,11 @@ impl<'a> Builder<'a> {
                     Some(tarball) => tarball,
                     None => {
                         step(Step::Phase("fetching the source package"));
-                        package::fetch(self.store, &wanted, &mut self.log("fetch")?)?
+                        package::fetch(
+                            self.store,
+                            &wanted,
+                            &mut self.log(&format!("{}-fetch", wanted.package()))?,
+                        )?
                     }
                 };
                 let sum = package::sum(self.store, &tarball.path)?;
@@ -137,7 +141,7 @@ impl<'a> Builder<'a> {
                 if !is_there {
                     step(Step::Phase("unpacking the source"));
                 }
-                let mut log = self.log("unpack")?;
+                let mut log = self.log(&format!("{}-unpack", tarball.package))?;
                 let tree = source::unpack(self.store, &tarball, sum, &self.always, &mut log)?;
                 overlay::restore(&tree.path)?;
                 Ok(tree)
@@ -210,7 +214,10 @@ impl<'a> Builder<'a> {
         let with = format!(" with {}", edits.names().join(" and "));
         step(Step::Phase(&self.title(tree, &with)));
         let before = children_cpu_s();
-        let make = self.make(tree, self.store.root().join("build/edited"));
+        let make = self.make(
+            tree,
+            self.store.root().join(format!("build/{}-edited", tree.id)),
+        );
         crate::store::remove(&make.folder)?;
         let mut log = self.log(&format!("{}-hz{}-edited", tree.id, self.request.hz))?;
         let mut copy = Command::new("cp");
@@ -368,7 +375,7 @@ mod tests {
     fn names_of_a_kernel() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::at(folder.path());
-        let lock = store.lock(|| ()).unwrap();
+        let lock = store.lock("a test", |_| ()).unwrap();
         let tree = folder.path().join("net-next");
         std::fs::create_dir(&tree).unwrap();
         let names = |origin: Origin, asked: &[&str], hz, name: Option<&str>, of: &[&str]| {

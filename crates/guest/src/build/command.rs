@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn a_failure_shows_the_end_of_the_log() {
         let folder = tempfile::tempdir().unwrap();
-        let lock = Store::at(folder.path()).lock(|| ()).unwrap();
+        let lock = Store::at(folder.path()).lock("a test", |_| ()).unwrap();
         let path = folder.path().join("logs/x.log");
         let mut log = Log::create(&path, &lock).unwrap();
         let mut seen = Vec::new();
@@ -209,13 +209,13 @@ mod tests {
     fn programs_hold_the_lock() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::at(folder.path());
-        let lock = store.lock(|| ()).unwrap();
+        let lock = store.lock_source("a", "a test", |_| ()).unwrap();
         let mut command = Command::new("cat");
         let command_with_lock = command.stdin(Stdio::piped()).stdout(lock.share().unwrap());
         let mut child = command_with_lock.spawn().unwrap();
         drop((lock, command));
         let mut waited = false;
-        let again = store.lock(|| {
+        let again = store.lock_source("a", "another", |_| {
             waited = true;
             drop(child.stdin.take());
         });

@@ -31,14 +31,31 @@ pub enum BuildError {
     #[error("User-Mode Linux can be built on x86-64 Linux only, not on {0}")]
     Machine(&'static str),
     /// Debian has no such source package, or apt cannot get it.
-    #[error(
-        "no source of Linux {version}: {why}; `apt-cache search --names-only '^linux-source-'` lists the versions, or name a tree with --source DIR"
-    )]
+    #[error("no source of Linux {version}: {why}. Name one of these, or a tree with --source DIR")]
     NoPackage {
         /// The version asked for.
         version: String,
         /// What was tried.
         why: String,
+    },
+    /// Debian's keys are not installed.
+    #[error(
+        "Debian's keyring is missing, which verifies the source packages; install: sudo apt-get install debian-archive-keyring"
+    )]
+    NoKeyring,
+    /// Suites of Debian that this machine's apt does not know cannot be read.
+    #[error("cannot read the lists of Debian {}: {cause}. Without them, copy {file} to /usr/src/{file}, or name a tree with --source DIR. The end of {}:\n{tail}", suites.join(" and "), log.display())]
+    Suites {
+        /// Suites, each with its mirror.
+        suites: Vec<String>,
+        /// What is wrong, and what to do.
+        cause: &'static str,
+        /// The file that would do.
+        file: String,
+        /// All that was printed.
+        log: PathBuf,
+        /// Its last lines.
+        tail: String,
     },
     /// The folder is no source tree of Linux.
     #[error("{}: not a Linux source tree: {lacks} is missing", path.display())]
@@ -107,6 +124,8 @@ impl BuildError {
                 | Self::Disk { .. }
                 | Self::Machine(_)
                 | Self::NoPackage { .. }
+                | Self::NoKeyring
+                | Self::Suites { .. }
                 | Self::Apt { .. }
         )
     }

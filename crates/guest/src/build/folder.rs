@@ -13,7 +13,7 @@ use std::process::Command;
 use tcplab_os::output::write_own;
 
 use super::source::is_needed;
-use super::{BuildError, hash};
+use super::{BuildError, hash, overlay};
 use crate::edit::Edits;
 
 /// One file as it was when it was copied.
@@ -39,7 +39,8 @@ pub(crate) fn copy(from: &Path, to: &Path, always: &Edits) -> Result<String, Bui
     let old = read_index(&index_path);
     // Gone while the copy is changed: after a crash everything is compared again.
     crate::store::remove(&index_path)?;
-    let edited = always.files();
+    let may_change = always.files();
+    let edited = overlay::edited(from, always)?;
     let mut new = Index::new();
     for name in files(from)? {
         let path = from.join(&name);
@@ -51,7 +52,9 @@ pub(crate) fn copy(from: &Path, to: &Path, always: &Edits) -> Result<String, Bui
         };
         let stamp = stamp(&meta);
         let target = to.join(&name);
+        // Which edits a file gets may depend on other files.
         if let Some(entry) = old.get(&key).filter(|e| e.stamp == stamp)
+            && !may_change.contains(&name)
             && target.symlink_metadata().is_ok()
         {
             new.insert(key, entry.clone());
@@ -60,8 +63,7 @@ pub(crate) fn copy(from: &Path, to: &Path, always: &Edits) -> Result<String, Bui
         let sha256 = if meta.is_symlink() {
             copy_link(&path, &target)?
         } else {
-            let edits = edited.contains(&name).then_some(always);
-            copy_file(&path, &name, &target, &meta, edits)?
+            copy_file(&path, &target, &meta, edited.get(&name))?
         };
         new.insert(key, Entry { stamp, sha256 });
     }
@@ -151,21 +153,17 @@ fn copy_link(from: &Path, to: &Path) -> Result<String, BuildError> {
     Ok(hash::of_bytes(points_to.as_os_str().as_encoded_bytes()))
 }
 
-/// Copies a file, unless the copy has that content already; gives the hash of the original.
+/// Copies a file, or what the edits made of it, unless the copy has that content already; gives
+/// the hash of the original.
 fn copy_file(
     from: &Path,
-    name: &Path,
     to: &Path,
     meta: &Metadata,
-    edits: Option<&Edits>,
+    edited: Option<&String>,
 ) -> Result<String, BuildError> {
     let content = fs::read(from).map_err(BuildError::io(from))?;
     let sum = hash::of_bytes(&content);
-    let content = match (edits, String::from_utf8(content)) {
-        (Some(edits), Ok(text)) => edits.apply(name, &text)?.into_bytes(),
-        (_, Ok(text)) => text.into_bytes(),
-        (_, Err(e)) => e.into_bytes(),
-    };
+    let content = edited.map_or(content, |text| text.clone().into_bytes());
     if fs::read(to).is_ok_and(|old| old == content) {
         return Ok(sum);
     }
@@ -219,13 +217,19 @@ mod tests {
         fs::write(path, text).unwrap();
     }
 
-    /// A tree with what every build edits.
     fn source(root: &Path) {
         write(root, "arch/um/Kconfig", "config HZ\n\tint\n\tdefault 100\n");
-        let util = "int os_getrandom(void)\n{\n\treturn getrandom(buf, len, flags);\n}\n";
-        write(root, "arch/um/os-Linux/util.c", util);
         write(root, "net/ipv4/tcp.c", "old\n");
         write(root, "net/ipv4/tcp_input.c", "same\n");
+    }
+
+    /// Stands for the edits that every build gets.
+    fn always(folder: &Path) -> Edits {
+        let path = folder.join("mine.toml");
+        let text = "says = 'x'\n[[change]]\nfile = 'arch/um/Kconfig'\nfind = 'int'\nafter = ' \"Timer frequency\"'\n";
+        fs::write(&path, text).unwrap();
+        let edit = crate::edit::Edit::load(path.to_str().unwrap()).unwrap();
+        Edits::new(vec![edit]).unwrap()
     }
 
     fn age(path: &Path) -> Duration {
@@ -246,10 +250,9 @@ mod tests {
         fs::create_dir_all(&to).unwrap();
         source(&from);
         write(&from, "net/gone.c", "x");
-        let always = Edits::always().unwrap();
+        let always = always(folder.path());
         let first = copy(&from, &to, &always).unwrap();
         let read = |name: &str| fs::read_to_string(to.join(name)).unwrap();
-        assert!(read("arch/um/os-Linux/util.c").contains("TCPLAB_SEED"));
         assert!(read("arch/um/Kconfig").contains("Timer frequency"));
         assert!(
             !fs::read_to_string(from.join("arch/um/Kconfig"))

@@ -3,8 +3,9 @@
 //!
 //! The unedited source is built once for each HZ. An edited kernel starts from a copy of that
 //! build folder, with the edits in the source only while it is compiled (`overlay`), so it
-//! costs what the edited files cost. All of this happens under the store's lock.
+//! costs what the edited files cost. All of this happens under the lock of its source.
 
+mod apt;
 mod builder;
 mod command;
 mod error;
@@ -17,6 +18,7 @@ mod request;
 mod source;
 mod tools;
 
+pub use apt::known_series;
 pub use error::BuildError;
 pub(crate) use hash::of_file as hash_of_file;
 pub(crate) use request::folder_name;

@@ -7,6 +7,7 @@ use std::process::Command;
 
 use tcplab_os::output::write_own;
 
+use super::apt::{self, Apt};
 use super::command::{Log, output};
 use super::{BuildError, hash};
 use crate::store::Store;
@@ -25,10 +26,22 @@ pub(crate) struct Tarball {
 pub(crate) struct Wanted<'a>(pub(crate) &'a str);
 
 impl Wanted<'_> {
+    /// `6.1`.
+    pub(crate) fn series(&self) -> String {
+        let parts: Vec<&str> = self.0.split('.').take(2).collect();
+        parts.join(".")
+    }
+
     /// `linux-source-6.1`.
-    fn package(&self) -> String {
-        let series: Vec<&str> = self.0.split('.').take(2).collect();
-        format!("linux-source-{}", series.join("."))
+    pub(crate) fn package(&self) -> String {
+        format!("linux-source-{}", self.series())
+    }
+
+    fn none(&self, why: String) -> BuildError {
+        BuildError::NoPackage {
+            version: self.0.to_owned(),
+            why,
+        }
     }
 
     /// Whether a package of this version will do.
@@ -78,24 +91,54 @@ fn numbers(version: &str) -> Vec<u64> {
     parts.filter_map(|p| p.parse().ok()).collect()
 }
 
-/// Gets the package by apt, into the store: the system is left alone.
+/// Gets the package by apt, into the store: the system is left alone. Debian's own archive is asked
+/// when the system's apt does not know the version.
 pub(crate) fn fetch(store: &Store, wanted: &Wanted, log: &mut Log) -> Result<Tarball, BuildError> {
+    let system = Apt::system();
+    let known = versions(&system, wanted)?;
+    if let Some(version) = known.iter().find(|v| wanted.takes(v)) {
+        return download(store, wanted, version, &system, log);
+    }
+    let debian = Apt::of_series(store, &wanted.series(), log)?;
+    let mut all = versions(&debian, wanted)?;
+    let got = match all.iter().find(|v| wanted.takes(v)) {
+        Some(version) => download(store, wanted, version, &debian, log),
+        None => {
+            all.extend(known);
+            let package = wanted.package();
+            Err(wanted.none(if all.is_empty() {
+                let series: Vec<&str> = apt::known_series().collect();
+                format!(
+                    "neither this machine's apt nor Debian has {package}; Debian has {}",
+                    series.join(", ")
+                )
+            } else {
+                format!("{package} exists as {}", all.join(", "))
+            }))
+        }
+    };
+    debian.clean()?;
+    got
+}
+
+/// The versions of the package that an apt knows, newest first.
+fn versions(apt: &Apt, wanted: &Wanted) -> Result<Vec<String>, BuildError> {
+    let mut madison = apt.command("apt-cache");
+    let text = output(madison.args(["madison", &wanted.package()]));
+    let text = text.ok_or_else(|| wanted.none("apt-cache does not run here".into()))?;
+    Ok(madison_versions(&text))
+}
+
+/// Downloads and unpacks a version that this apt knows.
+fn download(
+    store: &Store,
+    wanted: &Wanted,
+    version: &str,
+    apt: &Apt,
+    log: &mut Log,
+) -> Result<Tarball, BuildError> {
     let package = wanted.package();
-    let none = |why: String| BuildError::NoPackage {
-        version: wanted.0.to_owned(),
-        why,
-    };
-    let madison = output(Command::new("apt-cache").args(["madison", &package]))
-        .ok_or_else(|| none("cannot run apt-cache".into()))?;
-    let known = madison_versions(&madison);
-    let Some(version) = known.iter().find(|v| wanted.takes(v)) else {
-        let why = if known.is_empty() {
-            format!("apt does not know the package {package}; try `apt-get update`")
-        } else {
-            format!("apt has {package} {}", known.join(", "))
-        };
-        return Err(none(why));
-    };
+    let none = |why: String| wanted.none(why);
     // A slash or `..` cannot be in a Debian version; the epoch's colon is no trouble in a name.
     let folder = store
         .root()
@@ -104,7 +147,7 @@ pub(crate) fn fetch(store: &Store, wanted: &Wanted, log: &mut Log) -> Result<Tar
     let part = folder.with_extension("part");
     crate::store::remove(&part)?;
     fs::create_dir_all(&part).map_err(BuildError::io(&part))?;
-    let mut download = Command::new("apt-get");
+    let mut download = apt.command("apt-get");
     download
         .arg("download")
         .arg(format!("{package}={version}"))

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::builder::Builder;
-use super::{BuildError, command, find_program};
+use super::{BuildError, command, find_program, hash, package};
 use crate::edit::{Edit, Edits};
-use crate::store::{Store, UmlKernel};
+use crate::store::{Store, UmlKernel, Wait};
 use crate::words::is_word;
 
 /// What to build from.
@@ -35,11 +35,37 @@ pub struct Request {
     pub install: bool,
 }
 
+impl Request {
+    /// What others read who wait for this build: `Linux 6.1 at 1000 Hz with mss-boundary`.
+    fn title(&self) -> String {
+        let from = match &self.origin {
+            Origin::Package(version) => format!("Linux {version}"),
+            Origin::Folder(folder) => folder.display().to_string(),
+        };
+        let edits = self.edits.names().join(" and ");
+        let with = if edits.is_empty() { "" } else { " with " };
+        format!("the build of {from} at {} Hz{with}{edits}", self.hz)
+    }
+
+    /// The name of the source that the build works on, of which there is one unpacked tree.
+    fn source(&self) -> String {
+        match &self.origin {
+            Origin::Package(version) => package::Wanted(version).package(),
+            Origin::Folder(folder) => {
+                let path = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+                let digits = hash::of_bytes(path.as_os_str().as_encoded_bytes());
+                let digits: String = digits.chars().take(12).collect();
+                format!("folder-{digits}")
+            }
+        }
+    }
+}
+
 /// What happens during a build.
 #[derive(Clone, Copy, Debug)]
 pub enum Step<'a> {
-    /// Another process builds.
-    Waiting,
+    /// Another process works on the same source, or removes; said at once and each minute.
+    Waiting(&'a Wait),
     /// A new phase.
     Phase(&'a str),
     /// A step of make was done.
@@ -83,7 +109,8 @@ pub fn build(
     {
         return Err(BuildError::Name(name.to_owned()));
     }
-    let lock = store.lock(|| step(Step::Waiting))?;
+    let what = request.title();
+    let lock = store.lock_source(&request.source(), &what, |wait| step(Step::Waiting(wait)))?;
     Builder::new(store, request, &lock)?.run(step)
 }
 

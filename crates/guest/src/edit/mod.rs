@@ -3,15 +3,21 @@
 //! documents the form. The shipped ones lie in `shipped/`.
 
 mod anchor;
+mod change;
+mod error;
+mod variant;
 
 use std::collections::BTreeSet;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use tcplab_os::text::{TextError, read_text};
+use tcplab_os::text::read_text;
 
-use self::anchor::Lost;
-use crate::words::did_you_mean;
+use self::change::Change;
+use self::variant::Variant;
+
+pub(crate) use self::change::Texts;
+pub use self::error::EditError;
 
 /// The longest edit.
 const MOST_BYTES: u64 = 1 << 20;
@@ -45,88 +51,6 @@ const ALWAYS: &[(&str, &str)] = &[
     ("still-clock", include_str!("shipped/still-clock.toml")),
 ];
 
-/// Why an edit cannot be read or applied.
-#[derive(Debug, thiserror::Error)]
-pub enum EditError {
-    /// Neither a shipped edit nor a file.
-    #[error("no edit `{name}`{}; use one of {}, or name a file", did_you_mean(nearest), Edit::shipped_names().join(", "))]
-    Unknown {
-        /// What was asked for.
-        name: String,
-        /// The shipped edit with the most similar name.
-        nearest: Option<String>,
-    },
-    /// The file cannot be read.
-    #[error("cannot read an edit: {0}")]
-    Unreadable(TextError),
-    /// It is not in the form of an edit.
-    #[error("edit {file}: {message}")]
-    Form {
-        /// The file, or the name of a shipped edit.
-        file: String,
-        /// What is wrong, with line and column.
-        message: String,
-    },
-    /// The source has no such file.
-    #[error("edit {edit}: the source has no file {file}")]
-    NoFile {
-        /// The edit.
-        edit: String,
-        /// The file it wants to change.
-        file: String,
-    },
-    /// The file has no such function.
-    #[error("edit {edit}: {file} has no function {function}()")]
-    NoFunction {
-        /// The edit.
-        edit: String,
-        /// The file.
-        file: String,
-        /// The function.
-        function: String,
-    },
-    /// The words are not there.
-    #[error(
-        "edit {edit}: {file}{} does not contain `{find}`; is this another kernel version?",
-        inside(function)
-    )]
-    NoAnchor {
-        /// The edit.
-        edit: String,
-        /// The file.
-        file: String,
-        /// The function, when the edit names one.
-        function: Option<String>,
-        /// The words.
-        find: String,
-    },
-    /// The words are there more than once.
-    #[error("edit {edit}: `{find}` is in {file}{} {} times, lines {}; add words or `function` to select one place", inside(function), lines.len(), join(lines))]
-    Several {
-        /// The edit.
-        edit: String,
-        /// The file.
-        file: String,
-        /// The function, when the edit names one.
-        function: Option<String>,
-        /// The words.
-        find: String,
-        /// Where they are, from 1, in the file as the edits before this one leave it.
-        lines: Vec<usize>,
-    },
-}
-
-fn inside(function: &Option<String>) -> String {
-    function
-        .as_ref()
-        .map_or(String::new(), |f| format!(", function {f}(),"))
-}
-
-fn join(lines: &[usize]) -> String {
-    let texts: Vec<String> = lines.iter().map(ToString::to_string).collect();
-    texts.join(", ")
-}
-
 /// One edit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
@@ -137,6 +61,7 @@ pub struct Edit {
     /// Names of shipped edits that are applied before it.
     includes: Vec<String>,
     changes: Vec<Change>,
+    variants: Vec<Variant>,
 }
 
 /// An edit as written.
@@ -149,22 +74,8 @@ struct Written {
     includes: Vec<String>,
     #[serde(default)]
     change: Vec<Change>,
-}
-
-/// One place to change.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Change {
-    /// Below the source's root.
-    file: String,
-    function: Option<String>,
-    find: String,
-    before: Option<String>,
-    replace: Option<String>,
-    after: Option<String>,
-    /// Whether a source without the words stays as it is, for what newer kernels need no more.
     #[serde(default)]
-    optional: bool,
+    variant: Vec<Variant>,
 }
 
 impl Edit {
@@ -236,15 +147,26 @@ impl Edit {
                 "`{name}` cannot be a name: letters, digits, `.`, `_` and `-` only, a letter first"
             )));
         }
-        if written.change.is_empty() && written.includes.is_empty() {
+        let is_empty = written.change.is_empty() && written.variant.is_empty();
+        if is_empty && written.includes.is_empty() {
             return Err(fail(
-                "the file needs a [[change]] table or `include`".into(),
+                "the file needs a [[change]] table, a [[variant]] table or `includes`".into(),
             ));
         }
         for (number, change) in (1..).zip(&written.change) {
             change
                 .check()
                 .map_err(|message| fail(format!("change {number}: {message}")))?;
+        }
+        for variant in &written.variant {
+            for (number, change) in (1..).zip(&variant.change) {
+                change.check().map_err(|message| {
+                    fail(format!(
+                        "variant `{}`, change {number}: {message}",
+                        variant.of
+                    ))
+                })?;
+            }
         }
         for other in &written.includes {
             if !Edit::shipped_names().contains(&other.as_str()) {
@@ -258,75 +180,21 @@ impl Edit {
             says: written.says,
             includes: written.includes,
             changes: written.change,
+            variants: written.variant,
         })
     }
-}
 
-impl Change {
-    fn check(&self) -> Result<(), String> {
-        let path = Path::new(&self.file);
-        let is_plain = |c: Component| matches!(c, Component::Normal(_));
-        if self.file.is_empty() || !path.components().all(is_plain) {
-            return Err(format!(
-                "file `{}` must be a path below the source's root, without `..`",
-                self.file
-            ));
-        }
-        if self.find.trim().is_empty() {
-            return Err("`find` has no words".into());
-        }
-        let ways = [&self.before, &self.replace, &self.after];
-        if ways.iter().filter(|way| way.is_some()).count() != 1 {
-            return Err("give exactly one of `before`, `replace` and `after`".into());
-        }
-        Ok(())
+    /// Every change that it may make.
+    fn all_changes(&self) -> impl Iterator<Item = &Change> {
+        let variants = self.variants.iter().flat_map(|v| &v.change);
+        self.changes.iter().chain(variants)
     }
 
-    /// The text with this change.
-    fn apply(&self, edit: &str, text: &str) -> Result<String, EditError> {
-        let (edit, file) = (edit.to_owned(), self.file.clone());
-        let (function, find) = (self.function.clone(), self.find.clone());
-        let range = match anchor::find(text, self.function.as_deref(), &self.find) {
-            Ok(range) => range,
-            Err(Lost::NoFunction | Lost::Nowhere) if self.optional => return Ok(text.to_owned()),
-            Err(Lost::NoFunction) => {
-                let function = function.unwrap_or_default();
-                return Err(EditError::NoFunction {
-                    edit,
-                    file,
-                    function,
-                });
-            }
-            Err(Lost::Nowhere) => {
-                return Err(EditError::NoAnchor {
-                    edit,
-                    file,
-                    function,
-                    find,
-                });
-            }
-            Err(Lost::Lines(lines)) => {
-                return Err(EditError::Several {
-                    edit,
-                    file,
-                    function,
-                    find,
-                    lines,
-                });
-            }
-        };
-        let (head, tail) = (
-            text.get(..range.start).unwrap_or_default(),
-            text.get(range.end..).unwrap_or_default(),
-        );
-        let anchor = text.get(range).unwrap_or_default();
-        let empty = String::new();
-        let (before, after) = (
-            self.before.as_ref().unwrap_or(&empty),
-            self.after.as_ref().unwrap_or(&empty),
-        );
-        let middle = self.replace.as_deref().unwrap_or(anchor);
-        Ok(format!("{head}{before}{middle}{after}{tail}"))
+    fn apply(&self, mut texts: Texts) -> Result<Texts, EditError> {
+        for change in &self.changes {
+            change.apply(&self.name, &mut texts)?;
+        }
+        variant::apply(&self.name, &self.variants, texts)
     }
 }
 
@@ -384,40 +252,32 @@ impl Edits {
         self.list.is_empty()
     }
 
-    /// The files that change, sorted.
+    /// The files that may change, sorted.
     pub(crate) fn files(&self) -> BTreeSet<PathBuf> {
-        let changes = self.list.iter().flat_map(|e| &e.changes);
+        let changes = self.list.iter().flat_map(Edit::all_changes);
         changes.map(|c| PathBuf::from(&c.file)).collect()
     }
 
-    /// The new text of a file.
-    pub(crate) fn apply(&self, file: &Path, text: &str) -> Result<String, EditError> {
-        let mut text = text.to_owned();
+    /// The files that change, as the edits leave them; `texts` are those of [`Self::files`] that the source has.
+    pub(crate) fn apply(&self, texts: Texts) -> Result<Texts, EditError> {
+        let mut edited = texts.clone();
         for edit in &self.list {
-            for change in edit.changes.iter().filter(|c| Path::new(&c.file) == file) {
-                text = change.apply(&edit.name, &text)?;
-            }
+            edited = edit.apply(edited)?;
         }
-        Ok(text)
-    }
-
-    /// The error for a file that the source does not have.
-    pub(crate) fn no_file(&self, file: &Path) -> EditError {
-        let owner = self
-            .list
-            .iter()
-            .find(|e| e.changes.iter().any(|c| Path::new(&c.file) == file));
-        EditError::NoFile {
-            edit: owner.map_or(String::new(), |e| e.name.clone()),
-            file: file.display().to_string(),
-        }
+        edited.retain(|file, text| texts.get(file) != Some(text));
+        Ok(edited)
     }
 
     /// All that decides what the edits do, for a hash: not their names and words.
     pub(crate) fn content(&self) -> String {
         let mut text = String::new();
-        for change in self.list.iter().flat_map(|e| &e.changes) {
-            text.push_str(&format!("{change:?}\n"));
+        for edit in &self.list {
+            for change in &edit.changes {
+                text.push_str(&format!("{change:?}\n"));
+            }
+            for variant in &edit.variants {
+                text.push_str(&format!("{:?}\n", variant.change));
+            }
         }
         text
     }

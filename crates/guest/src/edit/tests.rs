@@ -8,13 +8,20 @@ fn parse(text: &str) -> Result<Edit, EditError> {
     Edit::parse("test", "test.toml", text)
 }
 
-fn apply(edit: &str, source: &str) -> Result<String, EditError> {
+/// The texts that change of a source with these files.
+fn edit_all(edit: &str, files: &[(&str, &str)]) -> Result<Texts, EditError> {
     let list = vec![parse(edit)?];
-    Edits {
+    let edits = Edits {
         asked: vec![],
         list,
-    }
-    .apply(Path::new("a.c"), source)
+    };
+    let texts = files.iter().map(|(f, t)| (PathBuf::from(f), t.to_string()));
+    edits.apply(texts.collect())
+}
+
+fn apply(edit: &str, source: &str) -> Result<String, EditError> {
+    let mut texts = edit_all(edit, &[("a.c", source)])?;
+    Ok(texts.remove(Path::new("a.c")).unwrap_or_default())
 }
 
 const SOURCE: &str =
@@ -64,6 +71,75 @@ fn an_anchor_that_is_not_one_place_is_an_error_that_says_where() {
     }
 }
 
+const VARIANTS: &str = "says = 'x'
+[[change]]
+file = 'a.c'
+find = 'both'
+replace = 'BOTH'
+[[variant]]
+of = 'new ones'
+[[variant.change]]
+file = 'a.c'
+find = 'new'
+replace = 'NEW'
+[[variant]]
+of = 'old ones'
+[[variant.change]]
+file = 'b.h'
+find = 'head'
+replace = 'HEAD'
+[[variant.change]]
+file = 'a.c'
+find = 'old'
+replace = 'OLD'
+";
+
+#[test]
+fn of_variants_exactly_one_must_fit() {
+    let run = |a: &str, b: &str| {
+        edit_all(VARIANTS, &[("a.c", a), ("b.h", b)]).map(|t| t.into_values().collect::<Vec<_>>())
+    };
+    assert_eq!(
+        run("both new", "head").unwrap(),
+        ["BOTH new".replace("new", "NEW")]
+    );
+    assert_eq!(run("both old", "head").unwrap(), ["BOTH OLD", "HEAD"]);
+    for (a, b, message) in [
+        (
+            "both",
+            "head",
+            "edit test: it does not fit this source. new ones: a.c does not contain `new`; is this another kernel version?. \
+             old ones: a.c does not contain `old`; is this another kernel version?",
+        ),
+        (
+            "both old new",
+            "head",
+            "edit test: two variants fit this source, `new ones` and `old ones`; only one may",
+        ),
+        (
+            "new",
+            "head",
+            "edit test: a.c does not contain `both`; is this another kernel version?",
+        ),
+    ] {
+        assert_eq!(run(a, b).unwrap_err().to_string(), message);
+    }
+    // Half of a variant is none of it.
+    assert_eq!(run("both new", "").unwrap(), ["BOTH NEW"]);
+    let text = run("both old", "").unwrap_err().to_string();
+    assert!(
+        text.contains("old ones: b.h does not contain `head`"),
+        "{text}"
+    );
+    let text = edit_all(VARIANTS, &[("a.c", "both old")])
+        .unwrap_err()
+        .to_string();
+    assert!(
+        text.contains("old ones: the source has no file b.h"),
+        "{text}"
+    );
+}
+
 #[test]
 fn what_is_no_edit_is_refused() {
     let change = "[[change]]\nfile = 'a.c'\nfind = 'x'\nreplace = ''\n";
@@ -77,6 +153,10 @@ fn what_is_no_edit_is_refused() {
         (
             format!("says = 'x'\n{change}before = 'y'\n"),
             "change 1: give exactly one of",
+        ),
+        (
+            VARIANTS.replace("replace = 'HEAD'", ""),
+            "variant `old ones`, change 1: give exactly one of",
         ),
         (
             format!("says = 'x'\n{}", change.replace("a.c", "../a.c")),
@@ -121,7 +201,7 @@ fn the_shipped_edits_are_in_order() {
                 .is_empty()
         );
     }
-    assert_eq!(Edits::always().unwrap().files().len(), 6);
+    assert_eq!(Edits::always().unwrap().files().len(), 8);
 }
 
 #[test]

@@ -38,7 +38,13 @@ pub(super) fn fetch(store: &Store, release: &str) -> Result<PathBuf, ImageError>
     }
     let place = folder(store);
     fs::create_dir_all(&place).map_err(ImageError::io(&place))?;
-    let lock = store.lock(|| ()).map_err(|e| none(e.to_string()))?;
+    let lock = store
+        .lock_source(
+            &format!("image-{}", release.replace('/', "_")),
+            &format!("the fetch of {release}"),
+            |_| (),
+        )
+        .map_err(|e| none(e.to_string()))?;
     // Somebody else may have got it while we waited.
     if let Some(there) = Image::local(Some(store), release) {
         return Ok(there);

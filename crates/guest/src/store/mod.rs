@@ -5,14 +5,16 @@
 //! build folders, which later builds begin from. A kernel appears by one rename, complete with
 //! its manifest; what changes anything holds [`Lock`].
 
+mod lock;
 mod manifest;
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use tcplab_os::output::write_own;
 
+pub use lock::{Lock, Wait};
 pub use manifest::{Manifest, SCHEMA as MANIFEST_SCHEMA, Source, SourceKind};
 
 use self::manifest::SCHEMA;
@@ -78,18 +80,6 @@ fn did_you_mean(nearest: &Option<String>) -> String {
     nearest
         .as_ref()
         .map_or(String::new(), |n| format!(" (did you mean uml:{n}?)"))
-}
-
-/// Held by whoever changes the store. It ends with the process, and with every process that
-/// got a copy of it: a compiler that outlives a killed `tcplab` still holds it.
-#[derive(Debug)]
-pub struct Lock(File);
-
-impl Lock {
-    /// The open file, to be inherited by children.
-    pub(crate) fn share(&self) -> io::Result<File> {
-        self.0.try_clone()
-    }
 }
 
 /// What tcplab keeps for the user: `XDG_CACHE_HOME/tcplab`, or `HOME/.cache/tcplab`. It need not be there yet.
@@ -187,35 +177,17 @@ impl Store {
         Ok(kernels)
     }
 
-    /// Waits for the lock; `waiting` is called once when another process holds it.
-    ///
-    /// # Errors
-    /// When the folder cannot be made or locked.
-    pub fn lock(&self, waiting: impl FnOnce()) -> Result<Lock, StoreError> {
-        let path = self.root.join("lock");
-        let fail = |source: io::Error| StoreError::Io {
-            path: path.clone(),
-            source,
-        };
-        fs::create_dir_all(&self.root).map_err(fail)?;
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false);
-        let file = options.open(&path).map_err(fail)?;
-        match file.try_lock() {
-            Ok(()) => return Ok(Lock(file)),
-            Err(TryLockError::WouldBlock) => waiting(),
-            Err(TryLockError::Error(e)) => return Err(fail(e)),
-        }
-        file.lock().map_err(fail)?;
-        Ok(Lock(file))
-    }
-
     /// Makes these the names of one kernel and of no other; a kernel goes with its last name.
     /// Needs the lock.
     ///
     /// # Errors
     /// When a manifest cannot be written.
     pub fn name(&self, _lock: &Lock, key: &str, names: &[String]) -> Result<UmlKernel, StoreError> {
+        let _names = self.lock_names()?;
+        self.give_names(key, names)
+    }
+
+    fn give_names(&self, key: &str, names: &[String]) -> Result<UmlKernel, StoreError> {
         for mut other in self.list()? {
             let before = other.manifest.names.len();
             if other.manifest.key == key {
@@ -258,6 +230,7 @@ impl Store {
         binary: &Path,
         manifest: &Manifest,
     ) -> Result<UmlKernel, StoreError> {
+        let _names = self.lock_names()?;
         let folder = self.kernel_folder(&manifest.key);
         let temporary = self.root.join("bin").join(format!(".new-{}", manifest.key));
         let fail = |source: io::Error| StoreError::Io {
@@ -270,7 +243,7 @@ impl Store {
         fs::write(temporary.join("manifest.json"), manifest_text(manifest)).map_err(fail)?;
         remove(&folder)?;
         fs::rename(&temporary, &folder).map_err(fail)?;
-        self.name(_lock, &manifest.key, &manifest.names)
+        self.give_names(&manifest.key, &manifest.names)
     }
 
     /// Removes a name, and the kernel when it was the last one but for that of its release; gives
@@ -279,6 +252,7 @@ impl Store {
     /// # Errors
     /// When no kernel has the name, or it cannot be removed.
     pub fn remove(&self, _lock: &Lock, name: &UmlName) -> Result<bool, StoreError> {
+        let _names = self.lock_names()?;
         let mut kernel = self.find(name)?;
         let text = name.to_string();
         let manifest = &mut kernel.manifest;
@@ -303,7 +277,7 @@ impl Store {
     /// When something cannot be removed.
     pub fn remove_sources(&self, _lock: &Lock) -> Result<u64, StoreError> {
         let mut bytes = 0;
-        for name in ["build", "src", "packages", "images", "logs"] {
+        for name in ["build", "src", "packages", "images", "logs", "apt"] {
             let path = self.root.join(name);
             bytes += size_of(&path);
             remove(&path)?;

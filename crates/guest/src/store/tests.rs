@@ -31,7 +31,7 @@ fn manifest(key: &str, names: &[&str]) -> Manifest {
 }
 
 fn put(store: &Store, key: &str, names: &[&str]) {
-    let lock = store.lock(|| ()).unwrap();
+    let lock = store.lock("a test", |_| ()).unwrap();
     let binary = store.root().join("new");
     fs::write(&binary, "kernel").unwrap();
     store.put(&lock, &binary, &manifest(key, names)).unwrap();
@@ -108,7 +108,7 @@ fn one_kernel_can_have_many_names_and_goes_with_the_last() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::at(folder.path());
     put(&store, "k1", &["6.1"]);
-    let lock = store.lock(|| ()).unwrap();
+    let lock = store.lock("a test", |_| ()).unwrap();
     store
         .name(&lock, "k1", &["again".into(), "6.1".into()])
         .unwrap();
@@ -132,7 +132,7 @@ fn the_name_of_the_release_goes_with_that_of_the_version() {
         &["6.1+mss-boundary", "6.1.192+mss-boundary", "mine"],
     );
     put(&store, "k2", &["6.1", "6.1.192"]);
-    let lock = store.lock(|| ()).unwrap();
+    let lock = store.lock("a test", |_| ()).unwrap();
     assert!(store.remove(&lock, &name("6.1")).unwrap());
     assert!(store.by_key("k2").is_none());
     assert!(!store.remove(&lock, &name("6.1+mss-boundary")).unwrap());
@@ -164,7 +164,7 @@ fn sources_are_removed_and_kernels_stay() {
     put(&store, "k1", &["6.1"]);
     fs::create_dir_all(folder.path().join("src/a/tree")).unwrap();
     fs::write(folder.path().join("src/a/tree/x"), vec![0; 10_000]).unwrap();
-    let lock = store.lock(|| ()).unwrap();
+    let lock = store.lock("a test", |_| ()).unwrap();
     assert!(store.remove_sources(&lock).unwrap() >= 10_000);
     assert!(!folder.path().join("src").exists());
     assert_eq!(key_of(&store, "6.1").as_deref(), Some("k1"));
