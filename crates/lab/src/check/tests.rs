@@ -225,7 +225,7 @@ fn every_rule_stands_against_its_kinds_and_no_other() {
             with(
                 "",
                 "",
-                &format!("{BULK}\n[[link]]\nchange = [\"1s delay=5ms\"]"),
+                &format!("{BULK}\n[[link]]\nchange = [\"1s delay 5ms\"]"),
             ),
         ),
         (
