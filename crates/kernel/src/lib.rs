@@ -5,6 +5,7 @@
 #![cfg(target_os = "linux")]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+mod buffers;
 pub mod drill;
 pub mod run;
 pub mod ssh;

@@ -194,7 +194,7 @@ const CAUSES: &[(&[&str], &str)] = &[
             "couldn't be verified",
             "EXPKEYSIG",
         ],
-        "the keyring here cannot verify it; update it: sudo apt-get install debian-archive-keyring",
+        "the keyring here cannot verify their signatures; update it: sudo apt-get install debian-archive-keyring",
     ),
     (
         &[
@@ -324,7 +324,10 @@ mod tests {
             let text = error.to_string();
             assert!(text.starts_with("cannot read the lists of Debian bullseye from http://deb.debian.org/debian/ and bullseye-security from "), "{text}");
             assert!(text.contains(words), "{text}");
-            assert!(text.contains("/usr/src/linux-source-5.10.tar.xz"), "{text}");
+            assert!(
+                text.contains("linux-source-5.10.tar.xz into /usr/src"),
+                "{text}"
+            );
             assert!(text.contains("fetch.log") && text.ends_with(tail), "{text}");
         }
     }

@@ -44,7 +44,7 @@ pub enum BuildError {
     )]
     NoKeyring,
     /// Suites of Debian that this machine's apt does not know cannot be read.
-    #[error("cannot read the lists of Debian {}: {cause}. Without them, copy {file} to /usr/src/{file}, or name a tree with --source DIR. The end of {}:\n{tail}", suites.join(" and "), log.display())]
+    #[error("cannot read the lists of Debian {}: {cause}. Without them, copy {file} into /usr/src, or name a tree with --source DIR. The end of {}:\n{tail}", suites.join(" and "), log.display())]
     Suites {
         /// Suites, each with its mirror.
         suites: Vec<String>,

@@ -80,7 +80,9 @@ pub(crate) fn copy(from: &Path, to: &Path, always: &Edits) -> Result<String, Bui
 
 /// The files of a tree that a build for User-Mode Linux can need.
 fn files(root: &Path) -> Result<Vec<PathBuf>, BuildError> {
-    if let Some(list) = git_files(root) {
+    // Debian's own .gitignore ignores all of Linux: without a Makefile git's list is of no use.
+    let list = git_files(root).filter(|list| list.iter().any(|p| p == Path::new("Makefile")));
+    if let Some(list) = list {
         return Ok(list.into_iter().filter(|p| is_needed(p)).collect());
     }
     let mut found = Vec::new();
@@ -309,6 +311,7 @@ mod tests {
         let root = folder.path();
         source(root);
         write(root, ".gitignore", "*.tmp\n");
+        write(root, "Makefile", "");
         write(root, "net/x.tmp", "");
         write(root, "net/new.c", "");
         let git = |args: &[&str]| {
@@ -328,5 +331,10 @@ mod tests {
         let has = |name: &str| names.contains(&PathBuf::from(name));
         assert!(has("net/ipv4/tcp.c") && has("net/new.c") && has("arch/um/Kconfig"));
         assert!(!has("net/x.tmp") && !names.iter().any(|n| n.starts_with(".git/")));
+        // Git says nothing about a tree that it ignores.
+        write(root, ".gitignore", "/*\n");
+        assert!(git(&["rm", "-rq", "--cached", "."]));
+        let names = files(root).unwrap();
+        assert!(names.contains(&PathBuf::from("net/ipv4/tcp.c")));
     }
 }

@@ -140,11 +140,10 @@ fn download(
     let package = wanted.package();
     let none = |why: String| wanted.none(why);
     // A slash or `..` cannot be in a Debian version; the epoch's colon is no trouble in a name.
-    let folder = store
-        .root()
-        .join("packages")
-        .join(format!("{package}_{version}"));
-    let part = folder.with_extension("part");
+    let packages = store.root().join("packages");
+    let folder = packages.join(format!("{package}_{version}"));
+    // No name that `local` would take for a package that is whole.
+    let part = packages.join(format!(".part-{package}"));
     crate::store::remove(&part)?;
     fs::create_dir_all(&part).map_err(BuildError::io(&part))?;
     let mut download = apt.command("apt-get");

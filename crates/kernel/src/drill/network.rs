@@ -14,6 +14,7 @@ use tcplab_os::sysctl;
 use tcplab_os::{Context, OsError};
 
 use super::device::{Device, NAME};
+use crate::buffers::host_sysctls;
 
 /// Nothing but the script's packets: no link-local address, no router solicitations, no duplicate
 /// address detection. A kernel without IPv6 lacks the files.
@@ -26,11 +27,8 @@ const QUIET: [(&str, &str); 6] = [
     ("net.ipv4.conf.default.rp_filter", "0"),
 ];
 
-/// What a machine of a usual size has; the default follows the memory.
-const BUFFERS: [(&str, &str); 2] = [
-    ("net.ipv4.tcp_rmem", "4096 131072 6291456"),
-    ("net.ipv4.tcp_wmem", "4096 16384 4194304"),
-];
+/// Of what the hosts of runs have, the buffers: scripts say the rest.
+const BUFFERS: [&str; 2] = ["net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"];
 
 /// Parameters of modules hang on the machine, not on a namespace.
 const MODULES: &str = "/sys/module/";
@@ -53,7 +51,9 @@ impl Net {
     /// Moves this thread into a new namespace and sets it up.
     pub(super) fn new(network: &Network, pace: Pace) -> Result<Self, OsError> {
         unshare(CloneFlags::CLONE_NEWNET).context(|| "cannot make a network namespace".into())?;
-        for (key, value) in QUIET.into_iter().chain(BUFFERS) {
+        let buffers = host_sysctls().into_iter();
+        let buffers = buffers.filter(|(key, _)| BUFFERS.contains(key));
+        for (key, value) in QUIET.into_iter().chain(buffers) {
             // Without one of them a script may fail, and says so.
             let _ = fs::write(sysctl::path(key), value);
         }

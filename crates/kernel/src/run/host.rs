@@ -9,11 +9,11 @@ use nix::unistd::getegid;
 use tcplab_os::counters::{self, Counters};
 use tcplab_os::sysctl;
 use tcplab_os::{Context, OsError};
-use tcplab_plan::network::HOST_SYSCTLS;
 use tcplab_plan::point::{Host, Ip};
 use tcplab_plan::{Point, Refusal};
 
 use super::refusal::leave_out;
+use crate::buffers::host_sysctls;
 
 /// The namespaces of this thread.
 const OWN_NAMESPACE: &str = "/proc/thread-self/ns/net";
@@ -76,7 +76,7 @@ impl HostNet {
             }
         }
         let router = (host.forward && ip == Ip::V4).then_some(FORWARD);
-        for (key, value) in HOST_SYSCTLS.into_iter().chain(WAYS).chain(router) {
+        for (key, value) in host_sysctls().into_iter().chain(WAYS).chain(router) {
             sysctls.set(name, key, value)?;
         }
         for (key, value) in &host.sysctl {
