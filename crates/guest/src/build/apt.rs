@@ -8,6 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use tcplab_os::output::write_own;
+
 use super::BuildError;
 use super::command::{Log, output};
 use crate::store::{Store, remove};
@@ -160,7 +162,7 @@ fn set_up(folder: &Path, sources: &str) -> Result<(), BuildError> {
         ("status", String::new()),
     ] {
         let path = folder.join(name);
-        fs::write(&path, text).map_err(BuildError::io(&path))?;
+        write_own(&path, text).map_err(BuildError::io(&path))?;
     }
     Ok(())
 }
