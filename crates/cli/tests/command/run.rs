@@ -223,7 +223,7 @@ pub fn script_as_kernel(place: &Path, name: &str, script: &str) {
     fs::write(&kernel, format!("#!/bin/sh\n{script}")).unwrap();
     let manifest = serde_json::json!({
         "schema": "tcplab.kernel/1", "key": "0123", "names": [name], "version": "6.1.0", "hz": 250,
-        "edits": [], "source": {"kind": "package", "name": "linux-source-6.1", "sha256": ""},
+        "edits": [], "every_build": ["hz-choice", "large-xstate", "seeded-random", "still-clock"], "source": {"kind": "package", "name": "linux-source-6.1", "sha256": ""},
         "config_sha256": "", "binary_sha256": "", "binary_bytes": 1, "compiler": "", "tcplab": "0",
         "build_cpu_s": 0.0
     });

@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::mount::{MsFlags, mount};
@@ -20,6 +21,9 @@ pub(super) const SHARE: &str = "TCPLAB_SHARE";
 
 /// The same for a guest in QEMU, which has no folder of the host.
 pub(super) const QEMU: &str = "TCPLAB_QEMU";
+
+/// A boot takes no time on a clock that stands still while the guest works, and TCP takes a time of 0 for one that was never set.
+const SINCE_BOOT: Duration = Duration::from_millis(10);
 
 /// The folder of a run, in the guest.
 pub(super) const SHARED: &str = "/mnt";
@@ -69,6 +73,7 @@ fn on_uml(share: &str, errands: &[Errand]) -> Result<(), String> {
     let _ = fs::create_dir(SHARED);
     attach("none", SHARED, "hostfs", Some(share))?;
     prepare()?;
+    std::thread::sleep(SINCE_BOOT);
     let place = Path::new(SHARED);
     let errand = errand::asked(errands, place)?;
     if errand.needs_sysfs {
