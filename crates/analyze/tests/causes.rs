@@ -110,6 +110,28 @@ fn a_wait_for_an_older_connection_needs_a_syn_that_was_sent_again() {
 }
 
 #[test]
+fn syns_that_cross_are_answered_and_not_repeated() {
+    let crossed = [
+        "0 > S 100 0 0 60000 mss=1460",
+        "8 < S 500 0 0 60000 mss=1460",
+        "8.1 > S. 100 501 0 60000 mss=1460",
+        "28 < S. 500 101 0 60000 mss=1460",
+        "28.1 > P. 101 501 200 60000",
+        "48 < . 501 301 0 60000",
+    ];
+    let answer = analyze_script(&crossed);
+    assert!(!answer.ids().contains(&"syn_retries"), "{:?}", answer.ids());
+    // A SYN-ACK that comes again is one that was sent again.
+    let twice = [
+        &crossed[..3],
+        &["1010 > S. 100 501 0 60000 mss=1460"],
+        &crossed[3..],
+    ]
+    .concat();
+    assert!(analyze_script(&twice).ids().contains(&"syn_retries"));
+}
+
+#[test]
 fn a_syn_that_comes_sooner_than_any_timer_is_a_copy() {
     let twice = |ms: &str| {
         let again = format!("{ms} > S 100 0 0 60000 mss=1460");

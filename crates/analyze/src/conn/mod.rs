@@ -304,12 +304,13 @@ impl Connection {
         let speaks = |talker| talker != Some(dir == 1) || at.now.since(tx.last_data) >= SILENT;
         let begins = p.payload_len > 0 && speaks(self.talker);
         let before = begins.then(|| Before::look(tx, rx, p, at.now));
+        let crosses = crosses(tx, rx, p);
         let told = if p.flags.has(TcpFlags::ACK) {
             input::on_ack(tx, rx, p, v, at)
         } else {
             Told::default()
         };
-        if p.flags.has(TcpFlags::RST) {
+        if p.flags.has(TcpFlags::RST) || crosses {
             return (SegmentKind::PureAck, told);
         }
         let kind = data::on_segment(tx, rx, p, at);
@@ -642,6 +643,12 @@ impl Connection {
         }
         Some(trace)
     }
+}
+
+/// SYNs that cross (RFC 9293 figure 8): the first SYN-ACK of a side that had sent a SYN answers the peer's, and repeats nothing.
+fn crosses(tx: &Dir, rx: &Dir, p: &TcpPacket) -> bool {
+    let is_first = p.flags.has(TcpFlags::SYN) && p.flags.has(TcpFlags::ACK) && !rx.acks_seen;
+    is_first && tx.started && rx.started && p.seq + 1 == tx.nxt
 }
 
 /// A payload of another length than the full segments that the receiver got so far.

@@ -65,7 +65,7 @@ fn a_kernel_without_the_edits_of_every_build_is_to_be_built_again() {
     old.every_build.pop();
     let binary = store.root().join("new");
     fs::write(&binary, "kernel").unwrap();
-    let lock = store.lock(|| ()).unwrap();
+    let lock = store.lock("a test", |_| ()).unwrap();
     store.put(&lock, &binary, &old).unwrap();
     let error = store.find(&UmlName::parse("6.1@1000").unwrap());
     let text = error.unwrap_err().to_string();

@@ -153,12 +153,31 @@ fn sysctls_that_a_release_of_linux_does_not_have_are_refused() {
     }
 }
 
-/// For each rule a point that asks for it: refused on the kinds of the rule, and on no other.
-#[test]
-fn every_rule_stands_against_its_kinds_and_no_other() {
+/// A point is refused on the kinds of the rule of this name, and by no other rule.
+fn stands_against_its_kinds(name: &str, point: &Point) {
+    for kind in [Kind::Model, Kind::Uml, Kind::Qemu, Kind::Host, Kind::Ssh] {
+        let rules = rules();
+        let own = rules.iter().filter(|rule| rule.name == name);
+        let wants = own
+            .filter(|rule| rule.not_on.contains(&kind))
+            .map(|rule| rule.judge(point, kind).len());
+        let wants: usize = wants.sum();
+        // An example has links of kernels for another rule, too.
+        let others = rules
+            .iter()
+            .filter(|rule| rule.name != "by" || name == "by");
+        let found = others
+            .map(|rule| rule.judge(point, kind).len())
+            .sum::<usize>();
+        assert_eq!(found, wants, "{name} on {kind:?}");
+    }
+}
+
+/// For each rule a point that asks for it.
+fn examples_of_rules() -> Vec<(&'static str, Point)> {
     let udp = "kind = \"udp-rr\"\ncount = 1";
     let by_kernel = "\n[[link]]\nby = \"kernel\"";
-    let examples = [
+    vec![
         ("profile", with("", "profile = \"linux-4.18\"", BULK)),
         (
             "behaviour",
@@ -248,7 +267,13 @@ fn every_rule_stands_against_its_kinds_and_no_other() {
                 &format!("{udp}\nclient_socket = {{ nodelay = true }}"),
             ),
         ),
-    ];
+    ]
+}
+
+/// It is refused on the kinds of the rule, and on no other.
+#[test]
+fn every_rule_stands_against_its_kinds_and_no_other() {
+    let examples = examples_of_rules();
     for rule in rules() {
         if rule.name != "options of a socket" {
             assert!(
@@ -259,22 +284,7 @@ fn every_rule_stands_against_its_kinds_and_no_other() {
         }
     }
     for (name, point) in &examples {
-        for kind in [Kind::Model, Kind::Uml, Kind::Qemu, Kind::Host, Kind::Ssh] {
-            let rules = rules();
-            let own = rules.iter().filter(|rule| rule.name == *name);
-            let wants = own
-                .filter(|rule| rule.not_on.contains(&kind))
-                .map(|rule| rule.judge(point, kind).len());
-            let wants: usize = wants.sum();
-            // An example has links of kernels for another rule, too.
-            let others = rules
-                .iter()
-                .filter(|rule| rule.name != "by" || *name == "by");
-            let found = others
-                .map(|rule| rule.judge(point, kind).len())
-                .sum::<usize>();
-            assert_eq!(found, wants, "{name} on {kind:?}");
-        }
+        stands_against_its_kinds(name, point);
     }
 }
 
