@@ -136,6 +136,8 @@ pub struct Profile {
     pub rcvbuf_fixup: bool,
     /// Whether the SYN queue is full with `backlog` requests; else with one more.
     pub syn_queue_at_backlog: bool,
+    /// Whether a last FIN goes out beyond the congestion window (`tcp_cwnd_test()`).
+    pub fin_beyond_cwnd: bool,
     /// See [`WindowShare`].
     pub window_share: WindowShare,
     /// Memory that a received frame counts for, in bytes; 0: as small as the allocator makes it for a TAP device.
@@ -197,6 +199,7 @@ impl Default for Profile {
             repair_ack: true,
             rcvbuf_fixup: false,
             syn_queue_at_backlog: false,
+            fin_beyond_cwnd: true,
             window_share: WindowShare::Sysctl,
             rx_truesize: 0,
             tx_header: 256,

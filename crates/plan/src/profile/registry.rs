@@ -198,6 +198,11 @@ pub const BEHAVIOURS: &[Behaviour] = &[
         "3479c7549fb1, 6.13; 6.12.10, 6.6.72 and 6.1.125 (the last but one from memory)"
     ),
     choice!(
+        fin_beyond_cwnd: bool,
+        "whether the last segment with FIN goes out although the congestion window is full",
+        "gone between 6.1.192 and 6.12.118 (read in the sources; the commit is not known)"
+    ),
+    choice!(
         window_share: WindowShare,
         "how much of the receive buffer becomes window: as tcp_adv_win_scale says, or as measured",
         "dfa2f0483360, 6.6"

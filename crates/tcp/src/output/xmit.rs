@@ -39,10 +39,11 @@ impl Snd {
 }
 
 impl Loss {
-    /// `tcp_cwnd_test()`: segments that the congestion window lets out; a last FIN always goes.
+    /// `tcp_cwnd_test()`: segments that the congestion window lets out; in older releases a last FIN always goes.
     #[inline]
-    fn cwnd_test(&self, snd: &Snd, skb: &Skb) -> u32 {
-        if skb.flags.intersects(SkbFlags::FIN) && skb.pcount == 1 {
+    fn cwnd_test(&self, cx: &Cx<'_>, snd: &Snd, skb: &Skb) -> u32 {
+        if skb.flags.intersects(SkbFlags::FIN) && skb.pcount == 1 && cx.host.profile.fin_beyond_cwnd
+        {
             return 1;
         }
         let (in_flight, cwnd) = (self.in_flight(), snd.snd_cwnd);
@@ -127,7 +128,7 @@ impl Endpoint {
             skb.set_segs(ask.mss);
         }
         let skb = *skb;
-        let quota = match self.loss.cwnd_test(&self.snd, &skb) {
+        let quota = match self.loss.cwnd_test(cx, &self.snd, &skb) {
             0 if ask.push == Push::Probe => 1,
             0 => return false,
             quota => quota,
@@ -181,7 +182,7 @@ impl Endpoint {
 
     /// `tcp_may_send_now()`: new data could leave.
     #[cold]
-    pub(crate) fn may_send_now(&mut self) -> bool {
+    pub(crate) fn may_send_now(&mut self, cx: &Cx<'_>) -> bool {
         let mss = self.current_mss();
         let Some(id) = self.queue.send_head() else {
             return false;
@@ -198,7 +199,7 @@ impl Endpoint {
             false => Nagle::PUSH,
         };
         self.snd.nagle_test(&self.loss, &skb, mss, nonagle)
-            && self.loss.cwnd_test(&self.snd, &skb) > 0
+            && self.loss.cwnd_test(cx, &self.snd, &skb) > 0
             && self.snd.wnd_test(&skb, mss)
     }
 

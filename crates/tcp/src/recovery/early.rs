@@ -55,7 +55,7 @@ impl Endpoint {
     pub(super) fn early_retransmit(&mut self, cx: &mut Cx<'_>, flags: &mut Flag) -> bool {
         let l = &self.loss;
         let enough = (l.packets_out / 2).max(cx.host.sysctl.tcp_reordering);
-        if l.packets_out <= l.reordering && l.sacked_out >= enough && !self.may_send_now() {
+        if l.packets_out <= l.reordering && l.sacked_out >= enough && !self.may_send_now(cx) {
             return true;
         }
         let l = &self.loss;
@@ -63,7 +63,7 @@ impl Endpoint {
             && l.sacked_out > 0
             && l.packets_out > l.sacked_out
             && l.packets_out < SMALL_WINDOW;
-        if !small || !self.loss.early_retransmit_is_on(cx, &self.stats) || self.may_send_now() {
+        if !small || !self.loss.early_retransmit_is_on(cx, &self.stats) || self.may_send_now(cx) {
             return false;
         }
         if self.pause_early_retransmit(cx, flags) {
@@ -124,7 +124,7 @@ impl Endpoint {
     /// go: what lies below the highest SACKed segment is sent again too, from the first hole on.
     #[cold]
     pub(super) fn forward_retransmit(&mut self, cx: &mut Cx<'_>, most: u32) {
-        if self.may_send_now() {
+        if self.may_send_now(cx) {
             return;
         }
         let highest = self.loss.highest_sack_seq(&self.queue, &self.snd);

@@ -42,6 +42,23 @@ fn one_end_closes_then_the_other() {
     assert!(pair.hosts[0].next_timer().is_none());
 }
 
+/// A last segment with FIN went out beyond the congestion window until some release before 6.12.
+#[test]
+fn a_last_fin_waits_for_the_congestion_window_or_not() {
+    for (beyond, first) in [(true, 11), (false, 10)] {
+        let mut client = host(1);
+        client.profile.fin_beyond_cwnd = beyond;
+        let mut pair = Pair::of([client, host(2)], 7);
+        let (writer, _) = pair.established();
+        pair.run(S);
+        pair.log.clear();
+        let _ = pair.with(0, writer, |ep, cx| ep.write(cx, 10 * 1448 + 100, false));
+        pair.close(0, writer);
+        let sent = pair.log.iter().filter(|l| l.1 == 0).count();
+        assert_eq!(sent, first, "{:?}", pair.short());
+    }
+}
+
 #[test]
 fn both_ends_close_at_once() {
     let mut pair = Pair::new();
