@@ -26,6 +26,10 @@ struct Shape {
     burst: usize,
 }
 
+/// When requests were begun that wait behind the oldest one. Few connections have any.
+#[derive(Clone, Debug, Default)]
+struct Outstanding(VecDeque<Instant>);
+
 impl Shape {
     fn of(app: &AppKind) -> Self {
         let burst = match *app {
@@ -89,7 +93,7 @@ pub(crate) struct Ask {
     /// When the oldest request that is outstanding was begun.
     asked: Instant,
     /// The same of those after it.
-    others: VecDeque<Instant>,
+    others: Option<Box<Outstanding>>,
 }
 
 impl Ask {
@@ -103,13 +107,14 @@ impl Ask {
             limit: Limit::default(),
             phase: Phase::Begin,
             asked: Instant::default(),
-            others: VecDeque::new(),
+            others: None,
         }
     }
 
     /// Bytes that it has allocated beside its own size.
     pub(crate) fn memory(&self) -> usize {
-        self.others.capacity() * size_of::<Instant>()
+        let of = |all: &Outstanding| size_of_val(all) + all.0.capacity() * size_of::<Instant>();
+        self.others.as_deref().map_or(0, of)
     }
 
     /// As new.
@@ -146,7 +151,7 @@ impl Ask {
     }
 
     fn paused(&mut self, now: Instant) -> Step {
-        if let Some(next) = self.others.pop_front() {
+        if let Some(next) = self.others.as_mut().and_then(|all| all.0.pop_front()) {
             // One more request for the one that was answered, as long as there is one.
             self.asked = next;
             self.phase = Phase::Read;
@@ -167,14 +172,15 @@ impl Ask {
     fn asks_more(&mut self, now: Instant) -> bool {
         let again = self.limit.again(&self.shape.until, now);
         if again {
-            self.others.push_back(now);
+            self.others.get_or_insert_default().0.push_back(now);
         }
         again
     }
 
     /// The oldest request that is outstanding is read for, after the burst is full again.
     fn next_read(&mut self, now: Instant) -> Step {
-        if self.others.len() < self.shape.burst && self.asks_more(now) {
+        let others = self.others.as_ref().map_or(0, |all| all.0.len());
+        if others < self.shape.burst && self.asks_more(now) {
             return Step::Write(self.shape.writes[0]);
         }
         self.phase = Phase::Answered;
