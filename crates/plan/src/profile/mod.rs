@@ -136,6 +136,10 @@ pub struct Profile {
     pub rcvbuf_fixup: bool,
     /// Whether the SYN queue is full with `backlog` requests; else with one more.
     pub syn_queue_at_backlog: bool,
+    /// Whether out-of-order segments count for the guess of the peer's segment size, and with it for [`WindowShare::Measured`].
+    pub rcv_mss_of_ofo: bool,
+    /// Whether auto-tuning of the receive buffer leaves out what still waits to be read (`tcp_rcv_space_adjust()`).
+    pub tunes_without_queue: bool,
     /// Whether a last FIN goes out beyond the congestion window (`tcp_cwnd_test()`).
     pub fin_beyond_cwnd: bool,
     /// See [`WindowShare`].
@@ -199,6 +203,8 @@ impl Default for Profile {
             repair_ack: true,
             rcvbuf_fixup: false,
             syn_queue_at_backlog: false,
+            rcv_mss_of_ofo: false,
+            tunes_without_queue: false,
             fin_beyond_cwnd: true,
             window_share: WindowShare::Sysctl,
             rx_truesize: 0,

@@ -198,6 +198,16 @@ pub const BEHAVIOURS: &[Behaviour] = &[
         "3479c7549fb1, 6.13; 6.12.10, 6.6.72 and 6.1.125 (the last but one from memory)"
     ),
     choice!(
+        rcv_mss_of_ofo: bool,
+        "whether out-of-order segments count for the receiver's guess of the segment size (tcp_measure_rcv_mss())",
+        "between 6.1.192 and 6.12.118 (read in the sources; the commit is not known)"
+    ),
+    choice!(
+        tunes_without_queue: bool,
+        "whether auto-tuning of the receive buffer takes what still waits to be read from what was read in a round trip",
+        "between 6.1.192 and 6.12.118 (read in the sources; the commit is not known)"
+    ),
+    choice!(
         fin_beyond_cwnd: bool,
         "whether the last segment with FIN goes out although the congestion window is full",
         "gone between 6.1.192 and 6.12.118 (read in the sources; the commit is not known)"

@@ -189,6 +189,8 @@ fn linux_6_12() -> Profile {
         window_share: WindowShare::Measured,
         // As a kernel for `uml:` is built: from 6.4 on without SLOB, so that a small head has a cache of its own.
         tx_truesize: 896,
+        rcv_mss_of_ofo: true,
+        tunes_without_queue: true,
         fin_beyond_cwnd: false,
         sysctl: &[("net.ipv4.tcp_syn_linear_timeouts", "4")],
         ..Profile::default()

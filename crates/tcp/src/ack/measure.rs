@@ -67,7 +67,7 @@ impl Rcv {
 impl Endpoint {
     /// `tcp_measure_rcv_mss()`: guesses the peer's MSS; says by PUSHED whether the next read shall ACK.
     #[inline]
-    fn measure_rcv_mss(&mut self, cx: &Cx<'_>, seg: &Segment, truesize: u32) {
+    pub(crate) fn measure_rcv_mss(&mut self, cx: &Cx<'_>, seg: &Segment, truesize: u32) {
         let last = u32::from(self.ack.last_seg_size);
         self.ack.last_seg_size = 0;
         let len = match seg.gso_size {

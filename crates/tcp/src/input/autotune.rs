@@ -87,7 +87,10 @@ impl Rcv {
 
     #[inline(never)]
     fn space_measured(&mut self, cx: &Cx<'_>, now: u64) {
-        let copied = self.copied_seq - self.space_seq;
+        let mut copied = self.copied_seq - self.space_seq;
+        if cx.host.profile.tunes_without_queue {
+            copied = copied.saturating_sub(self.rcv_nxt - self.copied_seq);
+        }
         if copied > self.space {
             if cx.host.sysctl.tcp_moderate_rcvbuf && !self.rcvbuf_locked {
                 self.grow_rcvbuf(cx, copied);

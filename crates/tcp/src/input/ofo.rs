@@ -37,6 +37,9 @@ impl Endpoint {
         }
         self.rcv.pred = false;
         self.ack.schedule();
+        if cx.host.profile.rcv_mss_of_ofo {
+            self.measure_rcv_mss(cx, seg, skb.truesize);
+        }
         self.stats.rcv_ooopack = self.stats.rcv_ooopack.wrapping_add(seg.wire_packets());
         cx.count(Counter::OFOQueue);
         let place = if self.rcvq.ofo.is_empty() {
