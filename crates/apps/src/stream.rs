@@ -19,7 +19,7 @@ pub(crate) struct Stream {
     every: Duration,
     /// Each Nth write is urgent; 0: none.
     urgent: u64,
-    /// Of so many writes all but the last go with MSG_MORE; 0: none does.
+    /// Every so many writes, only the last goes without MSG_MORE; 0: MSG_MORE is not used.
     more: u64,
     until: Extent,
     limit: Limit,

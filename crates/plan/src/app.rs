@@ -199,7 +199,7 @@ pub enum AppKind {
         read: u64,
         /// When the server stops.
         until: Extent,
-        /// Of each N writes all but the last go with MSG_MORE; 0: none does.
+        /// Of every N writes, only the last goes without MSG_MORE; 0: MSG_MORE is not used.
         #[serde(default, skip_serializing_if = "is_zero")]
         more: u64,
     },

@@ -124,7 +124,7 @@ fn of_variants_exactly_one_must_fit() {
     ] {
         assert_eq!(run(a, b).unwrap_err().to_string(), message);
     }
-    // Half of a variant is none of it.
+    // A variant of which only half the changes fit does not fit.
     assert_eq!(run("both new", "").unwrap(), ["BOTH NEW"]);
     let text = run("both old", "").unwrap_err().to_string();
     assert!(

@@ -368,44 +368,39 @@ static HOST_CHANGE_RULE: Rule = Rule {
 const REAL_NETWORK: &str = "tcplab has no link of its own between two real machines";
 const OUR_NETWORK: &str = "run it on model:, uml: or host, or leave it out";
 
-static MIDDLEBOX_RULE: Rule = Rule {
-    name: "middlebox",
+/// What the rules about tcplab's own link have in common.
+const OF_OUR_LINK: Rule = Rule {
+    name: "",
     not_on: &[Kind::Ssh],
     when: "",
     why: REAL_NETWORK,
     remedy: OUR_NETWORK,
     tolerable: true,
+    asks: |_| Vec::new(),
+};
+
+static MIDDLEBOX_RULE: Rule = Rule {
+    name: "middlebox",
     asks: |point| of_ways(point, "middlebox", |way| !way.middlebox.is_empty()),
+    ..OF_OUR_LINK
 };
 
 static INJECT_RULE: Rule = Rule {
     name: "inject",
-    not_on: &[Kind::Ssh],
-    when: "",
-    why: REAL_NETWORK,
-    remedy: OUR_NETWORK,
-    tolerable: true,
     asks: |point| of_ways(point, "inject", |way| !way.injects.is_empty()),
+    ..OF_OUR_LINK
 };
 
 static RATE_TRACE_RULE: Rule = Rule {
     name: "rate_trace",
-    not_on: &[Kind::Ssh],
-    when: "",
-    why: REAL_NETWORK,
-    remedy: OUR_NETWORK,
-    tolerable: true,
     asks: |point| of_ways(point, "rate_trace", |way| way.rate_trace.is_some()),
+    ..OF_OUR_LINK
 };
 
 static LINK_CHANGE_RULE: Rule = Rule {
     name: "change",
-    not_on: &[Kind::Ssh],
-    when: "",
-    why: REAL_NETWORK,
-    remedy: OUR_NETWORK,
-    tolerable: true,
     asks: |point| of_ways(point, "change", |way| !way.changes.is_empty()),
+    ..OF_OUR_LINK
 };
 
 static FORWARD_RULE: Rule = Rule {

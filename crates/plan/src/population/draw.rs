@@ -60,7 +60,7 @@ pub struct Drawn {
     pub loss: LossKind,
     /// When every packet is lost.
     pub outage: Option<Outage>,
-    /// Which kind of middle box is on the path, by its place in [`Population::middleboxes`]; none: there is none.
+    /// Index of the path's middle box in [`Population::middleboxes`], if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub middlebox: Option<usize>,
     /// Which kind of client, by its place in [`Population::clients`].

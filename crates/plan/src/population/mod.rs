@@ -85,7 +85,7 @@ pub struct Population {
 /// A kind of lossy path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loss {
-    /// Part of the paths, in parts of a milliard.
+    /// Share of the paths, in parts per billion.
     pub share_ppb: u32,
     /// Mean loss.
     pub rate: Dist,
@@ -135,7 +135,7 @@ pub struct OutageRule {
 /// A kind of middle box, on both ways of a path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Middlebox {
-    /// Part of the paths, in parts of a milliard.
+    /// Share of the paths, in parts per billion.
     pub share_ppb: u32,
     /// What it does, in this order.
     pub rules: Vec<Rewrite>,

@@ -117,7 +117,7 @@ pub(super) fn read(frame: &[u8]) -> Option<Message> {
         }
         options = options.get(length..)?;
     }
-    // RFC 4861 4.3: who asks one host needs no option.
+    // RFC 4861 4.3: a solicitation sent to one host may leave the option out.
     let mac = mac.or(frame.get(6..)?.first_chunk().copied())?;
     Some(match kind {
         SOLICITATION => Message {

@@ -120,7 +120,7 @@ impl Neighbours {
         if message.target != self.own.ip || message.mac == self.own.mac {
             return false;
         }
-        // arp_process(), ndisc_recv_ns(): who asks for us will talk to us; others are not kept.
+        // arp_process(), ndisc_recv_ns(): only a host that asks for our address is remembered; it is about to talk to us.
         self.known.insert(message.ip, message.mac);
         if message.asks {
             out.extend(reply(self.own, &message));
@@ -188,7 +188,7 @@ fn request(own: Own, ip: IpAddr) -> Option<Vec<u8>> {
     })
 }
 
-/// The answer to who asks.
+/// The answer to a request for one of our addresses.
 fn reply(own: Own, message: &Message) -> Option<Vec<u8>> {
     let mac = message.mac;
     Some(match (own.ip, message.ip) {
