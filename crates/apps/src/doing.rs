@@ -2,7 +2,7 @@
 
 use tcplab_base::Instant;
 
-use crate::program::{Flag, Message, Result};
+use crate::program::{Message, Result};
 
 /// Where a program stands. Numbers are bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,8 +15,6 @@ pub enum Doing {
     Next(Result),
     /// What is left to write.
     Writing(u64),
-    /// The same with a flag of send(2).
-    WritingWith(Flag, u64),
     /// Writing what is left, and reading meanwhile.
     Both(Both),
     /// Reading exactly what is left.
@@ -40,12 +38,8 @@ pub enum Doing {
 pub struct Both {
     /// Left to write.
     pub write: u64,
-    /// The flag of its calls.
-    pub flag: Option<Flag>,
     /// May still be read meanwhile.
     pub read: u64,
-    /// Was read meanwhile.
-    pub got: u64,
 }
 
 /// How an end ends its direction.

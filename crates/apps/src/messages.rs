@@ -69,7 +69,7 @@ impl Talk {
         match last {
             Result::End if self.owed.bytes == 0 && self.owed.end => self.owed.end = false,
             Result::End => return Step::Close,
-            Result::Meanwhile(bytes) => self.owed.bytes -= bytes,
+            Result::Meanwhile { left } => self.owed.bytes = left,
             Result::Done => self.owed.bytes -= reads,
             _ => {}
         }
@@ -218,7 +218,7 @@ mod tests {
             read: 100,
         };
         assert_eq!(next(Result::Done), both);
-        assert_eq!(next(Result::Meanwhile(40)), Step::Read(90));
+        assert_eq!(next(Result::Meanwhile { left: 60 }), Step::Read(90));
         assert_eq!(next(Result::Done), Step::Write(5));
         assert_eq!(next(Result::Done), Step::ReadSome(END));
     }

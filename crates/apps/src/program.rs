@@ -81,8 +81,11 @@ pub enum Result {
     Done,
     /// A read of some bytes got this many (at least one).
     Got(u64),
-    /// All was written, and so many bytes were read meanwhile.
-    Meanwhile(u64),
+    /// All was written; of what could be read meanwhile, so many bytes are left.
+    Meanwhile {
+        /// Bytes.
+        left: u64,
+    },
     /// A datagram came.
     Message(Message),
     /// The peer has sent its FIN: nothing more will come.

@@ -7,7 +7,7 @@ use tcplab_plan::point::QuickAck;
 use super::host::Host;
 use crate::doing::{Both, Doing, Ending, Wants};
 use crate::patience::Awaited;
-use crate::program::{Program, Result as Went, Step};
+use crate::program::{Flag, Program, Result as Went, Step};
 use crate::record::Record;
 
 /// One end.
@@ -24,6 +24,8 @@ pub struct End {
     pub(super) awaits: Awaited,
     /// A timer for `gives_up_at` is set.
     pub(super) is_timed: bool,
+    /// Of send(2), in the step that writes.
+    pub(super) flag: Option<Flag>,
     pub(super) doing: Doing,
     /// The time at which it is woken; a timer before that is stale.
     pub(super) wake_at: Instant,
@@ -103,6 +105,7 @@ impl End {
             has_socket: false,
             awaits: Awaited::Nothing,
             is_timed: false,
+            flag: None,
             doing: Doing::Nothing,
             wake_at: UNKNOWN,
             gives_up_at: UNKNOWN,
@@ -175,8 +178,7 @@ impl End {
                     let step = self.program.next(call.host.now(), went);
                     self.begin(call, step)
                 }
-                Doing::Writing(left) => self.write(call, left, None),
-                Doing::WritingWith(flag, left) => self.write(call, left, Some(flag)),
+                Doing::Writing(left) => self.write(call, left),
                 Doing::Both(both) => self.write_reading(call, both),
                 Doing::Reading(left) => self.read(call, left, true),
                 Doing::ReadingSome(most) => self.read(call, most, false),
@@ -208,16 +210,17 @@ impl End {
     #[inline(never)]
     fn begin_other<H: Host>(&mut self, call: &mut Call<'_, H>, step: Step) -> Option<Wants> {
         let (doing, wait) = match step {
-            Step::Write(n) => (Doing::Writing(n), None),
-            Step::WriteWith(flag, n) => (Doing::WritingWith(flag, n), None),
+            Step::Write(n) => {
+                self.flag = None;
+                (Doing::Writing(n), None)
+            }
+            Step::WriteWith(flag, n) => {
+                self.flag = Some(flag);
+                (Doing::Writing(n), None)
+            }
             Step::WriteReading { write, flag, read } => {
-                let both = Both {
-                    write,
-                    flag,
-                    read,
-                    got: 0,
-                };
-                (Doing::Both(both), None)
+                self.flag = flag;
+                (Doing::Both(Both { write, read }), None)
             }
             Step::Read(n) => (Doing::Reading(n), None),
             Step::ReadSome(n) => (Doing::ReadingSome(n), None),

@@ -6,7 +6,7 @@ use tcplab_plan::point::QuickAck;
 use super::end::{Call, End};
 use super::host::{Host, Read};
 use crate::doing::{Both, Doing, Wants};
-use crate::program::{Flag, Message, Result as Went};
+use crate::program::{Message, Result as Went};
 
 /// How a read went.
 enum Took {
@@ -21,23 +21,17 @@ enum Took {
 impl End {
     /// Writes what is left, as much as fits.
     #[inline(never)]
-    pub(super) fn write<H: Host>(
-        &mut self,
-        call: &mut Call<'_, H>,
-        left: u64,
-        flag: Option<Flag>,
-    ) -> Option<Wants> {
+    pub(super) fn write<H: Host>(&mut self, call: &mut Call<'_, H>, left: u64) -> Option<Wants> {
         if !self.has_socket {
             return Some(Wants::Close);
         }
-        match call.host.write(call.index, left, flag) {
+        match call.host.write(call.index, left, self.flag) {
             Ok(n) => {
                 self.written += n;
                 self.log(call, "write", n as i64);
-                self.doing = match (left.saturating_sub(n), flag) {
-                    (0, _) => Doing::Next(Went::Done),
-                    (left, Some(flag)) => Doing::WritingWith(flag, left),
-                    (left, None) => Doing::Writing(left),
+                self.doing = match left.saturating_sub(n) {
+                    0 => Doing::Next(Went::Done),
+                    left => Doing::Writing(left),
                 };
                 None
             }
@@ -56,12 +50,12 @@ impl End {
         call: &mut Call<'_, H>,
         both: Both,
     ) -> Option<Wants> {
-        if let Some(wants @ Wants::Close) = self.write(call, both.write, both.flag) {
+        if let Some(wants @ Wants::Close) = self.write(call, both.write) {
             return Some(wants);
         }
         match self.doing {
-            Doing::Next(_) => self.doing = Doing::Next(Went::Meanwhile(both.got)),
-            Doing::Writing(write) | Doing::WritingWith(_, write) => {
+            Doing::Next(_) => self.doing = Doing::Next(Went::Meanwhile { left: both.read }),
+            Doing::Writing(write) => {
                 self.doing = Doing::Both(Both { write, ..both });
             }
             Doing::Both(_) if both.read == 0 => return Some(Wants::Writable),
@@ -70,16 +64,14 @@ impl End {
                     Took::Nothing => Some(Wants::Either),
                     Took::Failed => None,
                     Took::Got(got) => {
-                        let read = match got {
-                            // The end of the stream: there is no more to read.
-                            0 => 0,
-                            _ => both.read - got,
+                        self.doing = match got {
+                            // The end of the stream: the read that comes after finds it again.
+                            0 => Doing::Writing(both.write),
+                            _ => Doing::Both(Both {
+                                read: both.read - got,
+                                ..both
+                            }),
                         };
-                        self.doing = Doing::Both(Both {
-                            read,
-                            got: both.got + got,
-                            ..both
-                        });
                         None
                     }
                 };

@@ -104,11 +104,14 @@ fn way_keys(way: &Direction) -> Vec<String> {
         keys.push(format!("loss {}", percent(way.loss_ppb.into())));
     }
     let others = [
-        (!way.faults.is_none(), "faults"),
-        (!way.events.is_empty(), "events"),
-        (!way.outages.is_empty(), "outages"),
+        (way.faults.burst_loss.is_some(), "burst_loss"),
+        (way.faults.reorder_ppb > 0, "reordering"),
+        (way.faults.duplicate_ppb > 0, "duplication"),
+        (way.faults.corrupt_ppb > 0, "corruption"),
+        (way.faults.exponential_jitter_ns > 0, "exponential_jitter"),
+        (way.faults.spikes.is_some(), "spikes"),
         (way.queue.is_some() || way.qdisc.is_some(), "qdisc"),
-        (way.limit_bytes.is_some(), "limit"),
+        (way.limit_bytes.is_some(), "limit_bytes"),
         (way.overhead > 0, "overhead"),
         (way.queue_from_ns.is_some(), "queue_from"),
     ];

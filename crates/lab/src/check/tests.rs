@@ -248,6 +248,42 @@ fn examples_of_rules() -> Vec<(&'static str, Point)> {
             ),
         ),
         (
+            "drop",
+            with(
+                "",
+                "",
+                &format!("{BULK}\n[[link]]\na_to_b = {{ drop = [\"data 3\"] }}"),
+            ),
+        ),
+        (
+            "duplicate",
+            with(
+                "",
+                "",
+                &format!("{BULK}\n[[link]]\na_to_b = {{ duplicate = [\"data 3\"] }}"),
+            ),
+        ),
+        (
+            "mark",
+            with(
+                "",
+                "",
+                &format!("{BULK}\n[[link]]\nb_to_a = {{ mark = [\"data 3\"] }}"),
+            ),
+        ),
+        (
+            "late",
+            with(
+                "",
+                "",
+                &format!("{BULK}\n[[link]]\na_to_b = {{ late = [\"data 3 by 5ms\"] }}"),
+            ),
+        ),
+        (
+            "outage",
+            with("", "", &format!("{BULK}\n[[link]]\noutage = [\"1s..2s\"]")),
+        ),
+        (
             "rcvbuf, sndbuf",
             with(
                 "",

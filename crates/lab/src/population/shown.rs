@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tcplab_base::quantity::{BITS_PER_SECOND, BYTES, Digits, MICROSECONDS, Scale, figure};
 use tcplab_plan::Population;
-use tcplab_plan::population::{Drawn, LossKind};
+use tcplab_plan::population::{Changing, Drawn, Injecting, LossKind, Middlebox};
 
 /// `schema` of a [`Document`].
 pub const SCHEMA: &str = "tcplab.population-show/1";
@@ -165,13 +165,27 @@ pub fn show(population: &Population, draws: u64) -> Document {
             .map(|(place, client)| (client.words(), part(&|d| d.client == place)))
             .collect(),
     };
-    let boxes = population.middleboxes.iter().enumerate();
-    let boxes: Vec<(String, f64)> = boxes
-        .map(|(place, kind)| (kind.words(), part(&|d| d.middlebox == Some(place))))
-        .collect();
-    let boxes = (!boxes.is_empty()).then(|| Kinds {
-        what: "middle boxes".to_owned(),
-        parts: boxes,
+    let some = |what: &str, words: Vec<String>, of: fn(&Drawn) -> Option<usize>| {
+        let parts = words.into_iter().enumerate();
+        let parts: Vec<(String, f64)> = parts
+            .map(|(place, words)| (words, part(&|d| of(d) == Some(place))))
+            .collect();
+        (!parts.is_empty()).then(|| Kinds {
+            what: what.to_owned(),
+            parts,
+        })
+    };
+    let words = |kinds: &[Middlebox]| kinds.iter().map(Middlebox::words).collect();
+    let boxes = some("middle boxes", words(&population.middleboxes), |d| {
+        d.middlebox
+    });
+    let words = |kinds: &[Changing]| kinds.iter().map(Changing::words).collect();
+    let changes = some("paths that change", words(&population.changes), |d| {
+        d.change.map(|c| c.kind)
+    });
+    let words = |kinds: &[Injecting]| kinds.iter().map(Injecting::words).collect();
+    let injects = some("injected segments", words(&population.injects), |d| {
+        d.inject.map(|i| i.kind)
     });
     Document {
         schema: SCHEMA.to_owned(),
@@ -179,7 +193,7 @@ pub fn show(population: &Population, draws: u64) -> Document {
         seed: population.seed,
         draws: drawn.len() as u64,
         quantities: quantities.into_iter().flatten().collect(),
-        kinds: [Some(losses), boxes, Some(clients)]
+        kinds: [Some(losses), boxes, changes, injects, Some(clients)]
             .into_iter()
             .flatten()
             .collect(),

@@ -4,6 +4,7 @@
 //! what to do. [`refusals`] holds a point against them before it runs, [`entries`] lists every key with them.
 
 mod rules;
+mod ways;
 
 use crate::experiment::keys::{
     APP, Absent, FILE, Form, HOST, KINDS, Key, LINK, METRICS, REPORT, RUN, SOCKET, VARIANT, WAY,
@@ -13,8 +14,11 @@ use crate::point::Point;
 use crate::refusal::Refusal;
 
 pub(crate) use rules::{
-    BEHAVIOUR, BOOT, BUFFERS, BY, CARD, CPU, FORWARD, HOST_CHANGE, INJECT, LINK_CHANGE, LINK_EVERY,
-    MAX_EVENTS, MIDDLEBOX, MTU, OF_SOCKET, OF_TCP, OFFLOAD, PROFILE, QDISC, RATE_TRACE, ROUTE,
+    BEHAVIOUR, BOOT, BUFFERS, BY, CARD, CPU, FORWARD, HOST_CHANGE, LINK_EVERY, MAX_EVENTS, MTU,
+    OF_SOCKET, OF_TCP, OFFLOAD, PROFILE, QDISC, ROUTE,
+};
+pub(crate) use ways::{
+    DROP, DUPLICATE, INJECT, LATE, LINK_CHANGE, MARK, MIDDLEBOX, OUTAGE, RATE_TRACE,
 };
 
 pub use rules::{Rule, SHARED_NAMES};

@@ -1,10 +1,14 @@
 //! Keys of an experiment that some kinds of stack do not honour.
 
 use super::Kind;
+use super::ways::{
+    DROP_RULE, DUPLICATE_RULE, INJECT_RULE, LATE_RULE, LINK_CHANGE_RULE, MARK_RULE, MIDDLEBOX_RULE,
+    OUTAGE_RULE, RATE_TRACE_RULE,
+};
 use crate::app::App;
 use crate::experiment::keys::SOCKET;
 use crate::network::HOST_SYSCTLS;
-use crate::point::{By, Direction, Host, Link, Offload, Point, SocketOptions};
+use crate::point::{By, Host, Link, Offload, Point, SocketOptions};
 use crate::refusal::Refusal;
 use tcplab_qdisc::Settings;
 
@@ -24,7 +28,7 @@ pub struct Rule {
     /// Whether the stack can leave it out.
     pub tolerable: bool,
     /// Places of a point that ask for it, each with what stands there.
-    asks: fn(&Point) -> Vec<(String, String)>,
+    pub(super) asks: fn(&Point) -> Vec<(String, String)>,
 }
 
 const KERNELS: &[Kind] = &[Kind::Uml, Kind::Qemu, Kind::Host, Kind::Ssh];
@@ -48,10 +52,6 @@ pub(crate) const MTU: &[&Rule] = &[&MTU_RULE];
 pub(crate) const QDISC: &[&Rule] = &[&QDISC_RULE];
 pub(crate) const ROUTE: &[&Rule] = &[&ROUTE_RULE];
 pub(crate) const HOST_CHANGE: &[&Rule] = &[&HOST_CHANGE_RULE];
-pub(crate) const MIDDLEBOX: &[&Rule] = &[&MIDDLEBOX_RULE];
-pub(crate) const INJECT: &[&Rule] = &[&INJECT_RULE];
-pub(crate) const RATE_TRACE: &[&Rule] = &[&RATE_TRACE_RULE];
-pub(crate) const LINK_CHANGE: &[&Rule] = &[&LINK_CHANGE_RULE];
 pub(crate) const FORWARD: &[&Rule] = &[&FORWARD_RULE];
 pub(crate) const MAX_EVENTS: &[&Rule] = &[&MAX_EVENTS_RULE];
 pub(crate) const BUFFERS: &[&Rule] = &[&DATAGRAM_BUFFERS_RULE, &REPLAY_SOCKET_RULE];
@@ -59,7 +59,7 @@ pub(crate) const OF_TCP: &[&Rule] = &[&TCP_OPTIONS_RULE];
 pub(crate) const OF_SOCKET: &[&Rule] = &[&REPLAY_SOCKET_RULE];
 
 /// All of them.
-pub(super) static RULES: [&Rule; 24] = [
+pub(super) static RULES: [&Rule; 29] = [
     &PROFILE_RULE,
     &BEHAVIOUR_RULE,
     &CARD_RULE,
@@ -84,6 +84,11 @@ pub(super) static RULES: [&Rule; 24] = [
     &INJECT_RULE,
     &RATE_TRACE_RULE,
     &LINK_CHANGE_RULE,
+    &DROP_RULE,
+    &DUPLICATE_RULE,
+    &MARK_RULE,
+    &LATE_RULE,
+    &OUTAGE_RULE,
 ];
 
 static PROFILE_RULE: Rule = Rule {
@@ -365,44 +370,6 @@ static HOST_CHANGE_RULE: Rule = Rule {
     },
 };
 
-const REAL_NETWORK: &str = "tcplab has no link of its own between two real machines";
-const OUR_NETWORK: &str = "run it on model:, uml: or host, or leave it out";
-
-/// What the rules about tcplab's own link have in common.
-const OF_OUR_LINK: Rule = Rule {
-    name: "",
-    not_on: &[Kind::Ssh],
-    when: "",
-    why: REAL_NETWORK,
-    remedy: OUR_NETWORK,
-    tolerable: true,
-    asks: |_| Vec::new(),
-};
-
-static MIDDLEBOX_RULE: Rule = Rule {
-    name: "middlebox",
-    asks: |point| of_ways(point, "middlebox", |way| !way.middlebox.is_empty()),
-    ..OF_OUR_LINK
-};
-
-static INJECT_RULE: Rule = Rule {
-    name: "inject",
-    asks: |point| of_ways(point, "inject", |way| !way.injects.is_empty()),
-    ..OF_OUR_LINK
-};
-
-static RATE_TRACE_RULE: Rule = Rule {
-    name: "rate_trace",
-    asks: |point| of_ways(point, "rate_trace", |way| way.rate_trace.is_some()),
-    ..OF_OUR_LINK
-};
-
-static LINK_CHANGE_RULE: Rule = Rule {
-    name: "change",
-    asks: |point| of_ways(point, "change", |way| !way.changes.is_empty()),
-    ..OF_OUR_LINK
-};
-
 static FORWARD_RULE: Rule = Rule {
     name: "forward",
     not_on: &[Kind::Ssh],
@@ -445,19 +412,9 @@ impl Rule {
 }
 
 /// `link A-B`.
-fn name_of(point: &Point, link: &Link) -> String {
+pub(super) fn name_of(point: &Point, link: &Link) -> String {
     let name = |host: usize| point.hosts.get(host).map_or("?", |h| h.name.as_str());
     format!("link {}-{}", name(link.a), name(link.b))
-}
-
-/// `link A-B.WAY.KEY` of the ways that have it.
-fn of_ways(point: &Point, key: &str, has: impl Fn(&Direction) -> bool) -> Vec<(String, String)> {
-    let ways = point.links.iter().flat_map(|link| {
-        [("a_to_b", &link.a_to_b), ("b_to_a", &link.b_to_a)].map(|(way, at)| (link, way, at))
-    });
-    let found = ways.filter(|(.., at)| has(at));
-    let place = |(link, way, _)| format!("{}.{way}.{key}", name_of(point, link));
-    found.map(|found| (place(found), String::new())).collect()
 }
 
 /// `run.KEY`, where the point has it.

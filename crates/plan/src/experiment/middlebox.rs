@@ -64,29 +64,46 @@ fn options(list: &str) -> Result<Vec<TcpOption>, String> {
     Ok(out)
 }
 
-/// `TIME KIND [seq N] [ack N]`.
-fn inject(text: &str) -> Result<Inject, String> {
-    let form = || {
-        "write TIME and `rst`, `syn`, `ack`, `fin` or `data BYTES`, then `seq +N` or `ack +N` if wanted, such as \
-         \"2s rst\" or \"2s rst seq +1000\""
-            .to_owned()
+/// One injected segment whose time stands elsewhere: `KIND [seq N] [ack N]`.
+pub(crate) fn segment(fields: &Fields<'_>, key: &Key) -> Result<Inject, Fault> {
+    const FORM: &str = "write `rst`, `syn`, `ack`, `fin` or `data BYTES`, then `seq +N` or `ack +N` if wanted, such \
+                        as \"rst seq +1000\"";
+    let (Some(node), Some(text)) = (fields.node(key), fields.text(key)?) else {
+        return Err(fields.missing(key));
     };
     let words: Vec<&str> = text.split_whitespace().collect();
-    let (at, rest) = words.split_first().ok_or_else(form)?;
-    let (what, mut rest) = match rest {
+    kind(&words, FORM).map_err(|why| fields.fault(key, node, why))
+}
+
+/// `TIME KIND [seq N] [ack N]`.
+fn inject(text: &str) -> Result<Inject, String> {
+    const FORM: &str = "write TIME and `rst`, `syn`, `ack`, `fin` or `data BYTES`, then `seq +N` or `ack +N` if \
+                        wanted, such as \"2s rst\" or \"2s rst seq +1000\"";
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let (at, rest) = words.split_first().ok_or(FORM)?;
+    let inject = kind(rest, FORM)?;
+    Ok(Inject {
+        at_ns: time(at)?,
+        ..inject
+    })
+}
+
+/// `KIND [seq N] [ack N]`; its time is 0.
+fn kind(words: &[&str], form: &str) -> Result<Inject, String> {
+    let (what, mut rest) = match words {
         ["rst", rest @ ..] => (Injected::Rst, rest),
         ["syn", rest @ ..] => (Injected::Syn, rest),
         ["ack", rest @ ..] => (Injected::Ack, rest),
         ["fin", rest @ ..] => (Injected::Fin, rest),
         ["data", bytes, rest @ ..] => (Injected::Data(within(bytes, INJECTED_DATA)?), rest),
-        _ => return Err(form()),
+        _ => return Err(form.to_owned()),
     };
     let (mut seq, mut ack) = (None, None);
     while let [name, number, others @ ..] = rest {
         let place = match *name {
             "seq" => &mut seq,
             "ack" => &mut ack,
-            _ => return Err(form()),
+            _ => return Err(form.to_owned()),
         };
         let wrong = || format!("`{number}` is not a number such as +1000 or -1");
         if place
@@ -98,13 +115,13 @@ fn inject(text: &str) -> Result<Inject, String> {
         rest = others;
     }
     if !rest.is_empty() {
-        return Err(form());
+        return Err(form.to_owned());
     }
     if ack.is_some() && matches!(what, Injected::Rst | Injected::Syn) {
         return Err("has no acknowledgment number: remove `ack`".to_owned());
     }
     Ok(Inject {
-        at_ns: time(at)?,
+        at_ns: 0,
         what,
         seq: seq.unwrap_or(0),
         ack: ack.unwrap_or(0),

@@ -92,6 +92,25 @@ pub struct Inject {
     pub ack: i32,
 }
 
+impl Inject {
+    /// It in the words of an experiment file, without its time.
+    pub fn segment(&self) -> String {
+        let mut words = match self.what {
+            Injected::Rst => "rst".to_owned(),
+            Injected::Syn => "syn".to_owned(),
+            Injected::Ack => "ack".to_owned(),
+            Injected::Fin => "fin".to_owned(),
+            Injected::Data(bytes) => format!("data {bytes}"),
+        };
+        for (name, number) in [("seq", self.seq), ("ack", self.ack)] {
+            if number != 0 {
+                words += &format!(" {name} {number:+}");
+            }
+        }
+        words
+    }
+}
+
 /// Kinds of injected segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

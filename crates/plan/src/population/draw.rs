@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use tcplab_base::Random;
 
+use super::paths::{self, Changed, Forged};
 use super::{Loss, Population};
 use crate::app::{App, AppKind, Listening, Reading};
 use crate::dist::{Base, Dist};
@@ -63,6 +64,12 @@ pub struct Drawn {
     /// Index of the path's middle box in [`Population::middleboxes`], if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub middlebox: Option<usize>,
+    /// How the path changes, if it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change: Option<Changed>,
+    /// What is sent into the connection, if anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inject: Option<Forged>,
     /// Which kind of client, by its place in [`Population::clients`].
     pub client: usize,
     /// Bytes of each request.
@@ -80,17 +87,17 @@ pub struct Drawn {
 }
 
 /// Draws by key: each has a stream of its own, so that a change of one moves no other.
-struct Draws {
+pub(super) struct Draws {
     seed: u64,
     base: Base,
 }
 
 impl Draws {
-    fn stream(&self, key: &str) -> Random {
+    pub(super) fn stream(&self, key: &str) -> Random {
         Random::stream(self.seed, key)
     }
 
-    fn one(&self, key: &str, dist: &Dist) -> i64 {
+    pub(super) fn one(&self, key: &str, dist: &Dist) -> i64 {
         dist.draw(&mut self.stream(key), &self.base)
     }
 
@@ -127,7 +134,9 @@ impl Population {
             jitter_ns,
             loss,
             outage: self.outage_of(&draws),
-            middlebox: self.middlebox_of(&draws),
+            middlebox: paths::middlebox_of(&self.middleboxes, &draws),
+            change: paths::change_of(&self.changes, &draws),
+            inject: paths::inject_of(&self.injects, &draws),
             client: self.client_of(&draws),
             request_bytes: draws.one("request", &self.request).max(1) as u64,
             responses: responses.iter().map(|n| (*n).max(1) as u64).collect(),
@@ -197,11 +206,6 @@ impl Population {
         })
     }
 
-    fn middlebox_of(&self, draws: &Draws) -> Option<usize> {
-        let shares = self.middleboxes.iter().map(|kind| kind.share_ppb);
-        chosen(&mut draws.stream("middlebox"), shares)
-    }
-
     fn client_of(&self, draws: &Draws) -> usize {
         let shares = self.clients.iter().map(|client| client.share_ppb);
         chosen(&mut draws.stream("client"), shares).unwrap_or(0)
@@ -238,20 +242,29 @@ impl Population {
             },
             ..down.clone()
         };
+        let mut link = Link {
+            a: SERVER,
+            b: CLIENT,
+            by: By::Tcplab,
+            mtu: 1500,
+            a_to_b: down,
+            b_to_a: up,
+        };
+        if let Some(change) = drawn.change {
+            paths::put_change(&mut link, change);
+        }
+        if let Some(forged) = drawn.inject
+            && let Some(rule) = self.injects.get(forged.kind)
+        {
+            paths::put_inject(&mut link, rule, forged.at_ns);
+        }
         Point {
             experiment: self.name.clone(),
             axes: BTreeMap::new(),
             seed: drawn.seed,
             ip: self.ip,
             hosts: vec![host("server", None), host("client", client)],
-            links: vec![Link {
-                a: SERVER,
-                b: CLIENT,
-                by: By::Tcplab,
-                mtu: 1500,
-                a_to_b: down,
-                b_to_a: up,
-            }],
+            links: vec![link],
             apps: vec![web(drawn)],
             sets: Vec::new(),
             boot_ns: None,
@@ -321,7 +334,7 @@ fn web(drawn: &Drawn) -> App {
 }
 
 /// Which of some parts of a milliard a draw falls into; none: beyond all of them.
-fn chosen(random: &mut Random, shares: impl Iterator<Item = u32>) -> Option<usize> {
+pub(super) fn chosen(random: &mut Random, shares: impl Iterator<Item = u32>) -> Option<usize> {
     let mut drawn = random.below(1_000_000_000);
     for (place, share) in shares.enumerate() {
         match drawn.checked_sub(u64::from(share)) {

@@ -53,13 +53,15 @@ pub(crate) const ACK_LOSS: Key = fixed("ack_loss", Form::Percent, says("web's"),
 pub(crate) const THE_SPIKES: Key = fixed("spikes", Form::Table(SPIKES), says("web's"), "times in which the link stands still");
 pub(crate) const THE_REORDERING: Key = fixed("reordering", Form::Table(REORDERING), says("none"), "data packets that are overtaken");
 pub(crate) const THE_OUTAGE: Key = fixed("outage", Form::Table(OUTAGE), says("web's"), "a time in which every packet is lost");
-pub(crate) const THE_MIDDLEBOXES: Key = fixed("middlebox", Form::Tables(MIDDLEBOX), says("none"), "kinds of paths with a middle box that rewrites or drops segments both ways; other paths have no middle box");
+pub(crate) const THE_MIDDLEBOXES: Key = fixed("middlebox", Form::Tables(BOX), says("none"), "kinds of paths with a middle box that rewrites or drops segments both ways; other paths have no middle box");
+pub(crate) const THE_CHANGES: Key = fixed("change", Form::Tables(CHANGE), says("none"), "kinds of paths that have another rate or round-trip time from a time on; other paths stay as they are");
+pub(crate) const THE_INJECTS: Key = fixed("inject", Form::Tables(INJECT), says("none"), "kinds of paths on which a segment that nobody sent gets into the connection");
 pub(crate) const THE_CLIENTS: Key = fixed("clients", Form::Tables(CLIENT), says("web's"), "kinds of clients; their shares add to 100%");
 /// `[population]`.
 pub(crate) const POPULATION: &[Key] = &[
     BASE, CONNECTIONS, SEED, HZ, IP, RTT, RATE, BUFFER, JITTER, REQUESTS, THINK, REQUEST, RESPONSE, CLIENT_TIMEOUT,
-    SERVER_TIMEOUT, THE_LOSS, ACK_LOSS, THE_SPIKES, THE_REORDERING, THE_OUTAGE, THE_MIDDLEBOXES,
-    THE_CLIENTS,
+    SERVER_TIMEOUT, THE_LOSS, ACK_LOSS, THE_SPIKES, THE_REORDERING, THE_OUTAGE, THE_MIDDLEBOXES, THE_CHANGES,
+    THE_INJECTS, THE_CLIENTS,
 ];
 
 pub(crate) const LOSS_SHARE: Key = fixed("share", Form::Percent, MUST, "share of the paths");
@@ -100,8 +102,26 @@ pub(crate) const OUTAGE: &[Key] = &[
 pub(crate) const BOX_SHARE: Key = fixed("share", Form::Percent, MUST, "share of the paths");
 pub(crate) const BOX_RULES: Key = Key { axis: false, absent: MUST, rules: &[], meaning: "what it does, in the words of a link's `middlebox`: `strip-options timestamp`, `set-mss 1200`, `ecn-tcp-remove`", name: "rules", ..links::MIDDLEBOX };
 /// `middlebox`.
-pub(crate) const MIDDLEBOX: &[Key] = &[
+pub(crate) const BOX: &[Key] = &[
     BOX_SHARE, BOX_RULES,
+];
+
+pub(crate) const CHANGE_SHARE: Key = fixed("share", Form::Percent, MUST, "share of the paths");
+pub(crate) const CHANGE_AT: Key = fixed("at", Form::Dist(Kind::Time), MUST, "times: when, after the connection's start");
+pub(crate) const CHANGE_RATE: Key = fixed("rate", Form::Dist(Kind::Rate), says("as before"), "rates: of the bottleneck from then on, both ways; its queue keeps its bytes");
+pub(crate) const CHANGE_RTT: Key = fixed("rtt", Form::Dist(Kind::Time), says("as before"), "times: round-trip time of the path without queues from then on");
+/// `change`.
+pub(crate) const CHANGE: &[Key] = &[
+    CHANGE_SHARE, CHANGE_AT, CHANGE_RATE, CHANGE_RTT,
+];
+
+pub(crate) const INJECT_SHARE: Key = fixed("share", Form::Percent, MUST, "share of the paths");
+pub(crate) const INJECT_AT: Key = fixed("at", Form::Dist(Kind::Time), MUST, "times: when, after the connection's start");
+pub(crate) const INJECT_SEGMENT: Key = fixed("segment", Form::Text, MUST, "what is sent, in the words of a link's `inject` without the time: `rst`, `rst seq +1000`, `data 100`");
+pub(crate) const INJECT_TO: Key = fixed("to", Form::Words(&["client", "server"]), word("client"), "who receives it");
+/// `inject`.
+pub(crate) const INJECT: &[Key] = &[
+    INJECT_SHARE, INJECT_AT, INJECT_SEGMENT, INJECT_TO,
 ];
 
 pub(crate) const CLIENT_SHARE: Key = fixed("share", Form::Percent, MUST, "share of the clients");

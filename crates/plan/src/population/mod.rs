@@ -4,6 +4,7 @@
 //! only: every arm sees the same network, and any connection can be run again alone.
 
 mod draw;
+mod paths;
 #[rustfmt::skip]
 pub(crate) mod keys;
 mod read;
@@ -15,6 +16,7 @@ mod variants;
 use std::collections::BTreeMap;
 
 pub use draw::{Drawn, LossKind};
+pub use paths::{Changed, Changing, Forged, Injecting, Middlebox};
 pub use result::{
     ArmResult, Distribution, OutlierRecord, POPULATION_SCHEMA, PopulationCost, PopulationDocument,
     Row, Verdict,
@@ -23,7 +25,7 @@ pub use variants::{Cell, Effect, VARIANTS_SCHEMA, VariantsDocument};
 
 use crate::dist::Dist;
 use crate::experiment::ParseError;
-use crate::point::{Host, Ip, Rewrite, SocketOptions};
+use crate::point::{Host, Ip, SocketOptions};
 
 /// What is drawn, the arms and how they are compared.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,6 +76,10 @@ pub struct Population {
     pub outage: Option<OutageRule>,
     /// Kinds of middle boxes.
     pub middleboxes: Vec<Middlebox>,
+    /// Kinds of paths that change.
+    pub changes: Vec<Changing>,
+    /// Kinds of paths on which segments are forged.
+    pub injects: Vec<Injecting>,
     /// Kinds of clients.
     pub clients: Vec<Client>,
     /// What the server is in each arm; the first is the baseline.
@@ -132,15 +138,6 @@ pub struct OutageRule {
     pub final_ppb: u32,
 }
 
-/// A kind of middle box, on both ways of a path.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Middlebox {
-    /// Share of the paths, in parts per billion.
-    pub share_ppb: u32,
-    /// What it does, in this order.
-    pub rules: Vec<Rewrite>,
-}
-
 /// A kind of client.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Client {
@@ -174,14 +171,6 @@ impl Default for Compare {
             band_ppb: keys::BAND.number() as u32,
             stops: false,
         }
-    }
-}
-
-impl Middlebox {
-    /// What it does, in words.
-    pub fn words(&self) -> String {
-        let words: Vec<String> = self.rules.iter().map(Rewrite::to_string).collect();
-        words.join(", ")
     }
 }
 
@@ -265,8 +254,8 @@ impl Population {
     pub fn reference() -> String {
         use crate::experiment::schema::part;
         use keys::{
-            CLIENT, COMPARE, LOSS, MIDDLEBOX, OUTAGE, POPULATION, POPULATION_FILE, REORDERING,
-            SPIKES, VARIANT,
+            BOX, CHANGE, CLIENT, COMPARE, INJECT, LOSS, OUTAGE, POPULATION, POPULATION_FILE,
+            REORDERING, SPIKES, VARIANT,
         };
         let parts = [
             ("The file", POPULATION_FILE),
@@ -275,7 +264,9 @@ impl Population {
             ("`spikes`", SPIKES),
             ("`reordering`", REORDERING),
             ("`outage`", OUTAGE),
-            ("`middlebox`", MIDDLEBOX),
+            ("`middlebox`", BOX),
+            ("`change`", CHANGE),
+            ("`inject`", INJECT),
             ("`clients`", CLIENT),
             ("`[compare]`", COMPARE),
             ("`[[variant]]`", VARIANT),

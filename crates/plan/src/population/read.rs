@@ -1,16 +1,14 @@
 //! From a file's text to a population.
 
 use super::keys::{
-    self, CLIENT, COMPARE, LOSS, MIDDLEBOX, OUTAGE, POPULATION, POPULATION_FILE, REORDERING, SCOPE,
-    SPIKES,
+    self, CLIENT, COMPARE, LOSS, OUTAGE, POPULATION, POPULATION_FILE, REORDERING, SCOPE, SPIKES,
 };
-use super::{Client, Compare, Loss, Middlebox, OutageRule, Population, Reordering, SpikeRule};
+use super::{Client, Compare, Loss, OutageRule, Population, Reordering, SpikeRule, paths};
 use crate::dist::Dist;
 use crate::experiment::error::Fault;
 use crate::experiment::fields::Fields;
 use crate::experiment::host::{behaviours, hosts, options, sysctls, within};
 use crate::experiment::keys::{Form, Key, PROFILE_NAMES, file, host};
-use crate::experiment::middlebox;
 use crate::experiment::tree::{Choice, Table, Value};
 use crate::experiment::variant::{self, Variant};
 use crate::experiment::{root, stem, tree};
@@ -23,8 +21,8 @@ const WEB: &str = include_str!("web.toml");
 const MAX_ARMS: usize = 32;
 /// Variants at most.
 const MAX_VARIANTS: usize = 100;
-/// Kinds of clients, of lossy paths or of middle boxes at most.
-const MAX_KINDS: usize = 100;
+/// Kinds of clients or of paths at most.
+pub(super) const MAX_KINDS: usize = 100;
 /// All of something, in parts of a milliard.
 const ALL: u32 = 1_000_000_000;
 
@@ -104,7 +102,9 @@ fn decode(tree: &Table, file: &str, variant: Option<String>) -> Result<Populatio
         spikes: spikes(&of)?,
         reordering: reordering(&of)?,
         outage: outage(&of)?,
-        middleboxes: middleboxes(&of)?,
+        middleboxes: paths::middleboxes(&of)?,
+        changes: paths::changes(&of)?,
+        injects: paths::injects(&of)?,
         clients: clients(&of)?,
         arms,
         compare: compare
@@ -132,7 +132,7 @@ fn inherit(tree: &mut Table, base: &Table) {
 }
 
 /// A distribution, when the key is there; a number is its text.
-fn dist(fields: &Fields<'_>, key: &Key) -> Result<Option<Dist>, Fault> {
+pub(super) fn dist(fields: &Fields<'_>, key: &Key) -> Result<Option<Dist>, Fault> {
     let (Some(node), Form::Dist(kind)) = (fields.node(key), &key.form) else {
         return Ok(None);
     };
@@ -159,7 +159,7 @@ fn dist(fields: &Fields<'_>, key: &Key) -> Result<Option<Dist>, Fault> {
     parsed.map(Some)
 }
 
-fn needed(fields: &Fields<'_>, key: &Key) -> Result<Dist, Fault> {
+pub(super) fn needed(fields: &Fields<'_>, key: &Key) -> Result<Dist, Fault> {
     dist(fields, key)?.ok_or_else(|| fields.missing(key))
 }
 
@@ -191,7 +191,7 @@ fn millionths(fields: &Fields<'_>, key: &Key, most: f64) -> Result<Option<u64>, 
 }
 
 /// Shares that are more than all there is.
-fn check_shares(
+pub(super) fn check_shares(
     fields: &Fields<'_>,
     key: &Key,
     shares: impl Iterator<Item = u32>,
@@ -281,24 +281,6 @@ fn outage(of: &Fields<'_>) -> Result<Option<OutageRule>, Fault> {
         length: needed(&fields, &keys::OUTAGE_LENGTH)?,
         final_ppb: fields.get(&keys::OUTAGE_FINAL)?,
     }))
-}
-
-fn middleboxes(of: &Fields<'_>) -> Result<Vec<Middlebox>, Fault> {
-    let key = &keys::THE_MIDDLEBOXES;
-    let mut out = Vec::new();
-    for fields in of.tables(key.name, MAX_KINDS)? {
-        fields.check(&[MIDDLEBOX])?;
-        let rules = middlebox::rewrites(&fields, &keys::BOX_RULES)?.unwrap_or_default();
-        if rules.is_empty() {
-            return Err(fields.missing(&keys::BOX_RULES));
-        }
-        out.push(Middlebox {
-            share_ppb: fields.get(&keys::BOX_SHARE)?,
-            rules,
-        });
-    }
-    check_shares(of, key, out.iter().map(|kind| kind.share_ppb), false)?;
-    Ok(out)
 }
 
 fn clients(of: &Fields<'_>) -> Result<Vec<Client>, Fault> {

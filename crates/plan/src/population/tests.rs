@@ -137,6 +137,72 @@ fn a_share_of_the_paths_has_a_middle_box_and_moves_no_other_draw() {
 }
 
 #[test]
+fn paths_change_and_meet_forged_segments_by_share_and_move_no_other_draw() {
+    let rules = "change = [{ share = \"30%\", at = \"uniform(1s .. 3s)\", rate = \"2mbit\", rtt = \"101ms\" }]\n\
+                 inject = [{ share = \"20%\", at = \"500ms\", segment = \"rst seq +9\", to = \"server\" }]";
+    let (all, plain) = (parse(rules), parse(""));
+    let (mut changed, mut forged) = (0, 0);
+    for number in 0..4_000 {
+        let drawn = all.draw(number);
+        let without = Drawn {
+            change: None,
+            inject: None,
+            ..drawn.clone()
+        };
+        assert_eq!(without, plain.draw(number));
+        let link = &all.point(&drawn).links[0];
+        for (way, delay_ns) in [(&link.a_to_b, 50_500_000), (&link.b_to_a, 50_500_000)] {
+            assert_eq!(way.changes.len(), usize::from(drawn.change.is_some()));
+            for change in &way.changes {
+                assert!((1_000_000_000..=3_000_000_000).contains(&change.at_ns));
+                assert_eq!(change.rate_bps, Some(2_000_000));
+                assert_eq!(change.delay_ns, Some(delay_ns));
+            }
+        }
+        assert!(link.a_to_b.injects.is_empty());
+        let said: Vec<_> = link
+            .b_to_a
+            .injects
+            .iter()
+            .map(|i| (i.at_ns, i.segment()))
+            .collect();
+        match drawn.inject {
+            Some(_) => assert_eq!(said, [(500_000_000, "rst seq +9".to_owned())]),
+            None => assert!(said.is_empty()),
+        }
+        changed += usize::from(drawn.change.is_some());
+        forged += usize::from(drawn.inject.is_some());
+    }
+    assert!((1_100..1_300).contains(&changed), "{changed}");
+    assert!((720..880).contains(&forged), "{forged}");
+    for (text, why) in [
+        (
+            "change = [{ share = \"9%\", at = \"1s\" }]",
+            "changes nothing: add `rate` or `rtt`",
+        ),
+        (
+            "change = [{ share = \"9%\", rtt = \"1s\" }]",
+            "`at` is missing",
+        ),
+        (
+            "inject = [{ share = \"9%\", at = \"1s\" }]",
+            "`segment` is missing",
+        ),
+        (
+            "inject = [{ share = \"9%\", at = \"1s\", segment = \"2s rst\" }]",
+            "write `rst`, `syn`",
+        ),
+        (
+            "inject = [{ share = \"9%\", at = \"1s\", segment = \"rst\", to = \"me\" }]",
+            "known: client, server",
+        ),
+    ] {
+        let said = wrong(text);
+        assert!(said.contains(why), "{said}");
+    }
+}
+
+#[test]
 fn clients_have_options_of_their_own() {
     let some = parse(
         "clients = [{ share = \"50%\", socket = { user_timeout = \"30s\", notsent_lowat = \"16k\" } }, { share = \"50%\" }]",

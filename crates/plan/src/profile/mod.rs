@@ -140,6 +140,8 @@ pub struct Profile {
     pub rcv_mss_of_ofo: bool,
     /// Whether auto-tuning of the receive buffer leaves out what still waits to be read (`tcp_rcv_space_adjust()`).
     pub tunes_without_queue: bool,
+    /// Whether a segment that is shorter than what may leave at once takes bytes of the next one (`tcp_grow_skb()`).
+    pub grows_segments: bool,
     /// Whether a last FIN goes out beyond the congestion window (`tcp_cwnd_test()`).
     pub fin_beyond_cwnd: bool,
     /// See [`WindowShare`].
@@ -205,6 +207,7 @@ impl Default for Profile {
             syn_queue_at_backlog: false,
             rcv_mss_of_ofo: false,
             tunes_without_queue: false,
+            grows_segments: false,
             fin_beyond_cwnd: true,
             window_share: WindowShare::Sysctl,
             rx_truesize: 0,

@@ -208,9 +208,14 @@ pub const BEHAVIOURS: &[Behaviour] = &[
         "between 6.1.192 and 6.12.118 (read in the sources; the commit is not known)"
     ),
     choice!(
+        grows_segments: bool,
+        "whether a waiting segment that is shorter than what may leave at once takes bytes of the next one",
+        "8ee602c63520, 6.10"
+    ),
+    choice!(
         fin_beyond_cwnd: bool,
         "whether the last segment with FIN goes out although the congestion window is full",
-        "gone between 6.1.192 and 6.12.118 (read in the sources; the commit is not known)"
+        "22555032c513, 6.10"
     ),
     choice!(
         window_share: WindowShare,

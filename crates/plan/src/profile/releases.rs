@@ -191,6 +191,7 @@ fn linux_6_12() -> Profile {
         tx_truesize: 896,
         rcv_mss_of_ofo: true,
         tunes_without_queue: true,
+        grows_segments: true,
         fin_beyond_cwnd: false,
         sysctl: &[("net.ipv4.tcp_syn_linear_timeouts", "4")],
         ..Profile::default()

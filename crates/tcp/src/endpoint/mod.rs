@@ -17,7 +17,8 @@ mod sockopt;
 pub use api::{OpenError, ReadOutcome, SocketError};
 pub(crate) use close::TIMEWAIT_S;
 pub(crate) use open::{
-    MSS_DEFAULT, Path, RTO_MAX_MS, TIMEOUT_INIT_MS, TSTAMP_ALIGNED, mss_clamp_default, window_of,
+    Buffers, MSS_DEFAULT, Path, RTO_MAX_MS, TIMEOUT_INIT_MS, TSTAMP_ALIGNED, mss_clamp_default,
+    window_of,
 };
 pub(crate) use receive::{AckState, Pending as AckPending, Rcv, RcvQueue, RcvSkb, Urgent};
 pub(crate) use send::{Snd, Tune};

@@ -55,6 +55,7 @@ pub(crate) struct Path {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Buffers {
     pub(crate) sndbuf: u32,
+    pub(crate) sndbuf_locked: bool,
     pub(crate) rcvbuf: u32,
     pub(crate) rcvbuf_locked: bool,
     pub(crate) window_clamp: u32,
@@ -150,14 +151,14 @@ impl Endpoint {
             let bytes = (bps / 8).clamp(1, u64::from(u32::MAX) - 1);
             ep.set_max_pacing_rate(bytes as u32);
         }
-        ep.set_buffers(cx, open);
+        ep.set_buffers(Self::buffers(cx, open));
         ep
     }
 
-    fn set_buffers(&mut self, cx: &Cx<'_>, open: &OpenOptions) {
-        let buffers = Self::buffers(cx, open);
+    /// Takes these buffers: its own, or those of the listener that it comes from.
+    pub(crate) fn set_buffers(&mut self, buffers: Buffers) {
         self.snd.sndbuf = buffers.sndbuf;
-        self.snd.sndbuf_locked = open.sndbuf.is_some();
+        self.snd.sndbuf_locked = buffers.sndbuf_locked;
         self.rcv.rcvbuf = buffers.rcvbuf;
         self.rcv.rcvbuf_locked = buffers.rcvbuf_locked;
         self.rcv.window_clamp = buffers.window_clamp;
@@ -169,6 +170,7 @@ impl Endpoint {
         let sysctl = &cx.host.sysctl;
         let mut b = Buffers {
             sndbuf: sysctl.tcp_wmem[1],
+            sndbuf_locked: open.sndbuf.is_some(),
             rcvbuf: sysctl.tcp_rmem[1],
             rcvbuf_locked: open.rcvbuf.is_some(),
             window_clamp: 0,

@@ -70,9 +70,12 @@ impl Endpoint {
             if seg.len == 0 {
                 return self.fast_ack(cx, seg);
             }
-            let skb = self.received(cx, seg);
-            if self.rcv.fwd_alloc >= skb.truesize as i32 {
-                return self.fast_data(cx, seg, skb);
+            // Most readers take all that comes: nothing is set aside then, and how much it takes need not be known.
+            if self.rcv.fwd_alloc > 0 {
+                let skb = self.received(cx, seg);
+                if self.rcv.fwd_alloc >= skb.truesize as i32 {
+                    return self.fast_data(cx, seg, skb);
+                }
             }
             // No memory was set aside for it: the slow path takes some. What was predicted stays valid.
             return self.slow_path(cx, seg);

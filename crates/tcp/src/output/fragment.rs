@@ -99,6 +99,50 @@ impl Endpoint {
         Some(rest)
     }
 
+    /// Moves at most `most` bytes of the next unsent segment, with their memory, to the end of the unsent `id`, and its
+    /// flags when it goes as a whole (`skb_shift()`, `tcp_eat_one_skb()`): how many.
+    pub(super) fn take_of_next(&mut self, id: Id, most: u32, mss: u32) -> u32 {
+        let Some(next) = self.queue.get_mut(id.behind()) else {
+            return 0;
+        };
+        let bytes = next.len.min(most);
+        let mut flags = next.flags;
+        let mut eor = false;
+        next.truesize = next.truesize.saturating_sub(bytes);
+        if bytes == next.len {
+            eor = next.eor;
+            let freed = next.truesize;
+            self.queue.remove_unsent(id.behind());
+            self.snd.wmem_free(&mut self.rcv, freed);
+        } else {
+            flags &= !(SkbFlags::FIN | SkbFlags::PSH);
+            next.seq = next.seq + bytes;
+            next.len -= bytes;
+            next.set_segs(mss);
+        }
+        if let Some(skb) = self.queue.get_mut(id) {
+            skb.len += bytes;
+            skb.truesize += bytes;
+            skb.flags |= flags;
+            skb.eor |= eor;
+        }
+        bytes
+    }
+
+    /// `tcp_grow_skb()`: a segment that is shorter than `most` bytes, what may leave at once, takes some of the next.
+    #[inline(never)]
+    pub(super) fn grow(&mut self, id: Id, most: u32, mss: u32) {
+        let Some(skb) = self.queue.get(id).filter(|skb| !skb.eor) else {
+            return;
+        };
+        let missing = most.saturating_sub(skb.len);
+        if missing > 0 && self.take_of_next(id, missing, mss) > 0 {
+            if let Some(skb) = self.queue.get_mut(id) {
+                skb.set_segs(mss);
+            }
+        }
+    }
+
     /// `tcp_adjust_pcount()`: a sent segment lost `decrease` packets of its count.
     pub(crate) fn adjust_pcount(&mut self, id: Id, decrease: i32) {
         let Some(skb) = self.queue.get(id).filter(|_| decrease != 0) else {

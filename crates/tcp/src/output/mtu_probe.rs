@@ -205,38 +205,30 @@ impl Endpoint {
     /// The first unsent segment takes bytes of those behind it until it is as long as the probe.
     fn mtu_probe_build(&mut self, id: Id, size: u32, mss: u32) {
         while let Some(len) = self.queue.get(id).map(|skb| skb.len) {
-            let Some(missing) = size.checked_sub(len).filter(|n| *n > 0) else {
-                break;
+            let missing = size.saturating_sub(len);
+            let before = self.queue.get(id.behind()).map(|next| next.len);
+            let bytes = match missing {
+                0 => break,
+                _ => self.take_of_next(id, missing, mss),
             };
-            let Some(next) = self.queue.get_mut(id.behind()) else {
-                break;
-            };
-            let copy = next.len.min(missing);
-            let mut flags = next.flags;
-            let mut eor = false;
-            if copy == next.len {
-                eor = next.eor;
-                let freed = next.truesize;
-                self.queue.remove_unsent(id.behind());
-                self.snd.wmem_free(&mut self.rcv, freed);
-            } else {
-                flags &= !(SkbFlags::FIN | SkbFlags::PSH);
-                next.seq = next.seq + copy;
-                next.len -= copy;
-                next.set_segs(mss);
-            }
-            self.snd.wmem_add(&mut self.rcv, copy);
-            if let Some(skb) = self.queue.get_mut(id) {
-                skb.len += copy;
-                skb.truesize += copy;
-                skb.flags |= flags;
-                skb.eor |= eor;
+            match before {
+                None => break,
+                Some(len) if len == bytes => {}
+                Some(_) => self.keep_memory(id.behind(), bytes),
             }
         }
         self.mtu_probe_cut(id, size, mss);
         if let Some(skb) = self.queue.get_mut(id) {
             skb.set_segs(size);
         }
+    }
+
+    /// The kernel copies the bytes: the segment from which only a part was taken keeps its memory.
+    fn keep_memory(&mut self, id: Id, bytes: u32) {
+        if let Some(skb) = self.queue.get_mut(id) {
+            skb.truesize += bytes;
+        }
+        self.snd.wmem_add(&mut self.rcv, bytes);
     }
 
     /// A super-segment is longer than the probe: the rest stays behind it.

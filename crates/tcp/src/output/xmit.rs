@@ -133,6 +133,13 @@ impl Endpoint {
             0 => return false,
             quota => quota,
         };
+        let skb = match cx.host.profile.grows_segments {
+            false => skb,
+            true => {
+                self.grow(id, quota.min(ask.max_segs).saturating_mul(ask.mss), ask.mss);
+                self.queue.get(id).copied().unwrap_or(skb)
+            }
+        };
         if !self.snd.wnd_test(&skb, ask.mss) {
             limited.rwnd = true;
             return false;

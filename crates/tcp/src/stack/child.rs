@@ -13,6 +13,8 @@ use crate::segment::Segment;
 pub(crate) fn make(cx: &mut Cx<'_>, req: &Request, listener: &Listener, seg: &Segment) -> Endpoint {
     let open = &listener.options;
     let mut ep = Endpoint::new(cx, (req.local, req.remote), open);
+    ep.set_buffers(listener.buffers);
+    ep.loss.reordering = listener.reordering;
     if let Some(socket) = &listener.socket {
         ep.inherit(socket);
     }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use tcplab_plan::profile::Profile;
 
 use super::fastopen::FastQueue;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Buffers, Endpoint};
 use crate::options::OpenOptions;
 use crate::segment::Addr;
 
@@ -15,6 +15,10 @@ pub(crate) struct Listener {
     pub(crate) local: Addr,
     /// Options that accepted sockets inherit.
     pub(crate) options: OpenOptions,
+    /// Its buffers, made by the sysctls of listen(2): later ones are for later sockets (`tcp_init_sock()`).
+    pub(crate) buffers: Buffers,
+    /// The same of `tp->reordering`.
+    pub(crate) reordering: u32,
     /// The socket itself, when calls may change its options later: accepted sockets inherit these then.
     pub(crate) socket: Option<Box<Endpoint>>,
     /// `sk_max_ack_backlog`.

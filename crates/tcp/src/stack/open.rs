@@ -42,6 +42,8 @@ impl Stack {
         probe.cc_init(&cx, &name);
         self.listeners.push(Some(Listener {
             local: addr,
+            buffers: Endpoint::buffers(&cx, options),
+            reordering: cx.host.sysctl.tcp_reordering,
             options: options.clone(),
             socket: None,
             backlog: backlog.min(self.host.sysctl.somaxconn),

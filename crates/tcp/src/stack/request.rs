@@ -465,7 +465,7 @@ impl ListenerBuffer {
                 locked: socket.rcv.rcvbuf_locked,
             };
         }
-        let buffer = Endpoint::buffers(cx, &listener.options);
+        let buffer = listener.buffers;
         Self {
             full_space: window_of(cx, buffer.rcvbuf),
             window_clamp: buffer.window_clamp,

@@ -14,7 +14,7 @@ pub(crate) const SPIKES: Key = key("spikes", Form::Text, says("none"), "`PERCENT
 pub(crate) const LIMIT_BYTES: Key = key("limit_bytes", Form::Size((1, SIZE.max)), says("none"), "limit of the queue in bytes, in addition to `limit`");
 pub(crate) const OVERHEAD: Key = key("overhead", Form::Size((0, 256)), number(0), "bytes of overhead per frame on the wire, at `rate`: 24 on Ethernet (preamble, checksum, gap)");
 pub(crate) const QUEUE_FROM: Key = key("queue_from", Form::Time(Bounds::Any), says("not measured"), "time after the run's start from which on the queue's bytes are measured at each packet, weighted by time: measures `queue_mean_bytes` and so on");
-pub(crate) const OUTAGE: Key = key("outage", Form::Texts, says("none"), "outages, in time since the run's start: `FROM..UNTIL`, or `FROM..` without an end; frames that are queued when one begins still arrive");
+pub(crate) const OUTAGE: Key = key("outage", Form::Texts, says("none"), "outages, in time since the run's start: `FROM..UNTIL`, or `FROM..` without an end; frames that are queued when one begins still arrive").refused(contract::OUTAGE);
 pub(crate) const CHANGE: Key = key("change", Form::Texts, says("none"), "changes during the run: `TIME WORDS`, time since the run's start, then netem's words `rate`, `delay`, `loss`, `limit`, or `qdisc` and tc's words: `5s rate 5mbit delay 80ms`; what they do not say stays").refused(contract::LINK_CHANGE);
 pub(crate) const RATE_TRACE: Key = key("rate_trace", Form::Text, says("none"), "file with the times at which the link may send, in the format of Mahimahi, instead of `rate`: a time in milliseconds on each line, for one full frame; relative to this file").refused(contract::RATE_TRACE);
 pub(crate) const MIDDLEBOX: Key = key("middlebox", Form::Texts, says("none"), "what a middle box does to TCP segments before they enter the queue, in iptables' words: `strip-options LIST`, `set-mss N`, `ecn-tcp-remove`, `ecn-ip-ect N`; also `drop-options LIST`, `drop-ecn-syn`").refused(contract::MIDDLEBOX);
@@ -44,10 +44,10 @@ pub(crate) const LINK: &[Key] = &[
 ];
 
 // What only one way has.
-pub(crate) const DROP: Key = key("drop", Form::Texts, says("none"), "frames that are lost: `KIND N` or `KIND N-M`, counted from 1; KIND is frame, data, ack, syn, fin or icmp");
-pub(crate) const DUPLICATE: Key = key("duplicate", Form::Texts, says("none"), "frames that are duplicated");
-pub(crate) const MARK: Key = key("mark", Form::Texts, says("none"), "ECN-capable frames that get the mark CE");
-pub(crate) const LATE: Key = key("late", Form::Texts, says("none"), "frames that are delayed and may be overtaken: `KIND N by TIME`");
+pub(crate) const DROP: Key = key("drop", Form::Texts, says("none"), "frames that are lost: `KIND N` or `KIND N-M`, counted from 1; KIND is frame, data, ack, syn, fin or icmp").refused(contract::DROP);
+pub(crate) const DUPLICATE: Key = key("duplicate", Form::Texts, says("none"), "frames that are duplicated").refused(contract::DUPLICATE);
+pub(crate) const MARK: Key = key("mark", Form::Texts, says("none"), "ECN-capable frames that get the mark CE").refused(contract::MARK);
+pub(crate) const LATE: Key = key("late", Form::Texts, says("none"), "frames that are delayed and may be overtaken: `KIND N by TIME`").refused(contract::LATE);
 
 /// A key of one way that is the link's where it says nothing.
 const fn of_link(key: Key) -> Key {
