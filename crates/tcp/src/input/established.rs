@@ -70,6 +70,12 @@ impl Endpoint {
             if seg.len == 0 {
                 return self.fast_ack(cx, seg);
             }
+            if cx.host.profile.checks_segment_end && self.rcv.is_beyond(seg.end_seq()) {
+                return match self.validate(cx, seg, true) {
+                    true => self.slow_path(cx, seg),
+                    false => {}
+                };
+            }
             let skb = self.received(cx, seg);
             if self.rcv.fwd_alloc >= skb.truesize as i32 {
                 return self.fast_data(cx, seg, skb);
