@@ -14,15 +14,6 @@ use crate::recovery::Flag;
 
 /// RFC 6298 2.1: the timeout before any sample, in seconds (`TCP_TIMEOUT_INIT`).
 const INITIAL_S: u32 = 1;
-/// RFC 6298 2.5: the largest timeout, in seconds (`TCP_RTO_MAX`).
-const MAX_S: u32 = 120;
-
-/// The largest retransmission timeout in jiffies (`TCP_RTO_MAX`).
-#[inline]
-pub(crate) const fn rto_max(clock: &Clock) -> u32 {
-    MAX_S * clock.hz
-}
-
 /// The timeout before any sample, in jiffies (`TCP_TIMEOUT_INIT`).
 #[inline]
 pub(crate) const fn timeout_init(clock: &Clock) -> u32 {
@@ -178,10 +169,8 @@ impl Rtt {
 
     /// `tcp_set_rto()`.
     #[inline]
-    pub(crate) fn set_rto(&mut self, clock: &Clock, rule: &Rule) {
-        self.rto = clock
-            .from_micros(u64::from(self.rto_us(rule)))
-            .min(rto_max(clock));
+    pub(crate) fn set_rto(&mut self, clock: &Clock, rule: &Rule, most: u32) {
+        self.rto = clock.from_micros(u64::from(self.rto_us(rule))).min(most);
     }
 
     /// `tcp_min_rtt()` in microseconds; `u32::MAX` without a sample.
@@ -223,7 +212,7 @@ impl Rtt {
     pub(crate) fn add_sample(&mut self, cx: &mut Cx<'_>, snd: &Snd, us: u32) {
         let rule = cx.host.rto_rule();
         self.sample(us, snd.snd_una, snd.snd_nxt, &rule);
-        self.set_rto(&cx.host.clock, &rule);
+        self.set_rto(&cx.host.clock, &rule, cx.host.rto_max());
     }
 
     /// `tcp_synack_rtt_meas()`: the sample of a handshake; none: its SYN-ACK was sent again.
@@ -321,6 +310,14 @@ impl HostConfig {
             None => u64::from(self.sysctl.tcp_rto_min_us),
         };
         self.clock.from_micros(us)
+    }
+
+    /// RFC 6298 2.5: the largest retransmission timeout in jiffies (`tcp_rto_max()`). DEVIATION: a socket keeps what the
+    /// sysctl was when it was made; here a change counts at once.
+    #[inline]
+    pub(crate) fn rto_max(&self) -> u32 {
+        self.clock
+            .from_millis(u64::from(self.sysctl.tcp_rto_max_ms))
     }
 
     /// `tcp_rto_min_us()`.

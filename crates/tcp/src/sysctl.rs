@@ -112,6 +112,7 @@ table! {
         tcp_rmem: [u32; 3] = [4096, 131_072, 6_291_456], "bytes", Some((1, INT_MAX)), All, "receive buffer: least, default, most of auto-tuning";
         tcp_wmem: [u32; 3] = [4096, 16_384, 4_194_304], "bytes", Some((1, INT_MAX)), All, "send buffer: least, default, most of auto-tuning";
         tcp_adv_win_scale: i8 = 1, "", Some((-31, 31)), All, "window of a receive buffer: all but 1/2^N of it, with N <= 0 1/2^-N of it";
+        tcp_rcvbuf_low_rtt: u32 = 0, "us", Some((0, INT_MAX)), Since(6, 19), "round trips below which auto-tuning grows the receive buffer less; 0: none (profiles of 6.18 and later)";
         tcp_app_win: u8 = 31, "", Some((0, 31)), All, "part of the window that is kept for the application: 1/2^N; 0: none";
         tcp_moderate_rcvbuf: bool = true, "", None, All, "auto-tuning of the receive buffer";
         tcp_congestion_control: String = "cubic".to_owned(), "", None, All, "congestion control of new sockets";
@@ -120,6 +121,7 @@ table! {
         tcp_frto: u8 = 2, "", None, All, "detection of spurious timeouts (RFC 5682)";
         tcp_reordering: u32 = 3, "segments", Some((1, INT_MAX)), All, "reordering that is no loss, to begin with";
         tcp_max_reordering: u32 = 300, "segments", Some((1, INT_MAX)), All, "the most that reordering may grow to";
+        tcp_rto_max_ms: u32 = 120_000, "ms", Some((1000, 120_000)), Since(6, 15), "largest retransmission timeout";
         tcp_retries1: u8 = 3, "timeouts", None, All, "timeouts before the route is suspected";
         tcp_retries2: u8 = 15, "timeouts", None, All, "timeouts before a connection is given up";
         tcp_orphan_retries: u8 = 0, "timeouts", None, All, "the same for one that its application has closed; 0: 8";
@@ -151,6 +153,7 @@ table! {
         tcp_probe_threshold: u32 = 8, "bytes", Some((0, INT_MAX)), All, "probing ends when the range is narrower than this";
         tcp_probe_interval: u32 = 600, "s", Some((0, u32::MAX as i64 / 1000)), All, "time between two rounds of probing";
         tcp_comp_sack_delay_ns: u64 = 1_000_000, "ns", None, All, "most that a compressed SACK waits";
+        tcp_comp_sack_rtt_percent: u32 = 5, "%", Some((1, 1000)), Since(6, 19), "most that a compressed SACK waits, as a part of the round trip";
         tcp_comp_sack_slack_ns: u64 = 100_000, "ns", None, All, "slack of that timer";
         tcp_comp_sack_nr: u8 = 44, "ACKs", None, All, "SACKs that may be compressed; 0: none";
         tcp_challenge_ack_limit: u32 = i32::MAX as u32, "ACKs", Some((0, INT_MAX)), All, "challenge ACKs of a host in a second";
@@ -163,6 +166,8 @@ table! {
         tcp_tw_reuse: u8 = 2, "", Some((0, 2)), All, "ports in TIME-WAIT may be used again: 0 no, 1 yes, 2 over loopback";
         tcp_rto_min_us: u32 = 200_000, "us", Some((1, INT_MAX)), Since(6, 11), "least retransmission timeout";
         tcp_pingpong_thresh: u8 = 1, "answers", Some((1, 255)), Since(6, 7), "answers that lead into interactive mode";
+        tcp_backlog_ack_defer: bool = false, "", None, Since(6, 7), "one ACK for all segments that came while a call used the socket";
+        tcp_tw_reuse_delay: u32 = 1000, "ms", Some((1, 60_000)), Since(6, 14), "time in TIME-WAIT after which tcp_tw_reuse takes a port (profiles of 6.18 and later)";
         tcp_reflect_tos: bool = false, "", None, All, "the SYN-ACK, and what follows, has the DS field of the SYN";
         tcp_stdurg: bool = false, "", None, All, "the urgent pointer as RFC 1122 reads it";
         tcp_shrink_window: bool = false, "", None, All, "the window may shrink when memory is short (Linux 6.5; 6.1.192 has it too)";

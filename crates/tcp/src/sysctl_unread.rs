@@ -25,6 +25,10 @@ pub const UNREAD: &[Unread] = &[
         acts_as: "0",
     },
     Unread {
+        name: "net.ipv4.tcp_backlog_ack_defer",
+        acts_as: "0",
+    },
+    Unread {
         name: "net.ipv4.tcp_challenge_ack_limit",
         acts_as: "2147483647",
     },

@@ -13,7 +13,7 @@ mod registry;
 mod releases;
 mod words;
 
-pub use receive::{AckEngine, CompressedSack, PingpongRule, WindowShare};
+pub use receive::{AckEngine, BufferGrowth, CompressedSack, PingpongRule, WindowShare};
 pub use registry::{BEHAVIOURS, Behaviour, Takes};
 pub use releases::{KNOWN, Known, NOT_MODELLED, SYSCTL_6_1, named};
 pub use words::BehaviourError;
@@ -128,8 +128,10 @@ pub struct Profile {
     pub pingpong_threshold: u32,
     /// See [`CompressedSack`].
     pub compressed_sack: CompressedSack,
-    /// Part of the round-trip time that an ACK of out-of-order data waits for others at most, in percent.
+    /// Part of the round-trip time that an ACK of out-of-order data waits for others at most, in percent; 0: the sysctl's.
     pub comp_sack_rtt_percent: u32,
+    /// Whether the timer of such ACKs reads the clock for their time stamp; else they have that of the last segment.
+    pub comp_sack_reads_clock: bool,
     /// Whether the segment that fills the last hole, and one with CWR, is ACKed at once.
     pub repair_ack: bool,
     /// Whether the receive buffer of a new connection is raised to hold four initial windows.
@@ -142,6 +144,31 @@ pub struct Profile {
     pub tunes_without_queue: bool,
     /// Whether a segment that is shorter than what may leave at once takes bytes of the next one (`tcp_grow_skb()`).
     pub grows_segments: bool,
+    /// See [`BufferGrowth`].
+    pub buffer_growth: BufferGrowth,
+    /// Whether the receiver's round-trip time leaves out echoes of the same millisecond; else they count as one.
+    pub rcv_rtt_skips_zero: bool,
+    /// Whether it leaves out longer samples while something waits to be read.
+    pub rcv_rtt_of_empty_queue: bool,
+    /// Whether a read leaves `tcp_mstamp` alone, so that auto-tuning counts up to the last segment; ACKs that a read
+    /// sends always read the clock then.
+    pub read_keeps_clock: bool,
+    /// Whether SO_RCVBUF also sets the window clamp (`tcp_set_rcvbuf()`).
+    pub rcvbuf_sets_clamp: bool,
+    /// Whether losses are found by time alone, whatever net.ipv4.tcp_recovery says.
+    pub rack_only: bool,
+    /// Whether an ACK of what was not sent is challenged; else it is dropped.
+    pub challenges_unsent_ack: bool,
+    /// Whether an overtaken ACK that PAWS refuses is dropped without an answer.
+    pub drops_old_acks: bool,
+    /// Whether a segment that ends beyond the window is taken only when nothing waits to be read.
+    pub checks_segment_end: bool,
+    /// Whether the ACK of a SYN-ACK must echo one of its time stamps.
+    pub checks_synack_echo: bool,
+    /// Whether a SYN-ACK has no ECE any more after its second timeout.
+    pub synack_ece_ends: bool,
+    /// Whether a port in TIME-WAIT may be used again net.ipv4.tcp_tw_reuse_delay after that began; else in the next second.
+    pub tw_reuse_by_delay: bool,
     /// Whether a last FIN goes out beyond the congestion window (`tcp_cwnd_test()`).
     pub fin_beyond_cwnd: bool,
     /// See [`WindowShare`].
@@ -201,13 +228,26 @@ impl Default for Profile {
             pingpong_rule: PingpongRule::EachSegment,
             pingpong_threshold: 1,
             compressed_sack: CompressedSack::AfterThree,
-            comp_sack_rtt_percent: 5,
+            comp_sack_rtt_percent: 0,
+            comp_sack_reads_clock: false,
             repair_ack: true,
             rcvbuf_fixup: false,
             syn_queue_at_backlog: false,
             rcv_mss_of_ofo: false,
             tunes_without_queue: false,
             grows_segments: false,
+            buffer_growth: BufferGrowth::Margin,
+            rcv_rtt_skips_zero: false,
+            rcv_rtt_of_empty_queue: false,
+            read_keeps_clock: false,
+            rcvbuf_sets_clamp: false,
+            rack_only: false,
+            challenges_unsent_ack: false,
+            drops_old_acks: false,
+            checks_segment_end: false,
+            checks_synack_echo: false,
+            synack_ece_ends: false,
+            tw_reuse_by_delay: false,
             fin_beyond_cwnd: true,
             window_share: WindowShare::Sysctl,
             rx_truesize: 0,

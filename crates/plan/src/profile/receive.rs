@@ -47,6 +47,21 @@ words!(AckEngine {
     EverySecond: "every-second"
 });
 
+/// What auto-tuning of the receive buffer makes room for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum BufferGrowth {
+    /// Twice what was read in a round trip, 16 segments, and twice the growth in that proportion.
+    #[default]
+    Margin,
+    /// Twice what was read in a round trip, twice the growth in that proportion, and what lies out of order, which also
+    /// grows the buffer as it comes (c1269d3d12b8, 6.16).
+    Reordered,
+}
+words!(BufferGrowth {
+    Margin: "margin",
+    Reordered: "reordered"
+});
+
 /// How much of the receive buffer becomes window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum WindowShare {

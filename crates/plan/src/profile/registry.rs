@@ -5,8 +5,8 @@
 
 use super::words::{BehaviourError, Word};
 use super::{
-    AckEngine, AckPushRule, CompressedSack, PingpongRule, Profile, QuickackAccounting,
-    RtoEstimator, RtoFloor, SYSCTL_6_1, TlpRule, WindowShare, named,
+    AckEngine, AckPushRule, BufferGrowth, CompressedSack, PingpongRule, Profile,
+    QuickackAccounting, RtoEstimator, RtoFloor, SYSCTL_6_1, TlpRule, WindowShare, named,
 };
 use crate::point::Host;
 
@@ -178,9 +178,14 @@ pub const BEHAVIOURS: &[Behaviour] = &[
     ),
     number!(
         comp_sack_rtt_percent,
-        1..=1000,
-        "how long such ACKs wait at most, in percent of the round-trip time (since 6.19 net.ipv4.tcp_comp_sack_rtt_percent)",
+        0..=1000,
+        "how long such ACKs wait at most, in percent of the round-trip time; 0: 5, since 6.19 net.ipv4.tcp_comp_sack_rtt_percent",
         "33 by 416dd649f3aa, 6.19 (the release from memory)"
+    ),
+    choice!(
+        comp_sack_reads_clock: bool,
+        "whether an ACK that leaves when that time is over has a time stamp of that moment; off: that of the last segment",
+        "between 6.12.118 and 7.2.13 (read in the sources; the commit is not known)"
     ),
     choice!(
         repair_ack: bool,
@@ -211,6 +216,66 @@ pub const BEHAVIOURS: &[Behaviour] = &[
         grows_segments: bool,
         "whether a waiting segment that is shorter than what may leave at once takes bytes of the next one",
         "8ee602c63520, 6.10"
+    ),
+    choice!(
+        buffer_growth: BufferGrowth,
+        "what auto-tuning of the receive buffer makes room for, beside twice what was read in a round trip and its growth: 16 segments, or what lies out of order (paths shorter than net.ipv4.tcp_rcvbuf_low_rtt grow less, 91e1007ad, 6.19)",
+        "c1269d3d12b8, 6.16"
+    ),
+    choice!(
+        rcv_rtt_skips_zero: bool,
+        "whether the receiver's round-trip time leaves out echoes of the same millisecond; off: they count as 1 ms",
+        "d59fc95be9d0, 6.16; before 6.12.118"
+    ),
+    choice!(
+        rcv_rtt_of_empty_queue: bool,
+        "whether the receiver's round-trip time leaves out longer samples while data wait to be read",
+        "a00f135cd986, 6.16"
+    ),
+    choice!(
+        read_keeps_clock: bool,
+        "whether auto-tuning of the receive buffer counts a round trip up to the last segment; off: up to the read",
+        "between 6.12.118 and 7.2.13 (read in the sources; the commit is not known)"
+    ),
+    choice!(
+        rcvbuf_sets_clamp: bool,
+        "whether SO_RCVBUF on an open connection also sets the window clamp",
+        "between 6.12.118 and 7.2.13 (read in the sources; the commit is not known)"
+    ),
+    choice!(
+        rack_only: bool,
+        "whether losses are found by time alone; off: bit 1 of net.ipv4.tcp_recovery turns to counted duplicates",
+        "between 6.12.118 and 6.18 (the commit is not known)"
+    ),
+    choice!(
+        challenges_unsent_ack: bool,
+        "whether an ACK of data that was not sent gets a challenge ACK; off: it is dropped",
+        "between 6.12.118 and 7.2.13 (read in the sources; the commit is not known)"
+    ),
+    choice!(
+        drops_old_acks: bool,
+        "whether an overtaken ACK that PAWS refuses is dropped; off: it gets an ACK",
+        "between 6.12.118 and 7.2.13 (read in the sources; the commit is not known)"
+    ),
+    choice!(
+        checks_segment_end: bool,
+        "whether a segment that ends beyond the window is taken only when no data wait to be read; off: where it begins decides",
+        "between 6.12.118 and 7.2.13 (read in the sources; the commit is not known)"
+    ),
+    choice!(
+        checks_synack_echo: bool,
+        "whether the ACK that ends a handshake must echo a time stamp of a SYN-ACK",
+        "between 6.12.118 and 7.2.13 (read in the sources; the commit is not known)"
+    ),
+    choice!(
+        synack_ece_ends: bool,
+        "whether a SYN-ACK goes out without ECE after its second timeout",
+        "with AccECN, 7.0 (read in the sources of 7.2.13; the commit is not known)"
+    ),
+    choice!(
+        tw_reuse_by_delay: bool,
+        "whether net.ipv4.tcp_tw_reuse waits net.ipv4.tcp_tw_reuse_delay after TIME-WAIT began; off: until the next second",
+        "with net.ipv4.tcp_tw_reuse_delay, 6.14 (the commit is not known)"
     ),
     choice!(
         fin_beyond_cwnd: bool,

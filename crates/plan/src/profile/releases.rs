@@ -4,8 +4,8 @@
 //! where a distribution has taken later commits back; el8's receive side is as it was measured.
 
 use super::{
-    AckEngine, AckPushRule, CompressedSack, PingpongRule, Profile, QuickackAccounting,
-    RtoEstimator, RtoFloor, TlpRule, WindowShare,
+    AckEngine, AckPushRule, BufferGrowth, CompressedSack, PingpongRule, Profile,
+    QuickackAccounting, RtoEstimator, RtoFloor, TlpRule, WindowShare,
 };
 
 /// A profile that has a name.
@@ -192,8 +192,12 @@ fn linux_6_12() -> Profile {
         rcv_mss_of_ofo: true,
         tunes_without_queue: true,
         grows_segments: true,
+        rcv_rtt_skips_zero: true,
         fin_beyond_cwnd: false,
-        sysctl: &[("net.ipv4.tcp_syn_linear_timeouts", "4")],
+        sysctl: &[
+            ("net.ipv4.tcp_syn_linear_timeouts", "4"),
+            ("net.ipv4.tcp_backlog_ack_defer", "1"),
+        ],
         ..Profile::default()
     }
 }
@@ -201,10 +205,15 @@ fn linux_6_12() -> Profile {
 fn linux_6_18() -> Profile {
     Profile {
         name: "linux-6.18",
+        buffer_growth: BufferGrowth::Reordered,
+        rcv_rtt_of_empty_queue: true,
+        rack_only: true,
+        tw_reuse_by_delay: true,
         sysctl: &[
             ("net.ipv4.tcp_rmem", "4096 131072 33554432"),
             ("net.ipv4.tcp_limit_output_bytes", "4194304"),
             ("net.ipv4.tcp_syn_linear_timeouts", "4"),
+            ("net.ipv4.tcp_backlog_ack_defer", "1"),
             ("net.core.rmem_max", "4194304"),
             ("net.core.wmem_max", "4194304"),
         ],
@@ -215,7 +224,25 @@ fn linux_6_18() -> Profile {
 fn linux_7_2() -> Profile {
     Profile {
         name: "linux-7.2",
-        comp_sack_rtt_percent: 33,
+        comp_sack_reads_clock: true,
+        read_keeps_clock: true,
+        rcvbuf_sets_clamp: true,
+        challenges_unsent_ack: true,
+        drops_old_acks: true,
+        checks_segment_end: true,
+        checks_synack_echo: true,
+        synack_ece_ends: true,
+        sysctl: &[
+            ("net.ipv4.tcp_rmem", "4096 131072 33554432"),
+            ("net.ipv4.tcp_rcvbuf_low_rtt", "1000"),
+            ("net.ipv4.tcp_comp_sack_rtt_percent", "33"),
+            ("net.ipv4.tcp_comp_sack_slack_ns", "10000"),
+            ("net.ipv4.tcp_limit_output_bytes", "4194304"),
+            ("net.ipv4.tcp_syn_linear_timeouts", "4"),
+            ("net.ipv4.tcp_backlog_ack_defer", "1"),
+            ("net.core.rmem_max", "4194304"),
+            ("net.core.wmem_max", "4194304"),
+        ],
         ..linux_6_18()
     }
 }
@@ -250,12 +277,16 @@ pub const SYSCTL_6_1: &[(&str, &str)] = &[
     ("net.core.somaxconn", "4096"),
     ("net.core.wmem_max", "212992"),
     ("net.ipv4.tcp_autocorking", "1"),
+    ("net.ipv4.tcp_backlog_ack_defer", "0"),
     ("net.ipv4.tcp_challenge_ack_limit", "2147483647"),
+    ("net.ipv4.tcp_comp_sack_rtt_percent", "5"),
+    ("net.ipv4.tcp_comp_sack_slack_ns", "100000"),
     ("net.ipv4.tcp_congestion_control", "cubic"),
     ("net.ipv4.tcp_early_retrans", "3"),
     ("net.ipv4.tcp_fack", "0"),
     ("net.ipv4.tcp_frto", "2"),
     ("net.ipv4.tcp_limit_output_bytes", "1048576"),
+    ("net.ipv4.tcp_rcvbuf_low_rtt", "0"),
     ("net.ipv4.tcp_recovery", "1"),
     ("net.ipv4.tcp_rmem", "4096 131072 6291456"),
     ("net.ipv4.tcp_syn_linear_timeouts", "0"),
@@ -296,11 +327,11 @@ pub const NOT_MODELLED: &[(&str, &str)] = &[
         "bbf80d713fe7, 6.7 (from memory)",
     ),
     (
-        "the receive buffer follows the smallest round-trip time and grows more carefully, since 6.16",
-        "b879dcb1aeec, a00f135cd986, 6.16",
+        "Accurate ECN (tcp_ecn 3 to 5), since 7.0; 7.2 takes CWR in the answer to a SYN that asked for ECN as Accurate ECN",
+        "667539f6dce2, 7885ce014740, 1247fb19cafe, 7.0 (the release inferred)",
     ),
     (
-        "the largest timeout is a sysctl since 6.15 (tcp_rto_max_ms)",
-        "1280c26228bd, 6.15 (from memory)",
+        "the window's right edge when tcp_shrink_window took it back: what was offered once stays acceptable, since 7.x",
+        "ba58b3e70b86 (the release inferred)",
     ),
 ];

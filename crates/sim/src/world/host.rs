@@ -149,8 +149,11 @@ impl tcplab_apps::Host for Net {
         let sock = &mut self.sockets.of[end];
         self.hosts[usize::from(sock.host)].owns(id, end as u32);
         sock.socket = Socket::Tcp(id);
+        // Programs set the options of what they accept.
+        if let Some(bytes) = self.sockets.options(end).rcvbuf {
+            self.with(end, |e, cx| e.set_rcvbuf(cx, bytes, false));
+        }
         if let Some(bytes) = self.sockets.options(end).window_clamp {
-            // Programs set the options of what they accept.
             self.with(end, |e, _| e.set_window_clamp(bytes.max(LEAST_CLAMP)));
         }
         self.comes_from_outside(end as u32 / 2, remote);

@@ -83,7 +83,7 @@ impl Endpoint {
             return self.send_ack(cx);
         }
         self.ack.compressed += 1;
-        self.ack.compressed_at = cx.now;
+        self.ack.stamp = cx.now;
         if self.timers.comp_sack_at != NEVER {
             return;
         }
@@ -92,7 +92,11 @@ impl Endpoint {
             rtt = rtt.min(self.rtt.srtt_us);
         }
         // A part of the round trip; `rtt` is in units of 1/8 us.
-        let percent = u64::from(cx.host.profile.comp_sack_rtt_percent);
+        let percent = match cx.host.profile.comp_sack_rtt_percent {
+            0 => sysctl.tcp_comp_sack_rtt_percent,
+            own => own,
+        };
+        let percent = u64::from(percent);
         let delay = sysctl
             .tcp_comp_sack_delay_ns
             .min(u64::from(rtt) * 125 * percent / 100)
@@ -120,8 +124,12 @@ impl Endpoint {
             return;
         }
         self.ack.compressed -= 1;
+        if cx.host.profile.comp_sack_reads_clock {
+            self.ack.note_clock(cx);
+            return self.send_ack(cx);
+        }
         // The kernel does not read its clock here (`tcp_mstamp`): the time stamp is that of the last arrival.
-        let now = cx.set_now(self.ack.compressed_at);
+        let now = cx.set_now(self.ack.stamp);
         self.send_ack(cx);
         cx.set_now(now);
     }

@@ -8,6 +8,14 @@ use crate::cx::Cx;
 use crate::endpoint::{AckPending, AckState, Endpoint, Rcv, Shutdown, State};
 
 impl AckState {
+    /// `tcp_mstamp_refresh()`, where it shows.
+    #[inline]
+    pub(crate) fn note_clock(&mut self, cx: &Cx<'_>) {
+        if cx.host.profile.read_keeps_clock {
+            self.stamp = cx.now;
+        }
+    }
+
     /// An ACK is due, and more than a segment is unACKed, or the reader has taken a short segment.
     fn read_acks(&self, cx: &Cx<'_>, rcv: &Rcv, copied: u64) -> bool {
         if !self.is_scheduled() || cx.host.profile.ack_engine == AckEngine::EverySecond {
@@ -25,6 +33,7 @@ impl Endpoint {
     /// `tcp_cleanup_rbuf()` after a read of `copied` bytes.
     pub(crate) fn cleanup_rbuf(&mut self, cx: &mut Cx<'_>, copied: u64) {
         if self.ack.read_acks(cx, &self.rcv, copied) || self.read_opens_window(cx, copied) {
+            self.ack.note_clock(cx);
             self.send_ack(cx);
         }
     }
@@ -52,8 +61,11 @@ impl Endpoint {
         let open = matches!(self.state, State::Established | State::CloseWait);
         if open && self.ack.is_scheduled() {
             self.ack.pending |= AckPending::PUSHED;
-            // No packet came: the ACK has the time stamp of the last one.
-            cx.at_mstamp(self.last_stamp(cx), |cx| self.cleanup_rbuf(cx, 1));
+            match cx.host.profile.read_keeps_clock {
+                true => self.cleanup_rbuf(cx, 1),
+                // No packet came: the ACK has the time stamp of the last one.
+                false => cx.at_mstamp(self.last_stamp(cx), |cx| self.cleanup_rbuf(cx, 1)),
+            }
             if value & 1 == 0 {
                 self.ack.enter_pingpong(cx);
             }

@@ -1,7 +1,7 @@
 //! A connection's end: shutdown(2), close(2), aborts, orphans, TIME-WAIT (RFC 9293 3.6; Linux `__tcp_close()`,
 //! `tcp_shutdown()`, `tcp_disconnect()`, `tcp_done()`, `tcp_time_wait()`).
 
-use super::{Endpoint, RcvSkb, Shutdown, SocketError, State, TimeWaitNeeds};
+use super::{Endpoint, Owner, RcvSkb, Shutdown, SocketError, State, TimeWaitNeeds};
 use crate::cx::Cx;
 use crate::mib::Counter;
 use crate::queue::Id;
@@ -82,7 +82,7 @@ impl Endpoint {
                 self.send_fin(cx);
             }
         }
-        self.orphan = true;
+        self.owner = Owner::Nobody;
         self.adjudge(cx);
     }
 
@@ -206,7 +206,7 @@ impl Endpoint {
         self.timers.stop();
         self.forget_request(cx, false);
         self.shutdown = Shutdown::all();
-        if self.orphan {
+        if self.is_orphan() {
             self.free(cx);
         }
     }

@@ -64,7 +64,7 @@ impl Endpoint {
 
     /// The keepalive timer: keepalive, FIN-WAIT-2 (`tcp_keepalive_timer()`).
     pub(crate) fn on_keepalive_timer(&mut self, cx: &mut Cx<'_>) {
-        if self.state == State::FinWait2 && self.orphan {
+        if self.state == State::FinWait2 && self.is_orphan() {
             self.fin_wait_2_over(cx);
             return;
         }

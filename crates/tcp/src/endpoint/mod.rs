@@ -17,8 +17,7 @@ mod sockopt;
 pub use api::{OpenError, ReadOutcome, SocketError};
 pub(crate) use close::TIMEWAIT_S;
 pub(crate) use open::{
-    Buffers, MSS_DEFAULT, Path, RTO_MAX_MS, TIMEOUT_INIT_MS, TSTAMP_ALIGNED, mss_clamp_default,
-    window_of,
+    Buffers, MSS_DEFAULT, Path, TIMEOUT_INIT_MS, TSTAMP_ALIGNED, mss_clamp_default, window_of,
 };
 pub(crate) use receive::{AckState, Pending as AckPending, Rcv, RcvQueue, RcvSkb, Urgent};
 pub(crate) use send::{Snd, Tune};
@@ -56,6 +55,14 @@ pub enum State {
     Closing,
 }
 
+impl Endpoint {
+    /// SOCK_DEAD.
+    #[inline]
+    pub(crate) fn is_orphan(&self) -> bool {
+        self.owner == Owner::Nobody
+    }
+}
+
 impl State {
     /// Both ends know each other's sequence numbers (RFC 9293 3.3.2), and the connection is not over.
     pub(crate) fn is_synchronized(self) -> bool {
@@ -76,8 +83,7 @@ pub struct Endpoint {
     pub(crate) remote: Addr,
     pub(crate) state: State,
     pub(crate) shutdown: Shutdown,
-    /// The application has closed it (SOCK_DEAD): nobody reads, errors go nowhere.
-    pub(crate) orphan: bool,
+    pub(crate) owner: Owner,
     /// `sk_err`: given once to the application.
     pub(crate) error: Option<SocketError>,
     /// `sk_err_soft`: what ICMP said; the error of a timeout.
@@ -105,6 +111,24 @@ pub struct Endpoint {
     /// The recovery that goes on, for its time; none while nothing was sent again.
     pub(crate) latency: Option<Box<RecoveryLatency>>,
 }
+
+/// Who has the connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Owner {
+    /// An application (`sk_socket`).
+    #[default]
+    Application,
+    /// Its listener: it waits for accept(2).
+    Listener,
+    /// Nobody: the application has closed it (SOCK_DEAD); nobody reads, errors go nowhere.
+    Nobody,
+}
+
+packed_enum!(Owner {
+    Application,
+    Listener,
+    Nobody,
+});
 
 /// What a TIME-WAIT record (`struct tcp_timewait_sock`) must know.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -20,8 +20,6 @@ use crate::timers::Pending;
 
 /// `TCP_TIMEOUT_INIT` in milliseconds (RFC 6298 2.1).
 pub(crate) const TIMEOUT_INIT_MS: u64 = 1_000;
-/// `TCP_RTO_MAX` in milliseconds.
-pub(crate) const RTO_MAX_MS: u64 = 120_000;
 /// `TCP_MSS_DEFAULT`: without an MSS option (RFC 9293 3.7.1).
 pub(crate) const MSS_DEFAULT: u16 = 536;
 
@@ -292,7 +290,7 @@ impl Endpoint {
         self.snd.snd_nxt = self.snd.write_seq;
         self.snd.pushed_seq = self.snd.write_seq;
         cx.count(Counter::ActiveOpens);
-        let most = cx.host.clock.from_millis(RTO_MAX_MS);
+        let most = cx.host.rto_max();
         let rto = self.rtt.rto;
         self.timers.arm(cx, Pending::Retrans, rto, most);
     }

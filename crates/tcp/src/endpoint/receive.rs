@@ -167,8 +167,9 @@ pub(crate) struct AckState {
     pub(crate) rcv_mss: u16,
     /// Jiffy of the last out-of-window ACK (rate limit of `tcp_invalid_ratelimit`).
     pub(crate) last_oow_ack_time: u32,
-    /// When the last ACK was held back.
-    pub(crate) compressed_at: Instant,
+    /// When the last ACK was held back; under profiles with `read_keeps_clock` when the clock was read last
+    /// (`tcp_mstamp`).
+    pub(crate) stamp: Instant,
     /// Timeouts made the kernel forget the route (`__sk_dst_reset()`): its metric does not count until something is sent.
     pub(crate) route_lost: bool,
 }
@@ -185,7 +186,7 @@ packed!(AckState {
     last_seg_size,
     rcv_mss,
     last_oow_ack_time,
-    compressed_at,
+    stamp,
     route_lost,
 });
 
@@ -203,7 +204,7 @@ impl Default for AckState {
             last_seg_size: 0,
             rcv_mss: 0,
             last_oow_ack_time: 0,
-            compressed_at: Instant::from_nanos(0),
+            stamp: Instant::from_nanos(0),
             route_lost: false,
         }
     }

@@ -53,6 +53,10 @@ impl Endpoint {
         let bytes = bytes.min(most).min(i32::MAX as u32 / 2);
         self.rcv.rcvbuf_locked = true;
         self.rcv.rcvbuf = (bytes * 2).max(MIN_RCVBUF);
+        if cx.host.profile.rcvbuf_sets_clamp {
+            let window = self.rcv.full_space(cx);
+            self.set_window_clamp(window.max(MIN_RCVBUF / 2));
+        }
     }
 
     /// SO_RCVLOWAT as it counts.

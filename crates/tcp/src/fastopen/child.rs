@@ -5,7 +5,7 @@ use tcplab_wire::{FastOpen, TcpFlags};
 
 use super::Over;
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, RTO_MAX_MS, TIMEOUT_INIT_MS};
+use crate::endpoint::{Endpoint, TIMEOUT_INIT_MS};
 use crate::mib::Counter;
 use crate::options::FastOpenState;
 use crate::segment::Segment;
@@ -20,7 +20,7 @@ impl Timers {
         let clock = &cx.host.clock;
         let first = clock.from_millis(TIMEOUT_INIT_MS);
         let when = first.saturating_mul(1 << backoff.min(16));
-        let most = clock.from_millis(RTO_MAX_MS);
+        let most = cx.host.rto_max();
         self.arm(cx, Pending::SynAck, when, most);
     }
 }

@@ -3,10 +3,11 @@
 //!
 //! Linux `tcp_rcv_space_adjust()`, `tcp_rcv_rtt_measure()`, `tcp_rcv_rtt_measure_ts()`.
 
-use tcplab_plan::profile::WindowShare;
+use tcplab_base::Instant;
+use tcplab_plan::profile::{BufferGrowth, WindowShare};
 
 use crate::cx::Cx;
-use crate::endpoint::{AckState, Rcv};
+use crate::endpoint::{AckState, Rcv, RcvQueue};
 use crate::input::memory::skb_truesize;
 use crate::options::Negotiated;
 use crate::segment::Segment;
@@ -18,12 +19,13 @@ impl Rcv {
     /// `tcp_rcv_rtt_update()`: keeps 8 times the round trip. Without time stamps (`window`) only the minimum counts: the
     /// sample is too long when the sender did not fill the window.
     #[inline(never)]
-    fn rtt_update(&mut self, sample_us: u32, window: bool) {
+    fn rtt_update(&mut self, cx: &Cx<'_>, sample_us: u32, window: bool) {
+        let waits = cx.host.profile.rcv_rtt_of_empty_queue && self.rcv_nxt != self.copied_seq;
         let old = self.rtt_us;
         let new = sample_us.saturating_mul(8);
         self.rtt_us = if old == 0 || new < old {
             new
-        } else if window {
+        } else if window || waits {
             old
         } else {
             (old - old / 8).saturating_add(sample_us)
@@ -43,7 +45,7 @@ impl Rcv {
         let now = cx.now_us();
         if self.rtt_time_us != 0 {
             let delta = now.saturating_sub(self.rtt_time_us).max(1);
-            self.rtt_update(delta.min(u64::from(u32::MAX)) as u32, true);
+            self.rtt_update(cx, delta.min(u64::from(u32::MAX)) as u32, true);
         }
         self.rtt_seq = self.rcv_nxt + self.rcv_wnd;
         self.rtt_time_us = now;
@@ -70,35 +72,85 @@ impl Rcv {
             return;
         }
         let delta = cx.host.clock.millis(cx.now).wrapping_sub(neg.rcv_tsecr);
-        if delta < MAX_ECHO_MS {
-            self.rtt_update(delta.max(1) * 1000, false);
+        if delta < MAX_ECHO_MS && !(delta == 0 && cx.host.profile.rcv_rtt_skips_zero) {
+            self.rtt_update(cx, delta.max(1) * 1000, false);
         }
     }
 
     /// `tcp_rcv_space_adjust()`: once in a round trip, after a read.
     #[inline]
-    pub(super) fn space_adjust(&mut self, cx: &Cx<'_>) {
-        let now = cx.now_us();
+    pub(super) fn space_adjust(&mut self, cx: &Cx<'_>, ack: &AckState, rcvq: &RcvQueue) {
+        let now = match cx.host.profile.read_keeps_clock {
+            true => since_boot_us(cx, ack.stamp),
+            false => cx.now_us(),
+        };
         let rtt = u64::from(self.rtt_us / 8);
         if self.rtt_us != 0 && now.saturating_sub(self.space_time_us) >= rtt {
-            self.space_measured(cx, now);
+            self.space_measured(cx, rcvq, now);
         }
     }
 
     #[inline(never)]
-    fn space_measured(&mut self, cx: &Cx<'_>, now: u64) {
+    fn space_measured(&mut self, cx: &Cx<'_>, rcvq: &RcvQueue, now: u64) {
         let mut copied = self.copied_seq - self.space_seq;
         if cx.host.profile.tunes_without_queue {
             copied = copied.saturating_sub(self.rcv_nxt - self.copied_seq);
         }
         if copied > self.space {
-            if cx.host.sysctl.tcp_moderate_rcvbuf && !self.rcvbuf_locked {
-                self.grow_rcvbuf(cx, copied);
+            match cx.host.profile.buffer_growth {
+                BufferGrowth::Reordered => self.rcvbuf_grow(cx, rcvq, copied),
+                BufferGrowth::Margin if self.is_tuned(cx) => self.grow_rcvbuf(cx, copied),
+                BufferGrowth::Margin => {}
             }
             self.space = copied;
         }
         self.space_seq = self.copied_seq;
         self.space_time_us = now;
+    }
+
+    /// The buffer follows the rate.
+    fn is_tuned(&self, cx: &Cx<'_>) -> bool {
+        cx.host.sysctl.tcp_moderate_rcvbuf && !self.rcvbuf_locked
+    }
+
+    /// `tcp_rcvbuf_grow()`: a buffer for twice `space`, for a sender that doubles its rate, and for what lies out of
+    /// order.
+    #[inline(never)]
+    pub(super) fn rcvbuf_grow(&mut self, cx: &Cx<'_>, rcvq: &RcvQueue, space: u32) {
+        if !self.is_tuned(cx) {
+            return;
+        }
+        let low = u64::from(cx.host.sysctl.tcp_rcvbuf_low_rtt);
+        let rtt = u64::from(self.rtt_us / 8);
+        let window = u64::from(space) * 2;
+        let growth = if rtt < low {
+            // A short path reaches its rate in a few more round trips: memory stays in the cache.
+            window * rtt / low
+        } else {
+            let more = u64::from(space.wrapping_sub(self.space));
+            window * 2 * more / u64::from(self.space).max(1)
+        };
+        let reordered = rcvq
+            .ofo
+            .back()
+            .map_or(0, |last| last.end_seq - self.rcv_nxt);
+        // As wide as Linux' variables.
+        let window = (window + growth) as u32;
+        let window = window.wrapping_add(reordered) as i32;
+        let ratio = match self.scaling_ratio {
+            0 => 128,
+            ratio => u64::from(ratio),
+        };
+        let memory = ((i64::from(window) as u64) << 8) / ratio;
+        let [_, _, rmem_max] = cx.host.sysctl.tcp_rmem;
+        self.rcvbuf_grows_to(cx, (memory as u32).min(rmem_max));
+    }
+
+    fn rcvbuf_grows_to(&mut self, cx: &Cx<'_>, rcvbuf: u32) {
+        if rcvbuf > self.rcvbuf {
+            self.rcvbuf = rcvbuf;
+            self.window_clamp = self.full_space(cx);
+        }
     }
 
     /// A buffer for twice what was read in a round trip, and for a sender that doubles its rate.
@@ -119,11 +171,7 @@ impl Rcv {
                 ratio => window.saturating_mul(256) / u64::from(ratio),
             },
         };
-        let rcvbuf = memory.min(u64::from(rmem_max)) as u32;
-        if rcvbuf > self.rcvbuf {
-            self.rcvbuf = rcvbuf;
-            self.window_clamp = self.full_space(cx);
-        }
+        self.rcvbuf_grows_to(cx, memory.min(u64::from(rmem_max)) as u32);
     }
 
     /// Memory that a full segment may cost so that all of its payload becomes window.
@@ -135,4 +183,9 @@ impl Rcv {
         }
         frame as u64
     }
+}
+
+/// A time in microseconds since boot, as `tcp_mstamp` counts.
+fn since_boot_us(cx: &Cx<'_>, at: Instant) -> u64 {
+    (at.as_nanos() + cx.host.clock.boot_ns) as u64 / 1000
 }

@@ -103,6 +103,7 @@ impl Endpoint {
         if !self.snd.sndbuf_locked {
             self.snd.sndbuf_expand(cx, &self.cc, &self.loss);
         }
+        self.ack.note_clock(cx);
         self.rcv.space_time_us = cx.now_us();
         self.rcv.space_seq = self.rcv.copied_seq;
         let most = self.rcv.full_space(cx);

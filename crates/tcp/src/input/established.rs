@@ -70,6 +70,12 @@ impl Endpoint {
             if seg.len == 0 {
                 return self.fast_ack(cx, seg);
             }
+            if cx.host.profile.checks_segment_end && self.rcv.is_beyond(seg.end_seq()) {
+                return match self.validate(cx, seg, true) {
+                    true => self.slow_path(cx, seg),
+                    false => {}
+                };
+            }
             // Most readers take all that comes: nothing is set aside then, and how much it takes need not be known.
             if self.rcv.fwd_alloc > 0 {
                 let skb = self.received(cx, seg);

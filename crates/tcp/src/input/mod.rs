@@ -34,6 +34,7 @@ impl Endpoint {
     /// A segment for this connection (`tcp_v4_do_rcv()`, `tcp_rcv_established()`, `tcp_rcv_state_process()`).
     #[inline]
     pub fn on_segment(&mut self, cx: &mut Cx<'_>, seg: &Segment) {
+        self.ack.note_clock(cx);
         match self.state {
             State::SynSent => return self.on_segment_syn_sent(cx, seg),
             State::Close | State::TimeWait => return,

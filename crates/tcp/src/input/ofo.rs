@@ -2,8 +2,10 @@
 //!
 //! The queue is sorted by first and by last sequence number; neighbours may overlap, none lies within another.
 
+use tcplab_plan::profile::BufferGrowth;
+
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, Rcv, RcvQueue, RcvSkb};
+use crate::endpoint::{Endpoint, Owner, Rcv, RcvQueue, RcvSkb};
 use crate::mib::Counter;
 use crate::segment::Segment;
 
@@ -68,6 +70,11 @@ impl Endpoint {
         }
         if matches!(place, Place::At(_)) {
             self.rcv.set_owner(skb.truesize);
+        }
+        if cx.host.profile.buffer_growth == BufferGrowth::Reordered
+            && self.owner == Owner::Application
+        {
+            self.rcv.rcvbuf_grow(cx, &self.rcvq, self.rcv.space);
         }
     }
 

@@ -58,6 +58,16 @@ impl Negotiated {
     }
 }
 
+impl Rcv {
+    /// A pure ACK that data have overtaken (`SKB_DROP_REASON_TCP_RFC7323_PAWS_ACK`).
+    #[cold]
+    #[inline(never)]
+    pub(super) fn is_old_ack(&self, seg: &Segment) -> bool {
+        use tcplab_wire::TcpFlags;
+        seg.flags.has(TcpFlags::ACK) && seg.seq == seg.end_seq() && seg.seq.before(self.rcv_nxt)
+    }
+}
+
 impl Endpoint {
     /// `tcp_paws_discard()`.
     pub(super) fn paws_discard(&self, cx: &Cx<'_>, seg: &Segment) -> bool {

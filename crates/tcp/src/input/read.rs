@@ -102,7 +102,7 @@ impl Endpoint {
             let used = self.rcv.take(has.min(most - copied));
             if used > 0 {
                 copied += used;
-                self.rcv.space_adjust(cx);
+                self.rcv.space_adjust(cx, &self.ack, &self.rcvq);
             }
             if self.rcv.urg_data != Urgent::None {
                 self.rcv.urgent_is_read(&self.rcvq);

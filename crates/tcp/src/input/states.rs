@@ -131,7 +131,7 @@ impl Endpoint {
     fn fin_acked(&mut self, cx: &mut Cx<'_>, seg: &Segment) -> Step {
         self.set_state(cx, State::FinWait2);
         self.shutdown |= Shutdown::SEND;
-        if !self.orphan {
+        if !self.is_orphan() {
             return Step::On;
         }
         let data_after_close = seg.end_seq() != seg.seq && self.rcv.brings_new_data(seg);

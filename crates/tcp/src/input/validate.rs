@@ -7,7 +7,7 @@ use tcplab_wire::TcpFlags;
 
 use crate::ack::MAX_QUICKACKS;
 use crate::cx::Cx;
-use crate::endpoint::{AckState, Endpoint, Rcv, SocketError, State};
+use crate::endpoint::{AckState, Endpoint, Rcv, RcvQueue, SocketError, State};
 use crate::mib::Counter;
 use crate::segment::Segment;
 
@@ -42,6 +42,21 @@ impl Rcv {
     fn acceptable(&self, seq: Seq, end_seq: Seq) -> bool {
         end_seq.at_or_after(self.rcv_wup) && seq.at_or_before(self.rcv_nxt + self.receive_window())
     }
+
+    /// The segment ends behind the window.
+    #[inline]
+    pub(super) fn is_beyond(&self, end_seq: Seq) -> bool {
+        end_seq.after(self.rcv_nxt + self.receive_window())
+    }
+}
+
+impl RcvQueue {
+    /// The rest of `tcp_sequence()` where it checks the end: a FIN may lie behind the window, and data when nothing waits
+    /// to be read.
+    fn takes_end(&self, rcv: &Rcv, seg: &Segment) -> bool {
+        let fin = u32::from(seg.flags.has(TcpFlags::FIN));
+        !rcv.is_beyond(seg.end_seq() - fin) || self.ready.is_empty()
+    }
 }
 
 impl Endpoint {
@@ -53,13 +68,14 @@ impl Endpoint {
             self.neg.parse_time_stamp(seg);
         }
         if self.neg.saw_tstamp && self.paws_discard(cx, seg) && !rst {
-            cx.count(Counter::PAWSEstab);
-            if !self.ack.oow_rate_limited(cx, seg, Counter::ACKSkippedPAWS) {
-                self.send_dupack(cx, seg);
+            if !(cx.host.profile.drops_old_acks && self.rcv.is_old_ack(seg)) {
+                self.paws_rejects(cx, seg);
             }
             return false;
         }
-        if !self.rcv.acceptable(seg.seq, seg.end_seq()) {
+        if !self.rcv.acceptable(seg.seq, seg.end_seq())
+            || (cx.host.profile.checks_segment_end && !self.rcvq.takes_end(&self.rcv, seg))
+        {
             self.out_of_window(cx, seg, syn_is_error);
             return false;
         }
@@ -72,6 +88,15 @@ impl Endpoint {
             return false;
         }
         true
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn paws_rejects(&mut self, cx: &mut Cx<'_>, seg: &Segment) {
+        cx.count(Counter::PAWSEstab);
+        if !self.ack.oow_rate_limited(cx, seg, Counter::ACKSkippedPAWS) {
+            self.send_dupack(cx, seg);
+        }
     }
 
     /// A segment outside of the window.

@@ -20,14 +20,7 @@ mod validate;
 mod write;
 mod xmit;
 
-use crate::cx::Cx;
-
 pub(crate) use mtu_probe::MtuProbing;
 pub(crate) use probe::resource_probe_interval;
 
-/// `TCP_RTO_MAX` in jiffies: 120 s.
-#[inline]
-pub(crate) fn rto_max(cx: &Cx<'_>) -> u32 {
-    120 * cx.host.clock.hz
-}
 pub(crate) use self::xmit::Push;

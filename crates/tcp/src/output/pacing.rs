@@ -3,7 +3,6 @@
 
 use tcplab_base::Instant;
 
-use super::rto_max;
 use super::xmit::Push;
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, Snd, State, Stats, Tune};
@@ -70,7 +69,7 @@ impl Timers {
     #[inline]
     pub(crate) fn arm_paced(&mut self, cx: &Cx<'_>, tune: &Tune, what: Pending, when: u32) {
         let when = when.saturating_add(tune.pacing_delay(cx));
-        self.arm(cx, what, when, rto_max(cx));
+        self.arm(cx, what, when, cx.host.rto_max());
     }
 }
 

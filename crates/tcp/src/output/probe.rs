@@ -2,7 +2,6 @@
 
 use tcplab_wire::TcpFlags;
 
-use super::rto_max;
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, State};
 use crate::mib::Counter;
@@ -21,7 +20,7 @@ impl Rtt {
         // 120 s are 200 ms doubled ten times.
         let backoff = self.backoff.min(10);
         let when = u64::from(self.probe0_base(cx)) << backoff;
-        when.min(u64::from(rto_max(cx))) as u32
+        when.min(u64::from(cx.host.rto_max())) as u32
     }
 }
 
@@ -57,9 +56,9 @@ impl Endpoint {
             return;
         }
         let mut most = u32::from(cx.host.sysctl.tcp_retries2);
-        if self.orphan {
+        if self.is_orphan() {
             let backed_off = u64::from(self.rtt.rto) << self.rtt.backoff.min(32);
-            let alive = backed_off < u64::from(rto_max(cx));
+            let alive = backed_off < u64::from(cx.host.rto_max());
             most = self.orphan_retries(cx, alive);
             if !alive && u32::from(self.rtt.backoff) >= most {
                 self.write_error(cx);

@@ -79,7 +79,7 @@ impl Endpoint {
     /// `tcp_check_space()`: memory was freed or data left; a writer that met a full buffer may go on.
     #[inline]
     pub(crate) fn check_space(&mut self, cx: &mut Cx<'_>) {
-        if self.snd.nospace && !self.orphan {
+        if self.snd.nospace && !self.is_orphan() {
             self.new_space(cx);
         }
     }

@@ -59,7 +59,7 @@ impl Endpoint {
         }
         if self.snd.nospace
             && !self.queue.has_unsent()
-            && !self.orphan
+            && !self.is_orphan()
             && matches!(self.state, State::Established | State::CloseWait)
         {
             self.stats.chrono.start(cx, Busy::SndbufLimited);
@@ -70,7 +70,7 @@ impl Endpoint {
     #[cold]
     #[inline(never)]
     fn cwnd_application_limited(&mut self, cx: &mut Cx<'_>) {
-        if self.loss.ca_state == CaState::Open && !self.orphan && !self.snd.nospace {
+        if self.loss.ca_state == CaState::Open && !self.is_orphan() && !self.snd.nospace {
             let used = self.snd.snd_cwnd_used.max(self.snd.init_cwnd(cx));
             if used < self.snd.snd_cwnd {
                 self.snd.set_ssthresh(self.snd.current_ssthresh(&self.loss));

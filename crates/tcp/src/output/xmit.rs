@@ -64,6 +64,7 @@ impl Endpoint {
         nonagle: Nagle,
         push: Push,
     ) -> bool {
+        self.ack.note_clock(cx);
         let mut sent = 0;
         if push == Push::All && self.mtup.is_some() {
             match self.mtu_probe(cx) {

@@ -53,7 +53,7 @@ impl Endpoint {
             remote,
             state,
             shutdown,
-            orphan,
+            owner,
             error: _,
             error_soft: _,
             time_wait: _,
@@ -81,7 +81,7 @@ impl Endpoint {
         remote.pack(&like.remote, to);
         state.pack(&like.state, to);
         shutdown.pack(&like.shutdown, to);
-        orphan.pack(&like.orphan, to);
+        owner.pack(&like.owner, to);
         options.pack(&like.options, to);
         neg.pack(&like.neg, to);
         // Those with sequence numbers of the same direction are neighbours.
@@ -105,7 +105,7 @@ impl Endpoint {
         self.remote = Pack::unpack(&like.remote, from);
         self.state = Pack::unpack(&like.state, from);
         self.shutdown = Pack::unpack(&like.shutdown, from);
-        self.orphan = Pack::unpack(&like.orphan, from);
+        self.owner = Pack::unpack(&like.owner, from);
         self.options = Pack::unpack(&like.options, from);
         self.neg = Pack::unpack(&like.neg, from);
         self.queue.begin_at(Pack::unpack(&like.queue.base(), from));

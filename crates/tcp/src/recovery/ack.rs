@@ -74,13 +74,23 @@ impl Endpoint {
             return self.old_ack(cx, seg, flag);
         }
         if ack.after(self.snd.snd_nxt) {
-            return Acked::Invalid;
+            return self.unsent_acked(cx, flag);
         }
         match self.loss.packets_out == 0 && seg.options.sack.is_empty() {
             true => self.ack_of_nothing(cx, seg, flag),
             false => self.ack_of_queue(cx, seg, flag),
         }
         Acked::Good
+    }
+
+    /// RFC 9293 3.10.7.4, RFC 5961 5.2: what was not sent is ACKed. The segment is dropped.
+    #[cold]
+    #[inline(never)]
+    fn unsent_acked(&mut self, cx: &mut Cx<'_>, flag: Flag) -> Acked {
+        if cx.host.profile.challenges_unsent_ack && !flag.intersects(Flag::NO_CHALLENGE_ACK) {
+            self.send_challenge_ack(cx);
+        }
+        Acked::Invalid
     }
 
     /// Nothing is in flight and no block tells of it: what each segment of a peer carries that only sends. The same as

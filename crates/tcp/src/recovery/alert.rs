@@ -184,7 +184,7 @@ impl Endpoint {
             .from_micros(u64::from(self.rtt.srtt_us >> 4))
             .max(clock.from_millis(10));
         self.timers
-            .arm(cx, Pending::Retrans, delay, crate::rtt::rto_max(clock));
+            .arm(cx, Pending::Retrans, delay, cx.host.rto_max());
         *flags &= !Flag::SET_XMIT_TIMER;
         true
     }

@@ -10,7 +10,6 @@ use crate::mib::Counter;
 use crate::options::Negotiated;
 use crate::queue::{Id, Sacked, SendQueue};
 use crate::recovery::Loss;
-use crate::rtt::rto_max;
 use crate::timers::Pending;
 
 /// RFC 5827 2: windows of fewer segments than this.
@@ -95,7 +94,7 @@ impl Endpoint {
             return false;
         }
         self.timers
-            .arm(cx, Pending::EarlyRetrans, delay, rto_max(clock));
+            .arm(cx, Pending::EarlyRetrans, delay, cx.host.rto_max());
         *flags &= !Flag::SET_XMIT_TIMER;
         true
     }

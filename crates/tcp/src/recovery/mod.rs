@@ -340,7 +340,7 @@ impl Endpoint {
     /// `tcp_is_rack()`.
     #[inline]
     pub(super) fn is_rack(&self, cx: &Cx<'_>) -> bool {
-        cx.host.sysctl.tcp_recovery & 1 != 0
+        cx.host.profile.rack_only || cx.host.sysctl.tcp_recovery & 1 != 0
     }
 
     /// `tcp_time_stamp()`: the milliseconds that retransmission times are told in.

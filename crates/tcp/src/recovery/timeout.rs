@@ -12,7 +12,7 @@ use crate::mib::Counter;
 use crate::output::resource_probe_interval;
 use crate::queue::{Id, Skb};
 use crate::recovery::Loss;
-use crate::rtt::{rto_max, timeout_init};
+use crate::rtt::timeout_init;
 use crate::timers::Pending;
 
 /// Retries with a linear timeout for thin streams (`TCP_THIN_LINEAR_RETRIES`).
@@ -36,7 +36,7 @@ impl Endpoint {
             return;
         };
         let opening = matches!(self.state, State::SynSent | State::SynRecv);
-        if self.snd.snd_wnd == 0 && !self.orphan && !opening {
+        if self.snd.snd_wnd == 0 && !self.is_orphan() && !opening {
             // The peer took its window back: what is sent now is a window probe, and no reason to give up.
             if self.rtx_probe0_timed_out(cx, head) {
                 self.write_error(cx);
@@ -61,7 +61,7 @@ impl Endpoint {
         if !sent && cx.host.queue == DeviceQueue::Drops {
             // The host itself is congested: it tries again soon, and no timeout doubles.
             let soon = resource_probe_interval(cx);
-            let most = rto_max(&cx.host.clock);
+            let most = cx.host.rto_max();
             self.timers.arm(cx, Pending::Retrans, soon, most);
             return;
         }
@@ -80,7 +80,7 @@ impl Endpoint {
         let Some(sent_us) = head.map(Skb::xmit_us) else {
             return;
         };
-        let (clock, most) = (&cx.host.clock, rto_max(&cx.host.clock));
+        let (clock, most) = (&cx.host.clock, cx.host.rto_max());
         self.rtt.backoff -= 1;
         let rto = match self.rtt.srtt_us {
             0 => timeout_init(clock),
@@ -112,7 +112,7 @@ impl Endpoint {
 
     /// RFC 6298 5.5: the timeout doubles; a thin stream may keep it for some tries.
     fn back_off(&mut self, cx: &mut Cx<'_>) {
-        let most = rto_max(&cx.host.clock);
+        let most = cx.host.rto_max();
         let thin = self.options.thin_lto || cx.host.sysctl.tcp_thin_linear_timeouts;
         if self.state == State::Established
             && thin
@@ -165,8 +165,8 @@ impl Endpoint {
             if probing && self.retransmits_timed_out(cx, u32::from(sysctl.tcp_retries1), 0) {
                 self.mtu_black_hole(cx);
             }
-            if self.orphan {
-                let alive = self.rtt.rto < rto_max(&cx.host.clock);
+            if self.is_orphan() {
+                let alive = self.rtt.rto < cx.host.rto_max();
                 until = self.orphan_retries(cx, alive);
             }
             self.retransmits_timed_out(cx, until, self.options.user_timeout)
@@ -234,7 +234,7 @@ impl Endpoint {
             stamp => stamp,
         };
         let waited = clock.from_millis(u64::from(Self::now_ms(cx).wrapping_sub(since)));
-        let mut limit = rto_max(clock) * 2;
+        let mut limit = cx.host.rto_max() * 2;
         let user = self.options.user_timeout;
         if user > 0 {
             // Linux compares jiffies with milliseconds here.

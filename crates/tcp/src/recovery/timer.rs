@@ -51,6 +51,7 @@ impl Endpoint {
     /// (`tcp_write_timer_handler()`).
     pub(crate) fn on_rexmit_timer(&mut self, cx: &mut Cx<'_>) {
         self.timers.rexmit_at = NEVER;
+        self.ack.note_clock(cx);
         match self.timers.pending {
             Pending::ReoTimeout => self.rack_reo_timeout(cx),
             Pending::EarlyRetrans => self.resume_early_retransmit(cx),

@@ -151,11 +151,11 @@ fn a_floor_of_the_unscaled_deviation() {
 fn the_timeout_counts_whole_jiffies_and_has_an_end() {
     let mut rtt = Rtt::new(&CLOCK, 0);
     rtt.sample(1, Seq(1), Seq(2), &LINUX);
-    rtt.set_rto(&CLOCK, &LINUX);
+    rtt.set_rto(&CLOCK, &LINUX, 120 * CLOCK.hz);
     assert_eq!(rtt.rto, 201, "rounded up");
     let mut far = Rtt::new(&CLOCK, 0);
     far.sample(60_000_000, Seq(1), Seq(2), &LINUX);
-    far.set_rto(&CLOCK, &LINUX);
+    far.set_rto(&CLOCK, &LINUX, 120 * CLOCK.hz);
     assert_eq!(far.rto, 120_000);
     assert_eq!(Rtt::new(&CLOCK, 0).rto, 1000);
 }

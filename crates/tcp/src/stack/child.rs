@@ -4,7 +4,7 @@
 use super::listener::Listener;
 use super::request::Request;
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, MSS_DEFAULT, Path, State};
+use crate::endpoint::{Endpoint, MSS_DEFAULT, Owner, Path, State};
 use crate::mib::Counter;
 use crate::options::Ecn;
 use crate::segment::Segment;
@@ -19,6 +19,7 @@ pub(crate) fn make(cx: &mut Cx<'_>, req: &Request, listener: &Listener, seg: &Se
         ep.inherit(socket);
     }
     ep.state = State::SynRecv;
+    ep.owner = Owner::Listener;
     sequence_space(&mut ep, req);
     negotiated(cx, &mut ep, req);
     windows(&mut ep, req, seg);

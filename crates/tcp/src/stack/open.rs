@@ -13,7 +13,7 @@ use super::{ConnId, ListenId, Stack};
 use crate::cc::CongestionControl;
 use crate::cc::caqm::negotiate;
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, OpenError};
+use crate::endpoint::{Endpoint, OpenError, Owner};
 use crate::mib::Counter;
 use crate::options::OpenOptions;
 use crate::segment::Addr;
@@ -165,6 +165,7 @@ impl Stack {
         let number = waiting.pop_front()?;
         let conn = self.table.conn_mut(number)?;
         conn.holder = Holder::Application;
+        conn.ep.owner = Owner::Application;
         if let Some(req) = &mut conn.ep.request {
             req.taken = true;
         }
@@ -186,7 +187,7 @@ impl Stack {
         for number in closed.waiting {
             self.on_conn(now, number, |ep, cx| {
                 ep.disconnect(cx);
-                ep.orphan = true;
+                ep.owner = Owner::Nobody;
             });
             self.release(number);
         }
@@ -417,7 +418,13 @@ impl Stack {
         };
         // tcp_tw_reuse 2 is for the loopback device; model hosts have none.
         let reuse = self.host.sysctl.tcp_tw_reuse == 1 && !tw.fin_wait_2;
-        let later = (seconds as u32).wrapping_sub(tw.ts_recent_stamp) as i32 > 0;
+        let later = match self.host.profile.tw_reuse_by_delay {
+            true => {
+                let since = self.host.clock.millis(now).wrapping_sub(tw.entry_ms);
+                since.wrapping_sub(self.host.sysctl.tcp_tw_reuse_delay) as i32 > 0
+            }
+            false => (seconds as u32).wrapping_sub(tw.ts_recent_stamp) as i32 > 0,
+        };
         if tw.ts_recent_stamp != 0 && (!search || (reuse && later)) {
             return PortUse::Reuse(LastUse {
                 number,

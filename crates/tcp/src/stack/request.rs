@@ -10,7 +10,7 @@ use super::reset::{SmallAck, limited, oow_limited, reply_ack, reply_reset};
 use crate::cc::caqm::negotiate;
 use crate::cx::Cx;
 use crate::endpoint::{
-    Endpoint, Path, RTO_MAX_MS, TIMEOUT_INIT_MS, TSTAMP_ALIGNED, mss_clamp_default, window_of,
+    Endpoint, Path, TIMEOUT_INIT_MS, TSTAMP_ALIGNED, mss_clamp_default, window_of,
 };
 use crate::fastopen::put_option;
 use crate::input::{in_window, paws_reject};
@@ -54,6 +54,8 @@ pub(crate) struct Request {
     pub(crate) last_oow_ack_time: u32,
     /// Microsecond of the first SYN-ACK; 0: none was sent.
     pub(crate) snt_synack_us: u64,
+    /// Time stamps of the first and the last SYN-ACK; 0: none was sent.
+    pub(crate) tsvals: (u32, u32),
     /// The traffic class of the SYN-ACK.
     pub(crate) tos: u8,
     /// When its timer fires.
@@ -136,6 +138,7 @@ impl Request {
             num_timeout: 0,
             last_oow_ack_time: 0,
             snt_synack_us: 0,
+            tsvals: (0, 0),
             tos: match sysctl.tcp_reflect_tos {
                 true => seg.tos & !3,
                 false => match &listener.socket {
@@ -215,12 +218,13 @@ impl Request {
         if self.snt_synack_us == 0 {
             self.snt_synack_us = cx.now_us();
         }
-        let ecn = u16::from(self.ecn_ok) * TcpFlags::ECE;
+        let silent = cx.host.profile.synack_ece_ends && self.num_timeout > 0;
+        let ecn = u16::from(self.ecn_ok && !silent) * TcpFlags::ECE;
         let caqm = match self.caqm.intersects(Ecn::CAQM_SRV) {
             true => negotiate::SRV,
             false => 0,
         };
-        let stamps = (stamp.wrapping_add(self.ts_off), self.ts_recent);
+        let stamps = (self.synack_stamp(cx, stamp), self.ts_recent);
         let mut options = TcpOptions {
             mss: Some(self.advmss),
             timestamps: self.tstamp_ok.then_some(stamps),
@@ -245,6 +249,28 @@ impl Request {
         cx.count(Counter::OutSegs);
     }
 
+    /// The time stamp of a SYN-ACK; the ACK of it may have to echo it.
+    fn synack_stamp(&mut self, cx: &Cx<'_>, stamp: u32) -> u32 {
+        let mut tsval = stamp.wrapping_add(self.ts_off);
+        if cx.host.profile.checks_synack_echo {
+            if self.tsvals.0 == 0 {
+                tsval = if tsval == 0 { u32::MAX } else { tsval };
+                self.tsvals.0 = tsval;
+            }
+            self.tsvals.1 = tsval;
+        }
+        tsval
+    }
+
+    /// The ACK of a SYN-ACK echoes none of its time stamps. 0 is no echo.
+    fn is_echo_wrong(&self, cx: &Cx<'_>, tsecr: u32) -> bool {
+        let (first, last) = self.tsvals;
+        cx.host.profile.checks_synack_echo
+            && self.tstamp_ok
+            && tsecr != 0
+            && last.wrapping_sub(first) < tsecr.wrapping_sub(first)
+    }
+
     /// `inet_rtx_syn_ack()`.
     pub(crate) fn resend_synack(&mut self, cx: &mut Cx<'_>) {
         self.send_synack(cx, None, None);
@@ -257,7 +283,7 @@ impl Request {
     pub(crate) fn arm(&mut self, cx: &Cx<'_>) {
         let clock = &cx.host.clock;
         let first = u64::from(clock.from_millis(TIMEOUT_INIT_MS));
-        let most = u64::from(clock.from_millis(RTO_MAX_MS));
+        let most = u64::from(cx.host.rto_max());
         let wait = (first << self.num_timeout.min(16)).min(most);
         let place = cx.wheel.place_new(cx, cx.jiffies() + wait);
         (self.fires, self.order) = (place.at, place.order);
@@ -301,7 +327,8 @@ impl Request {
         }
         let seq = snd_nxt.unwrap_or(self.snt_isn + 1);
         let rcv_nxt = self.rcv_nxt;
-        if old || !in_window(seg.seq, seg.end_seq(), rcv_nxt, rcv_nxt + self.rcv_wnd) {
+        let wrong = snd_nxt.is_none() && stamps.is_some_and(|it| self.is_echo_wrong(cx, it.1));
+        if old || wrong || !in_window(seg.seq, seg.end_seq(), rcv_nxt, rcv_nxt + self.rcv_wnd) {
             let skipped = Counter::ACKSkippedSynRecv;
             if !rst && !oow_limited(cx, seg, skipped, &mut self.last_oow_ack_time) {
                 self.send_ack(cx, seg, seq);

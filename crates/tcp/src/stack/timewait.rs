@@ -26,6 +26,8 @@ pub(crate) struct TimeWait {
     /// 0: no time stamps.
     pub(crate) ts_recent_stamp: u32,
     pub(crate) ts_offset: u32,
+    /// Millisecond since boot in which it began (`tw_entry_stamp`).
+    pub(crate) entry_ms: u32,
     pub(crate) last_oow_ack_time: u32,
     pub(crate) tos: u8,
     pub(crate) fires: Instant,
@@ -60,6 +62,7 @@ impl TimeWait {
             ts_recent: ep.neg.ts_recent,
             ts_recent_stamp: ep.neg.ts_recent_stamp,
             ts_offset: ep.neg.tsoffset,
+            entry_ms: cx.host.clock.millis(cx.now),
             last_oow_ack_time: 0,
             tos: ep.options.tos,
             fires: cx.now,
@@ -133,6 +136,9 @@ impl TimeWait {
         }
         self.fin_wait_2 = false;
         self.rcv_nxt = end;
+        if tsval.is_some() {
+            self.entry_ms = cx.host.clock.millis(cx.now);
+        }
         self.note_stamp(cx, tsval);
         self.wait_anew(cx);
         Verdict::Ack
