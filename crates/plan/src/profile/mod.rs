@@ -142,6 +142,28 @@ pub struct Profile {
     pub rcv_mss_of_ofo: bool,
     /// Whether auto-tuning of the receive buffer leaves out what still waits to be read (`tcp_rcv_space_adjust()`).
     pub tunes_without_queue: bool,
+    /// Whether an ACK is delayed at most by the least timeout less a tick (`tcp_delack_max()`).
+    pub delack_below_rto_min: bool,
+    /// Whether `icsk_ack.ato` is at most 200 ms and compared as a signed number.
+    pub ato_has_8_bits: bool,
+    /// Whether a window of 0 counts that comes with the segment that set the last one (`tcp_may_update_window()`).
+    pub takes_zero_window: bool,
+    /// Whether the receiver without memory ACKs at once with a window of 0 (ICSK_ACK_NOMEM).
+    pub full_memory_closes_window: bool,
+    /// Whether a FIN without data is taken when the window is closed.
+    pub takes_bare_fin: bool,
+    /// Whether `tcp_prune_ofo_queue()` drops only what stands above the segment that arrives.
+    pub prunes_above_only: bool,
+    /// Whether a SYN is challenged before PAWS is asked.
+    pub syn_before_paws: bool,
+    /// Whether an overtaken ACK may be older by 1.2 timeouts (`tcp_tsval_replay()`); else by 1.024.
+    pub long_replay_window: bool,
+    /// Whether `tcp_rcv_spurious_retrans()` goes by the flow label.
+    pub rehash_by_label: bool,
+    /// Whether `rcv_wnd` may begin with more than 65,535 bytes.
+    pub whole_first_window: bool,
+    /// Whether the part of a frame beyond a page is in pages of its own (`tun_alloc_skb()`).
+    pub tap_frames_in_pages: bool,
     /// Whether a segment that is shorter than what may leave at once takes bytes of the next one (`tcp_grow_skb()`).
     pub grows_segments: bool,
     /// See [`BufferGrowth`].
@@ -235,6 +257,17 @@ impl Default for Profile {
             syn_queue_at_backlog: false,
             rcv_mss_of_ofo: false,
             tunes_without_queue: false,
+            delack_below_rto_min: false,
+            ato_has_8_bits: false,
+            takes_zero_window: false,
+            full_memory_closes_window: false,
+            takes_bare_fin: false,
+            prunes_above_only: false,
+            syn_before_paws: false,
+            long_replay_window: false,
+            rehash_by_label: false,
+            whole_first_window: false,
+            tap_frames_in_pages: false,
             grows_segments: false,
             buffer_growth: BufferGrowth::Margin,
             rcv_rtt_skips_zero: false,

@@ -205,12 +205,67 @@ pub const BEHAVIOURS: &[Behaviour] = &[
     choice!(
         rcv_mss_of_ofo: bool,
         "whether out-of-order segments count for the receiver's guess of the segment size (tcp_measure_rcv_mss())",
-        "between 6.1.192 and 6.12.118 (read in the sources; the commit is not known)"
+        "38d7e4443365, 6.17; before 6.12.118"
     ),
     choice!(
         tunes_without_queue: bool,
         "whether auto-tuning of the receive buffer takes what still waits to be read from what was read in a round trip",
-        "between 6.1.192 and 6.12.118 (read in the sources; the commit is not known)"
+        "ea33537d8292, 6.16; before 6.12.118"
+    ),
+    choice!(
+        delack_below_rto_min: bool,
+        "whether an ACK is delayed at most by the least retransmission timeout less a tick",
+        "bbf80d713fe7, 6.7"
+    ),
+    choice!(
+        ato_has_8_bits: bool,
+        "whether the estimate of the time between segments is at most 200 ms, in a field of 8 bits (which makes a gap without a beginning, after crossed SYNs, a short one until 300 s after the boot)",
+        "95b9a87c6a6b, 6.7"
+    ),
+    choice!(
+        takes_zero_window: bool,
+        "whether a window of 0 counts that comes with the segment that set the last one",
+        "800a666141de, 6.6"
+    ),
+    choice!(
+        full_memory_closes_window: bool,
+        "whether the receiver without memory ACKs at once with a window of 0",
+        "e2142825c120, 6.6"
+    ),
+    choice!(
+        takes_bare_fin: bool,
+        "whether a FIN without data is taken when the window is closed",
+        "2bd99aef1b19, 6.10"
+    ),
+    choice!(
+        prunes_above_only: bool,
+        "whether a full receive buffer drops only out-of-order segments above the one that arrives",
+        "b0e01253a764, 6.2"
+    ),
+    choice!(
+        syn_before_paws: bool,
+        "whether a SYN on an open connection is challenged also where PAWS would refuse it",
+        "ee05d90d0ac7, 6.4"
+    ),
+    choice!(
+        long_replay_window: bool,
+        "whether overtaken ACKs may be older than PAWS allows by 1.2 timeouts; off: by 1.024",
+        "9c25aae0132b, 6.7"
+    ),
+    choice!(
+        rehash_by_label: bool,
+        "whether the receiver of data that it has changes its flow label only when theirs changed; off: when the same data came twice, over IPv4 too",
+        "939463016b7a, 6.7"
+    ),
+    choice!(
+        whole_first_window: bool,
+        "whether the window that a connection begins with may be more than 65,535 bytes",
+        "378979e94e95, 6.10"
+    ),
+    choice!(
+        tap_frames_in_pages: bool,
+        "whether the part of a frame beyond a page is in pages of its own, each counted whole",
+        "ce7c7fef1473, 6.6"
     ),
     choice!(
         grows_segments: bool,

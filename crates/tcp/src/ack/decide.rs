@@ -141,7 +141,10 @@ impl Endpoint {
         if ato > ato_min(hz) {
             ato = ato.min(self.ack.longest_delay(cx, &self.rtt));
         }
-        let ato = ato.min(delack_max(hz));
+        let mut ato = ato.min(delack_max(hz));
+        if cx.host.profile.delack_below_rto_min {
+            ato = ato.min(cx.host.rto_min().max(2) - 1);
+        }
         let now = cx.jiffies();
         let mut timeout = now + u64::from(ato);
         if self.ack.pending.intersects(AckPending::TIMER) {
@@ -188,6 +191,9 @@ impl Endpoint {
             self.ack.ato = ato_min(cx.host.clock.hz);
         } else {
             self.ack.ato = (self.ack.ato * 2).min(self.rtt.rto);
+            if cx.host.profile.ato_has_8_bits {
+                self.ack.ato = self.ack.ato.min(delack_max(cx.host.clock.hz));
+            }
         }
         self.send_ack(cx);
         cx.count(Counter::DelayedACKs);

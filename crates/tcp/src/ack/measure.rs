@@ -5,7 +5,7 @@
 use tcplab_plan::profile::{AckPushRule, WindowShare};
 use tcplab_wire::TcpFlags;
 
-use super::{MAX_QUICKACKS, ato_min};
+use super::{MAX_QUICKACKS, ato_min, delack_max};
 use crate::cx::Cx;
 use crate::endpoint::{AckPending, AckState, Endpoint, Rcv, Snd};
 use crate::rtt::Rtt;
@@ -39,10 +39,21 @@ impl AckState {
         }
         // Unsigned, as Linux compares it. After crossed SYNs no time stands here yet: the gap is a long one.
         let gap = now.wrapping_sub(self.lrcvtime);
+        // A field of 8 bits makes the comparison a signed one: until 300 s after the boot that gap is a short one.
+        let most = cx
+            .host
+            .profile
+            .ato_has_8_bits
+            .then(|| delack_max(cx.host.clock.hz));
+        let is_short = match most {
+            None => gap < self.ato,
+            Some(_) => (gap as i32) < self.ato as i32,
+        };
         if gap <= ato_min / 2 {
             self.ato = self.ato / 2 + ato_min / 2;
-        } else if gap < self.ato {
-            self.ato = (self.ato / 2 + gap).min(rtt.rto);
+        } else if is_short {
+            let ato = (self.ato / 2).wrapping_add(gap).min(rtt.rto);
+            self.ato = most.map_or(ato, |most| ato.min(most));
         } else if gap > rtt.rto {
             // The sender starts slowly again after such a pause: it needs each ACK.
             self.incr_quickack(rcv, MAX_QUICKACKS);

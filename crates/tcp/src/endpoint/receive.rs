@@ -139,6 +139,8 @@ bitflags! {
         const PUSHED = 4;
         const PUSHED2 = 8;
         const NOW = 16;
+        /// Data were dropped for want of memory: the window closes.
+        const NO_MEMORY = 32;
     }
 }
 

@@ -7,7 +7,7 @@ use tcplab_wire::TcpFlags;
 
 use crate::ack::MAX_QUICKACKS;
 use crate::cx::Cx;
-use crate::endpoint::{AckPending, AckState, Endpoint, Rcv, Shutdown, State, Stats};
+use crate::endpoint::{AckPending, AckState, Endpoint, Rcv, RcvSkb, Shutdown, State, Stats};
 use crate::mib::Counter;
 use crate::segment::Segment;
 
@@ -48,7 +48,8 @@ impl Endpoint {
         self.rcvq.dsack = None;
         let rcv_nxt = self.rcv.rcv_nxt;
         if seg.seq == rcv_nxt {
-            if self.rcv.receive_window() == 0 {
+            let bare_fin = seg.len == 0 && cx.host.profile.takes_bare_fin;
+            if self.rcv.receive_window() == 0 && !bare_fin {
                 cx.count(Counter::ZeroWindowDrop);
                 return self.ack.out_of_window(cx, &self.rcv);
             }
@@ -62,7 +63,7 @@ impl Endpoint {
     fn data_not_next(&mut self, cx: &mut Cx<'_>, seg: &Segment, end_seq: Seq, rcv_nxt: Seq) {
         if end_seq.at_or_before(rcv_nxt) {
             // All of it is old: the peer's retransmission was spurious, or our ACK was lost.
-            if self.rcvq.is_spurious(seg.seq) {
+            if self.is_spurious(cx, seg.seq) {
                 self.rethink_txhash(cx, Counter::DuplicateDataRehash);
             }
             cx.count(Counter::DelayedACKLost);
@@ -87,9 +88,13 @@ impl Endpoint {
     /// The segment begins at or before `rcv_nxt` and ends behind it.
     fn queue_in_order(&mut self, cx: &mut Cx<'_>, seg: &Segment) {
         let skb = self.received(cx, seg);
-        if self.rcvq.ready.is_empty() {
+        if cx.host.profile.full_memory_closes_window {
+            if !self.try_rmem_schedule(cx, skb) && !self.takes_without_memory(cx, seg, skb) {
+                return;
+            }
+        } else if self.rcvq.ready.is_empty() {
             self.rcv.forced_mem_schedule(skb.truesize);
-        } else if !self.try_rmem_schedule(cx, skb.truesize) {
+        } else if !self.try_rmem_schedule(cx, skb) {
             cx.count(Counter::RcvQDrop);
             return;
         }
@@ -108,6 +113,21 @@ impl Endpoint {
         }
         self.rcv.fast_path_check(&self.rcvq);
         cx.tells();
+    }
+
+    /// There is no memory: the next ACK, sent at once, offers no window. Only a first frame and a bare FIN are queued.
+    #[cold]
+    #[inline(never)]
+    fn takes_without_memory(&mut self, cx: &mut Cx<'_>, seg: &Segment, skb: RcvSkb) -> bool {
+        self.ack.pending |= AckPending::NO_MEMORY | AckPending::NOW;
+        self.ack.schedule();
+        cx.tells();
+        let takes = self.rcvq.ready.is_empty() || seg.len == 0;
+        match takes {
+            true => self.rcv.forced_mem_schedule(skb.truesize),
+            false => cx.count(Counter::RcvQDrop),
+        }
+        takes
     }
 
     /// What stood behind the segment may be in order now.

@@ -4,6 +4,7 @@
 //! `sk_rmem_schedule()`, `sk_mem_charge()`, `sk_mem_uncharge()`. The host has memory enough: only the
 //! socket's own limit counts.
 
+use tcplab_plan::profile::Profile;
 use tcplab_wire::TcpFlags;
 
 use crate::cx::Cx;
@@ -48,21 +49,48 @@ struct Buffer {
     is_own: bool,
 }
 
-/// `tun_alloc_skb()`, `__alloc_skb()`: a buffer for `used` bytes, of SLOB's memory as `uml:` has it: exactly as much as is
-/// needed. (Distributions round it up to a size of kmalloc's.)
-#[inline]
-fn own_buffer(used: u32) -> Buffer {
-    let buffer = used.next_multiple_of(CACHE_LINE);
+/// Bytes of data that a buffer holds which was allocated for `len` (`alloc_skb()`): whole cache lines, as many as SLOB
+/// gives; where the allocator has sizes of its own, as much as the next of them has room for.
+pub(super) fn buffer_of(profile: &Profile, len: u32) -> u32 {
+    let asked = len.next_multiple_of(CACHE_LINE);
+    // What an empty segment of the send queue takes shows the allocator.
+    if profile.tx_truesize == skb_truesize(profile.tx_header) {
+        return asked;
+    }
+    // A size that no kmalloc has: heads of skbs have a cache of their own (since 6.3), which small buffers share.
+    let head = profile.tx_truesize.saturating_sub(SK_BUFF);
+    match !head.is_power_of_two() && asked + SHARED_INFO <= head {
+        true => head - SHARED_INFO,
+        false => (asked + SHARED_INFO).next_power_of_two() - SHARED_INFO,
+    }
+}
+
+/// `tun_alloc_skb()`, `__alloc_skb()`: a buffer for `used` bytes. In later releases what goes beyond a page is in pages
+/// of its own.
+fn own_buffer(profile: &Profile, used: u32) -> Buffer {
+    let rest = match profile.tap_frames_in_pages && used >= PAGE as u32 {
+        true => used - (PAGE as u32 - SHARED_INFO),
+        false => 0,
+    };
+    let buffer = buffer_of(profile, used - rest);
+    let pages = match rest {
+        0 => 0,
+        _ => rest.next_multiple_of(PAGE as u32),
+    };
     Buffer {
-        truesize: skb_truesize(buffer),
-        tailroom: buffer - used,
+        truesize: skb_truesize(buffer) + pages,
+        tailroom: match rest {
+            0 => buffer - used,
+            _ => 0,
+        },
         is_own: true,
     }
 }
 
 /// Memory of one wire packet with these headers of IP and TCP.
 #[inline]
-fn frame_memory(rule: RxTruesize, headers: u32, payload: u32) -> Buffer {
+fn frame_memory(cx: &Cx<'_>, headers: u32, payload: u32) -> Buffer {
+    let (rule, profile) = (cx.host.rx_truesize, &cx.host.profile);
     let frame = ETHERNET + headers + payload;
     match rule {
         RxTruesize::Kmalloc if frame <= MOST_OF_PAGE => {
@@ -73,8 +101,8 @@ fn frame_memory(rule: RxTruesize, headers: u32, payload: u32) -> Buffer {
                 is_own: false,
             }
         }
-        RxTruesize::Kmalloc => own_buffer(frame + HEADROOM),
-        RxTruesize::Tun => own_buffer(frame - ETHERNET + TUN_HEADROOM),
+        RxTruesize::Kmalloc => own_buffer(profile, frame + HEADROOM),
+        RxTruesize::Tun => own_buffer(profile, frame - ETHERNET + TUN_HEADROOM),
         RxTruesize::Fixed(truesize) => Buffer {
             truesize,
             tailroom: 0,
@@ -194,21 +222,21 @@ impl RcvQueue {
 impl Endpoint {
     /// `skb->truesize` of what GRO has joined.
     #[inline(never)]
-    fn truesize_of_joined(rule: RxTruesize, headers: u32, seg: &Segment) -> u32 {
+    fn truesize_of_joined(cx: &Cx<'_>, headers: u32, seg: &Segment) -> u32 {
         let size = u32::from(seg.gso_size);
-        let full = frame_memory(rule, headers, size).truesize;
+        let full = frame_memory(cx, headers, size).truesize;
         match seg.len % size {
             0 => seg.len / size * full,
-            rest => seg.len / size * full + frame_memory(rule, headers, rest).truesize,
+            rest => seg.len / size * full + frame_memory(cx, headers, rest).truesize,
         }
     }
 
     /// The segment as it stands in a queue.
     #[inline]
     pub(super) fn received(&self, cx: &Cx<'_>, seg: &Segment) -> RcvSkb {
-        let (rule, headers) = (cx.host.rx_truesize, cx.host.ip_header + seg.header_len());
+        let headers = cx.host.ip_header + seg.header_len();
         let (truesize, tailroom, frags) = if seg.gso_size == 0 {
-            let buffer = frame_memory(rule, headers, seg.len);
+            let buffer = frame_memory(cx, headers, seg.len);
             let own = u32::from(buffer.is_own) * u32::from(RcvSkb::OWN_BUFFER);
             (buffer.truesize, buffer.tailroom, own)
         } else {
@@ -216,7 +244,7 @@ impl Endpoint {
                 .wire_packets()
                 .saturating_sub(1)
                 .min(u32::from(MAX_FRAGS));
-            (Self::truesize_of_joined(rule, headers, seg), 0, frags)
+            (Self::truesize_of_joined(cx, headers, seg), 0, frags)
         };
         RcvSkb {
             seq: seg.seq,
@@ -240,11 +268,12 @@ impl Endpoint {
 
     /// `tcp_try_rmem_schedule()`: true when the frame may be queued; queues are pruned for it.
     #[inline]
-    pub(super) fn try_rmem_schedule(&mut self, cx: &mut Cx<'_>, bytes: u32) -> bool {
+    pub(super) fn try_rmem_schedule(&mut self, cx: &mut Cx<'_>, skb: RcvSkb) -> bool {
+        let bytes = skb.truesize;
         if self.rcv.rmem_alloc > self.rcv.rcvbuf
             && !self
                 .rcvq
-                .prune_queue(cx, &mut self.rcv, &mut self.ack, &self.neg)
+                .prune_queue(cx, &mut self.rcv, &mut self.ack, (&self.neg, skb.seq))
         {
             return false;
         }

@@ -33,7 +33,7 @@ impl Endpoint {
     pub(super) fn data_queue_ofo(&mut self, cx: &mut Cx<'_>, seg: &Segment) {
         self.ecn_check_ce(cx, seg);
         let skb = self.received(cx, seg);
-        if !self.try_rmem_schedule(cx, skb.truesize) {
+        if !self.try_rmem_schedule(cx, skb) {
             cx.count(Counter::OFODrop);
             return;
         }

@@ -82,9 +82,13 @@ impl Endpoint {
         let window = u32::from(seg.window) << self.snd.snd_wscale;
         let updates_window = seg.ack.after(self.snd.snd_una)
             || seg.seq.after(self.snd.snd_wl1)
-            || (seg.seq == self.snd.snd_wl1 && window > self.snd.snd_wnd);
+            || (seg.seq == self.snd.snd_wl1 && self.snd.is_news(cx, window));
         let older = self.neg.ts_recent.wrapping_sub(self.neg.rcv_tsval) as i32;
-        let replay = u64::from(self.rtt.rto) * 1024 / u64::from(cx.host.clock.hz);
+        let ticks = match cx.host.profile.long_replay_window {
+            true => 1200,
+            false => 1024,
+        };
+        let replay = u64::from(self.rtt.rto) * ticks / u64::from(cx.host.clock.hz);
         seg.flags.has(TcpFlags::ACK)
             && seg.seq == seg.end_seq()
             && seg.seq == self.rcv.rcv_nxt

@@ -4,9 +4,8 @@
 use std::collections::VecDeque;
 
 use tcplab_base::Seq;
-use tcplab_plan::profile::Profile;
 
-use super::memory::{CACHE_LINE, SHARED_INFO, skb_truesize};
+use super::memory::{buffer_of, skb_truesize};
 use crate::cx::Cx;
 use crate::endpoint::{AckState, Rcv, RcvQueue, RcvSkb};
 use crate::mib::Counter;
@@ -91,7 +90,7 @@ impl RcvQueue {
         cx: &mut Cx<'_>,
         rcv: &mut Rcv,
         ack: &mut AckState,
-        neg: &Negotiated,
+        (neg, seq): (&Negotiated, Seq),
     ) -> bool {
         cx.count(Counter::PruneCalled);
         if rcv.rmem_alloc >= rcv.rcvbuf {
@@ -105,7 +104,7 @@ impl RcvQueue {
         if rcv.fits() {
             return true;
         }
-        self.prune_ofo(cx, rcv, neg);
+        self.prune_ofo(cx, rcv, neg, seq);
         if rcv.fits() {
             return true;
         }
@@ -114,14 +113,17 @@ impl RcvQueue {
         false
     }
 
-    /// `tcp_prune_ofo_queue()`: drops the highest out-of-order frames, an eighth of the buffer at a time.
-    fn prune_ofo(&mut self, cx: &mut Cx<'_>, rcv: &mut Rcv, neg: &Negotiated) {
-        if self.ofo.is_empty() {
+    /// `tcp_prune_ofo_queue()`: drops the highest out-of-order frames, an eighth of the buffer at a time; in later
+    /// releases none below the one that arrives, at `seq`.
+    fn prune_ofo(&mut self, cx: &mut Cx<'_>, rcv: &mut Rcv, neg: &Negotiated, seq: Seq) {
+        let keeps = cx.host.profile.prunes_above_only;
+        let may_go = |skb: &RcvSkb| !keeps || !seq.after(skb.seq);
+        if !self.ofo.back().is_some_and(may_go) {
             return;
         }
         cx.count(Counter::OfoPruned);
         let mut goal = i64::from(rcv.rcvbuf >> 3);
-        while let Some(skb) = self.ofo.pop_back() {
+        while let Some(skb) = self.ofo.pop_back_if(|skb| may_go(skb)) {
             goal -= i64::from(skb.truesize);
             rcv.uncharge(skb.truesize);
             if goal <= 0 {
@@ -170,16 +172,5 @@ impl RcvQueue {
         }
         done.append(&mut rest);
         self.ofo = done;
-    }
-}
-
-/// Bytes of data that a buffer holds which was allocated for `len` (`alloc_skb()`): whole cache lines, and where the
-/// allocator has sizes of its own, as much as the next of them has room for.
-fn buffer_of(profile: &Profile, len: u32) -> u32 {
-    let asked = len.next_multiple_of(CACHE_LINE);
-    // What an empty segment of the send queue takes shows the allocator.
-    match profile.tx_truesize == skb_truesize(profile.tx_header) {
-        true => asked,
-        false => (asked + SHARED_INFO).next_power_of_two() - SHARED_INFO,
     }
 }

@@ -22,12 +22,16 @@ fn extend(block: &mut (Seq, Seq), seq: Seq, end_seq: Seq) -> bool {
     touches
 }
 
-impl RcvQueue {
-    /// `tcp_rcv_spurious_retrans()`: the same data came once more, so our ACKs may be lost on their path.
-    pub(super) fn is_spurious(&self, seq: Seq) -> bool {
-        seq == self.dsack_start
+impl Endpoint {
+    /// `tcp_rcv_spurious_retrans()`: the same data came once more, so our ACKs may be lost on their path. Later releases
+    /// see that by another flow label, which IPv4 has not.
+    pub(super) fn is_spurious(&self, cx: &Cx<'_>, seq: Seq) -> bool {
+        let has_label = cx.host.ip_header == 40;
+        seq == self.rcvq.dsack_start && (has_label || !cx.host.profile.rehash_by_label)
     }
+}
 
+impl RcvQueue {
     fn blocks(&mut self) -> &mut [(Seq, Seq)] {
         let have = usize::from(self.num_sacks);
         self.sacks.get_mut(..have).unwrap_or_default()

@@ -68,6 +68,10 @@ impl Endpoint {
             self.neg.parse_time_stamp(seg);
         }
         if self.neg.saw_tstamp && self.paws_discard(cx, seg) && !rst {
+            if cx.host.profile.syn_before_paws && seg.flags.has(TcpFlags::SYN) {
+                self.syn_challenge(cx, syn_is_error);
+                return false;
+            }
             if !(cx.host.profile.drops_old_acks && self.rcv.is_old_ack(seg)) {
                 self.paws_rejects(cx, seg);
             }
@@ -160,7 +164,7 @@ impl Endpoint {
             cx.count(Counter::DelayedACKLost);
             self.ack.enter_quickack_mode(cx, &self.rcv, MAX_QUICKACKS);
             let tells = self.neg.sack_ok && cx.host.sysctl.tcp_dsack;
-            if tells && self.rcvq.is_spurious(seg.seq) {
+            if tells && self.is_spurious(cx, seg.seq) {
                 self.rethink_txhash(cx, Counter::DuplicateDataRehash);
             }
             self.dsack_set(cx, seg.seq, end_seq.min(self.rcv.rcv_nxt));

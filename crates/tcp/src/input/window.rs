@@ -2,7 +2,7 @@
 //! `tcp_select_initial_window()`, `tcp_receive_window()`).
 
 use crate::cx::Cx;
-use crate::endpoint::{AckState, Endpoint, Rcv, Snd};
+use crate::endpoint::{AckPending, AckState, Endpoint, Rcv, Snd};
 use crate::mib::Counter;
 
 /// `TCP_MAX_WSCALE`: RFC 7323 2.3.
@@ -110,6 +110,17 @@ impl Rcv {
     }
 }
 
+impl Rcv {
+    /// No memory is left for data.
+    #[cold]
+    #[inline(never)]
+    fn close_window(&mut self) {
+        self.pred = false;
+        self.rcv_wnd = 0;
+        self.rcv_wup = self.rcv_nxt;
+    }
+}
+
 impl Endpoint {
     /// `tcp_select_initial_window()`: (rcv_wnd, window_clamp, rcv_wscale).
     pub(crate) fn select_initial_window(
@@ -130,12 +141,11 @@ impl Endpoint {
         if space > mss {
             space -= space % mss;
         }
-        let most = if sysctl.tcp_workaround_signed_windows {
-            SIGNED_WINDOW
-        } else {
-            MAX_FIELD
+        let mut rcv_wnd = match sysctl.tcp_workaround_signed_windows {
+            true => space.min(SIGNED_WINDOW),
+            false if cx.host.profile.whole_first_window => space,
+            false => space.min(MAX_FIELD),
         };
-        let mut rcv_wnd = space.min(most);
         let init = match init_rcv_wnd {
             0 if cx.host.profile.rcvbuf_fixup => old_init_rwnd(mss),
             set => set,
@@ -160,6 +170,10 @@ impl Endpoint {
 
     /// `tcp_select_window()`: the window field of a segment that leaves now, and moves `rcv_wnd`, `rcv_wup`.
     pub(crate) fn select_window(&mut self, cx: &mut Cx<'_>) -> u16 {
+        if self.ack.pending.intersects(AckPending::NO_MEMORY) {
+            self.rcv.close_window();
+            return 0;
+        }
         let old = self.rcv.rcv_wnd;
         let left = self.rcv.receive_window();
         let scale = self.snd.rcv_wscale;

@@ -18,6 +18,15 @@ impl Snd {
     }
 }
 
+impl Snd {
+    /// Whether a window that comes with the segment that set the last one counts: a larger one, and in later releases
+    /// one of 0 (`tcp_may_update_window()`).
+    #[inline]
+    pub(crate) fn is_news(&self, cx: &Cx<'_>, window: u32) -> bool {
+        window > self.snd_wnd || (window == 0 && cx.host.profile.takes_zero_window)
+    }
+}
+
 impl Endpoint {
     /// `tcp_ack_update_window()`: takes the window when the segment is newer than the last that set it.
     pub(super) fn ack_update_window(&mut self, cx: &mut Cx<'_>, seg: &Segment) -> Flag {
@@ -30,7 +39,7 @@ impl Endpoint {
         let s = &self.snd;
         if seg.ack.after(s.snd_una)
             || seg.seq.after(s.snd_wl1)
-            || (seg.seq == s.snd_wl1 && window > s.snd_wnd)
+            || (seg.seq == s.snd_wl1 && s.is_news(cx, window))
         {
             flag |= Flag::WIN_UPDATE;
             self.snd.snd_wl1 = seg.seq;
