@@ -113,6 +113,9 @@ pub enum SchemaName {
     Probe,
     /// `tcplab compare --json`
     Compare,
+    #[cfg(target_os = "linux")]
+    /// `tcplab diff --json`
+    Diff,
     /// `tcplab qa --json`
     Qa,
     /// Measurements: input of `tcplab compare`, output of its `--metrics`

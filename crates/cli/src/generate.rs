@@ -51,6 +51,10 @@ pub fn schema(name: SchemaName) -> Result<ExitCode, Failure> {
         #[cfg(target_os = "linux")]
         SchemaName::Link => generator.into_root_schema_for::<link::json::Line>().into(),
         SchemaName::Inject => generator.into_root_schema_for::<InjectDocument>().into(),
+        #[cfg(target_os = "linux")]
+        SchemaName::Diff => generator
+            .into_root_schema_for::<tcplab_diff::DiffDocument>()
+            .into(),
         SchemaName::Compare => generator.into_root_schema_for::<Comparison>().into(),
         SchemaName::Qa => generator.into_root_schema_for::<QaDocument>().into(),
         SchemaName::Metrics => generator.into_root_schema_for::<Metrics>().into(),

@@ -10,6 +10,8 @@ mod args;
 mod bench;
 mod compare;
 #[cfg(target_os = "linux")]
+mod diff;
+#[cfg(target_os = "linux")]
 mod doctor;
 mod drill;
 mod exit;
@@ -102,6 +104,10 @@ pub(crate) enum Command {
     #[cfg(target_os = "linux")]
     #[command(display_order = groups::TEST)]
     Qa(qa::args::QaArgs),
+    /// Find what one stack does and the other does not, packet by packet
+    #[cfg(target_os = "linux")]
+    #[command(display_order = groups::TEST)]
+    Diff(diff::args::DiffArgs),
     /// Run packetdrill scripts on the model or on a kernel
     #[command(display_order = groups::TEST)]
     Drill(drill::DrillArgs),
@@ -180,6 +186,8 @@ impl Command {
             Self::Bench(args) => Ok(bench::main(&args, color)),
             #[cfg(target_os = "linux")]
             Self::Qa(args) => Ok(qa::main(&args, color)),
+            #[cfg(target_os = "linux")]
+            Self::Diff(args) => Ok(diff::main(&args)),
             #[cfg(target_os = "linux")]
             Self::Probe(args) => Ok(probe::main(&args)),
             Self::New(args) => starters::new(&args),

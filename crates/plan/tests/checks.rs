@@ -21,7 +21,7 @@ fn toml_files(folder: &Path, found: &mut Vec<PathBuf>) {
 fn shipped() -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut files = Vec::new();
-    for folder in ["examples", "tests/fidelity", "crates/lab", "xtask"] {
+    for folder in ["examples", "crates/diff/scenarios", "crates/lab", "xtask"] {
         toml_files(&root.join(folder), &mut files);
     }
     files.sort();

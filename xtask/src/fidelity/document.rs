@@ -7,9 +7,9 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+use tcplab_diff::{Judged, Minimal, table, words};
 
 use super::reasons::Reasons;
-use super::{Judged, Minimal, table, words};
 
 const BEGIN: &str = "<!-- fidelity: begin -->";
 const END: &str = "<!-- fidelity: end -->";
@@ -22,7 +22,7 @@ pub struct Findings<'a> {
     pub random: &'a [Judged],
     /// A small scenario of each class among the drawn ones.
     pub minimal: &'a [Minimal],
-    /// The table of [`super::keys`].
+    /// The table of [`tcplab_diff::keys`].
     pub keys: &'a str,
     /// The command that was run.
     pub command: String,
@@ -143,7 +143,7 @@ fn classes(out: &mut String, f: &Findings<'_>, reasons: &Reasons) {
         out,
         "| class | scenarios | small scenario | why |\n|---|---|---|---|"
     );
-    for (class, names) in table::classes(f.random) {
+    for (class, members) in table::classes(f.random) {
         if class == "equal" {
             continue;
         }
@@ -151,9 +151,10 @@ fn classes(out: &mut String, f: &Findings<'_>, reasons: &Reasons) {
         let small = small.map_or_else(String::new, |m| {
             format!("{}: {}", m.name, words::of(&m.point))
         });
-        let why = reasons.of(names[0], &class);
+        let first = members.first().map_or("", |j| j.scenario.name.as_str());
+        let why = reasons.of(first, &class);
         let why = why.map_or("not yet known", |r| r.text.as_str());
-        let _ = writeln!(out, "| {class} | {} | {small} | {why} |", names.len());
+        let _ = writeln!(out, "| {class} | {} | {small} | {why} |", members.len());
     }
 }
 

@@ -1,12 +1,8 @@
-//! Why scenarios differ: `tests/fidelity/reasons.toml`.
-
-use std::fs;
-use std::path::Path;
+//! Why scenarios differ: `reasons.toml`.
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
-
-use super::matches;
+use tcplab_diff::matches;
 
 /// A known difference.
 #[derive(Clone, Debug, Deserialize)]
@@ -30,14 +26,12 @@ pub struct Reasons {
 }
 
 impl Reasons {
-    /// Reads the file.
+    /// Reads them.
     ///
     /// # Errors
-    /// When it is there and cannot be understood.
-    pub fn read(root: &Path) -> Result<Self> {
-        let path = root.join("tests/fidelity/reasons.toml");
-        let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        toml::from_str(&text).with_context(|| path.display().to_string())
+    /// When they cannot be understood.
+    pub fn read() -> Result<Self> {
+        toml::from_str(include_str!("reasons.toml")).context("reasons.toml")
     }
 
     /// The reason of a scenario's difference of this class, when one is stated.

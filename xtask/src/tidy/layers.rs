@@ -37,8 +37,8 @@ const LEVELS: &[(&str, u8)] = &[
     ("bench", 7),
     ("inject", 7),
     ("probe", 7),
-    ("probe", 7),
     ("lab", 8),
+    ("diff", 8),
     ("cli", 9),
     ("py", 9),
 ];
@@ -53,6 +53,7 @@ const SAME_LEVEL: &[(&str, &str)] = &[
     ("link", "qdisc"),
     ("plan", "qdisc"),
     ("tcp", "plan"),
+    ("diff", "lab"),
 ];
 
 /// All that `analyze` may use of ours.

@@ -5,13 +5,13 @@
 
 mod links;
 
-use anyhow::{Context, Result};
 use tcplab_base::Random;
+use tcplab_lab::LabError;
 use tcplab_plan::app::{Act, App, AppKind, Extent, Listening, Message, Reading};
 use tcplab_plan::point::{Ip, QuickAck, Route, SocketChange, SocketOptions, SysctlChange};
 use tcplab_plan::{Experiment, Point};
 
-use super::list::Scenario;
+use crate::list::Scenario;
 
 const MS: i64 = 1_000_000;
 /// What every drawn point begins as: two hosts, a link, one application.
@@ -22,7 +22,7 @@ const BASE: &str = "[run]\nmax = \"60s\"\n[[host]]\nname = \"client\"\n[[host]]\
 ///
 /// # Errors
 /// Never, unless the base of all points is no experiment.
-pub fn scenarios(seed: u64, count: u64) -> Result<Vec<Scenario>> {
+pub fn scenarios(seed: u64, count: u64) -> Result<Vec<Scenario>, LabError> {
     let base = base()?;
     let all = (0..count).map(|n| {
         let mut draw = Draw(Random::stream(seed, &format!("fidelity/{n}")));
@@ -38,9 +38,12 @@ pub fn scenarios(seed: u64, count: u64) -> Result<Vec<Scenario>> {
 ///
 /// # Errors
 /// Never, unless it is no experiment.
-pub fn base() -> Result<Point> {
-    let points = Experiment::parse("random.toml", BASE)?.points()?;
-    points.into_iter().next().context("no point")
+pub fn base() -> Result<Point, LabError> {
+    let wrong = |e: tcplab_plan::ParseError| LabError::Wrong(e.to_string());
+    let base = Experiment::parse("random.toml", BASE).map_err(wrong)?;
+    let points = base.points().map_err(wrong)?;
+    let first = points.into_iter().next();
+    first.ok_or_else(|| LabError::Wrong("no point".to_owned()))
 }
 
 /// A stream of draws.

@@ -2,13 +2,13 @@
 
 use tcplab_lab::agree::compare::{Comparison, compare};
 
-use super::end::{self, Other};
-use super::runs::Pair;
+use crate::end::{self, Other};
+use crate::runs::{Pair, Record};
 
 /// A scenario's result.
 #[derive(Clone, Debug)]
 pub struct Verdict {
-    /// Why the second stack has no run.
+    /// Which stack has no run, and why.
     pub failed: Option<String>,
     /// The packets.
     pub packets: Comparison,
@@ -20,23 +20,38 @@ pub struct Verdict {
 
 impl Verdict {
     /// Compares.
-    pub fn of(pair: &Pair) -> Self {
-        match &pair.b {
-            Err(why) => Self {
-                failed: Some(why.clone()),
-                packets: Comparison {
-                    packets: (pair.a.sent.packets.len(), 0),
-                    ..Comparison::default()
-                },
-                counters: Vec::new(),
-                tcp_info: Vec::new(),
+    pub fn of(pair: &Pair, names: [&str; 2]) -> Self {
+        let (a, b) = match (&pair.a, &pair.b) {
+            (Ok(a), Ok(b)) => (a, b),
+            (a, b) => return Self::without_run([a, b], names),
+        };
+        Self {
+            failed: None,
+            packets: compare(&a.sent, &b.sent),
+            counters: end::counters(&a.result, &b.result),
+            tcp_info: end::tcp_info(&a.result, &b.result),
+        }
+    }
+
+    /// One of the stacks has no run.
+    fn without_run(runs: [&Result<Record, String>; 2], names: [&str; 2]) -> Self {
+        let packets =
+            |run: &Result<Record, String>| run.as_ref().map_or(0, |r| r.sent.packets.len());
+        let whys = runs.iter().zip(names).filter_map(|(run, name)| {
+            let why = run.as_ref().err()?;
+            Some(format!(
+                "{name}: {}",
+                why.lines().next().unwrap_or_default()
+            ))
+        });
+        Self {
+            failed: Some(whys.collect::<Vec<_>>().join("; ")),
+            packets: Comparison {
+                packets: (packets(runs[0]), packets(runs[1])),
+                ..Comparison::default()
             },
-            Ok(b) => Self {
-                failed: None,
-                packets: compare(&pair.a.sent, &b.sent),
-                counters: end::counters(&pair.a.result, &b.result),
-                tcp_info: end::tcp_info(&pair.a.result, &b.result),
-            },
+            counters: Vec::new(),
+            tcp_info: Vec::new(),
         }
     }
 
@@ -54,7 +69,7 @@ impl Verdict {
     /// The class of its difference: the first field that differs and the kind of packet.
     pub fn class(&self) -> String {
         match (&self.failed, &self.packets.first) {
-            (Some(why), _) => format!("no run: {}", why.lines().next().unwrap_or_default()),
+            (Some(why), _) => format!("no run on {why}"),
             (None, Some(first)) => first.class(),
             (None, None) => match self.broken_promises().first() {
                 Some(other) => {

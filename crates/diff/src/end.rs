@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use tcplab_plan::outcome::Flow;
 use tcplab_plan::result::PointResult;
 
 /// A value that both runs have and that differs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Other {
     /// `HOST.COUNTER`, or `APP/N.client.tcpi_rtt`.
     pub name: String,

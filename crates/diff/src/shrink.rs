@@ -1,6 +1,6 @@
 //! A smaller scenario of the same class of difference: what can be left out is left out.
 
-use anyhow::Result;
+use tcplab_lab::LabError;
 use tcplab_plan::Point;
 use tcplab_plan::app::{App, AppKind};
 use tcplab_plan::point::{Event, QuickAck, Route, SocketOptions};
@@ -12,7 +12,10 @@ const BUDGET: usize = 40;
 ///
 /// # Errors
 /// What a run says.
-pub fn shrink(point: &Point, keeps: impl Fn(&Point) -> Result<bool>) -> Result<Point> {
+pub fn shrink(
+    point: &Point,
+    keeps: impl Fn(&Point) -> Result<bool, LabError>,
+) -> Result<Point, LabError> {
     let mut best = point.clone();
     let mut runs = 0;
     let mut number = 0;
@@ -159,7 +162,7 @@ fn fewer(event: &mut Event) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fidelity::random;
+    use crate::random;
 
     #[test]
     fn what_does_not_matter_is_left_out() {

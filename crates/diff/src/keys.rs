@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anyhow::Result;
 use serde_json::Value;
 use tcplab_plan::Point;
 use tcplab_plan::app::{Act, AppKind};
 
-use super::Judged;
+use crate::Judged;
 
 /// Names that say on which side or way a key stands, which do not matter here.
 const SIDES: [&str; 6] = [
@@ -29,14 +28,12 @@ const OWN: [&str; 6] = [
 ];
 
 /// A table in Markdown, the worst first. `base`: the point that every scenario was drawn from.
-///
-/// # Errors
-/// Never, unless a point cannot be written.
-pub fn table(judged: &[Judged], base: &Point) -> Result<String> {
-    let base = serde_json::to_value(base)?;
+pub fn table(judged: &[Judged], base: &Point) -> String {
+    let value = |point: &Point| serde_json::to_value(point).unwrap_or_default();
+    let base = value(base);
     let mut counts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     for j in judged {
-        let point = serde_json::to_value(&j.scenario.point)?;
+        let point = value(&j.scenario.point);
         let mut keys = BTreeSet::new();
         differences(&base, &point, "", &mut keys);
         if j.scenario.point.links.iter().any(has_no_delay) {
@@ -59,7 +56,7 @@ pub fn table(judged: &[Judged], base: &Point) -> Result<String> {
         let (all, equal) = count;
         out += &format!("| `{key}` | {all} | {equal} | {:.1} % |\n", share(count));
     }
-    Ok(out)
+    out
 }
 
 /// Keys and words of a kind that the table names by themselves.

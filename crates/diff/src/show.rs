@@ -5,13 +5,14 @@ use std::fmt::Write as _;
 use tcplab_lab::agree::compare::{Comparison, flags};
 use tcplab_lab::agree::packets::Packet;
 
-use super::verdict::Verdict;
+use crate::Judged;
+use crate::verdict::Verdict;
 
 /// Lines before and after a difference.
 const AROUND: usize = 12;
 
 /// One packet in one line.
-pub fn line(p: &Packet) -> String {
+fn line(p: &Packet) -> String {
     let mut out = format!(
         "{:>12.6} {}{} {} {}:{}",
         p.time_ns as f64 / 1e9,
@@ -48,8 +49,23 @@ pub fn line(p: &Packet) -> String {
     out
 }
 
+/// A scenario side by side: its packets around the first difference (all with `whole`), then counters and tcp_info.
+pub fn show(j: &Judged, whole: bool) -> String {
+    let mut out = format!("== {}: {}\n", j.scenario.name, j.verdict.class());
+    let (a, b) = match (&j.pair.a, &j.pair.b) {
+        (Ok(a), Ok(b)) => (a, b),
+        _ => return out,
+    };
+    for warning in a.result.warnings.iter().chain(&b.result.warnings) {
+        // Writing to a String cannot fail.
+        let _ = writeln!(out, "warning: {warning}");
+    }
+    let (a, b) = (&a.sent.packets, &b.sent.packets);
+    out + &side_by_side(a, b, &j.verdict.packets, whole) + &others(&j.verdict)
+}
+
 /// What a comparison found, with the packets around the first difference (all with `whole`).
-pub fn side_by_side(a: &[Packet], b: &[Packet], c: &Comparison, whole: bool) -> String {
+fn side_by_side(a: &[Packet], b: &[Packet], c: &Comparison, whole: bool) -> String {
     let mut out = String::new();
     let Some(first) = &c.first else {
         return side(a, b, 0, if whole { usize::MAX } else { 0 });
@@ -92,7 +108,7 @@ fn side(a: &[Packet], b: &[Packet], from: usize, lines: usize) -> String {
 }
 
 /// Counters and tcp_info that differ, a line each.
-pub fn others(v: &Verdict) -> String {
+fn others(v: &Verdict) -> String {
     let mut out = String::new();
     for (what, list) in [("counter", &v.counters), ("tcp_info", &v.tcp_info)] {
         for other in list {

@@ -1,0 +1,173 @@
+//! `tcplab diff`: the same scenarios on two stacks, packet by packet.
+
+pub mod args;
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tcplab_diff::{
+    DIFF_SCHEMA, DiffDocument, Judged, Minimal, Runs, Scenario, list, random, table, words,
+};
+use tcplab_guest::store::cache_folder;
+use tcplab_lab::{MANIFEST_SCHEMA, Manifest};
+use tcplab_os::say;
+
+use self::args::DiffArgs;
+use crate::failure::Failure;
+use crate::progress::Bar;
+use crate::run::{lab, processors};
+use crate::{files, json, screen};
+
+/// Runs `tcplab diff`.
+pub fn main(args: &DiffArgs) -> ExitCode {
+    json::finish(DIFF_SCHEMA, args.json, run(args))
+}
+
+fn run(args: &DiffArgs) -> Result<ExitCode, Failure> {
+    let scenarios = scenarios(args)?;
+    let kept = cache_folder()?.join("diff");
+    let runs = Runs::new(lab()?, [&args.a, &args.b], kept, args.fresh)?;
+    let jobs = args.jobs.unwrap_or_else(processors);
+    let judged = watched("scenarios", scenarios.len(), |done| {
+        tcplab_diff::judge(&runs, scenarios, jobs, done)
+    })?;
+    if args.show.is_some() {
+        let mut out = screen::plain();
+        for j in &judged {
+            out.write_all(tcplab_diff::show(j, args.whole).as_bytes())?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let smallest = match &args.shrink {
+        None => Vec::new(),
+        Some(folder) => shrink(&runs, &judged, jobs, folder)?,
+    };
+    match args.json {
+        true => json::print(&DiffDocument::new(&runs, &judged, &smallest))?,
+        false => tell(args, &runs, &judged, &smallest)?,
+    }
+    Ok(ExitCode::from(code(args, &judged)))
+}
+
+/// What is run: the list, the points of files, or random scenarios; of these, those with the name that was asked for.
+fn scenarios(args: &DiffArgs) -> Result<Vec<Scenario>, Failure> {
+    let mut all = match args.random {
+        Some(count) => random::scenarios(args.seed, count)?,
+        None if args.experiments.is_empty() => list::scenarios()?,
+        None => Vec::new(),
+    };
+    for path in &args.experiments {
+        let text = files::experiment(path)?;
+        all.append(&mut list::of_file(&path.display().to_string(), &text)?);
+    }
+    if let Some(name) = &args.show {
+        all.retain(|s| s.name == *name);
+    }
+    if let Some(glob) = &args.only {
+        all.retain(|s| tcplab_diff::matches(glob, &s.name));
+    }
+    match (all.is_empty(), args.show.as_ref().or(args.only.as_ref())) {
+        (false, _) => Ok(all),
+        (true, Some(name)) => Err(Failure::usage(format!(
+            "no scenario is named {name}; `--each` prints the names of those that differ, `--json` all names"
+        ))),
+        (true, None) => Err(Failure::input("there is no scenario to run")),
+    }
+}
+
+/// Work with a bar; `all` is how much there is.
+fn watched<T>(
+    what: &'static str,
+    all: usize,
+    work: impl FnOnce(&(dyn Fn() + Sync)) -> Result<T, tcplab_lab::LabError>,
+) -> Result<T, Failure> {
+    let bar = Bar::new(what, "[{bar:30}] {pos} of {len}, {eta} left");
+    let done = AtomicU64::new(0);
+    let result = work(&|| bar.show(done.fetch_add(1, Ordering::Relaxed) + 1, all as u64));
+    bar.clear();
+    Ok(result?)
+}
+
+/// A small scenario of each class, each as a manifest that `tcplab run` takes.
+fn shrink(
+    runs: &Runs,
+    judged: &[Judged],
+    jobs: usize,
+    folder: &Path,
+) -> Result<Vec<Minimal>, Failure> {
+    let classes = table::classes(judged).len();
+    let smallest = watched("classes", classes, |done| {
+        tcplab_diff::smallest(runs, judged, jobs, done)
+    })?;
+    fs::create_dir_all(folder).map_err(|e| Failure::output(folder, &e))?;
+    for m in &smallest {
+        let manifest = Manifest {
+            schema: MANIFEST_SCHEMA.into(),
+            experiment: "diff".into(),
+            tcplab: String::new(),
+            program_sha256: String::new(),
+            stacks: [&runs.a, &runs.b]
+                .map(|stack| (stack.name.clone(), String::new()))
+                .to_vec(),
+            measures: Vec::new(),
+            view: None,
+            points: vec![m.point.clone()],
+        };
+        let path = folder.join(format!("{}.json", m.class.replace([' ', '/'], "-")));
+        let text = serde_json::to_string_pretty(&manifest).map_err(std::io::Error::from)?;
+        files::write(&path, &text)?;
+    }
+    Ok(smallest)
+}
+
+fn tell(
+    args: &DiffArgs,
+    runs: &Runs,
+    judged: &[Judged],
+    smallest: &[Minimal],
+) -> Result<(), Failure> {
+    let mut out = screen::plain();
+    if args.each {
+        writeln!(out, "{}", table::each(judged, |_| None))?;
+    }
+    write!(out, "{}", table::summary(runs, judged))?;
+    if !smallest.is_empty() {
+        writeln!(out)?;
+    }
+    for m in smallest {
+        writeln!(
+            out,
+            "{}, from {}:\n    {}",
+            m.class,
+            m.name,
+            words::of(&m.point)
+        )?;
+    }
+    out.flush()?;
+    let differing = judged.iter().find(|j| j.verdict.packets.first.is_some());
+    if let Some(j) = differing.filter(|_| !args.each && args.experiments.is_empty()) {
+        let more = match args.random {
+            Some(count) => format!(" --random {count} --seed {}", args.seed),
+            None => String::new(),
+        };
+        let (a, b, name) = (&args.a, &args.b, &j.scenario.name);
+        say(&format!(
+            "tcplab: one of them side by side: tcplab diff {a} {b}{more} --show {name}"
+        ));
+    }
+    Ok(())
+}
+
+/// 1: a scenario differs; 3: one has no run.
+fn code(args: &DiffArgs, judged: &[Judged]) -> u8 {
+    let differs = judged.iter().any(|j| j.verdict.packets.first.is_some());
+    let has_no_run = judged.iter().any(|j| j.verdict.failed.is_some());
+    match args.fail_on_difference {
+        true if differs => 1,
+        true if has_no_run => 3,
+        _ => 0,
+    }
+}
