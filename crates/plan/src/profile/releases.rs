@@ -48,6 +48,12 @@ pub const KNOWN: &[Known] = &[
         make: linux_5_10_46,
     },
     Known {
+        name: "linux-5.10",
+        what: "Linux 5.10.262 (Debian 11 of autumn 2026), which has the delayed-ACK fixes of 5.10.198",
+        verified: false,
+        make: linux_5_10,
+    },
+    Known {
         name: "linux-5.14",
         what: "Linux 5.14 (el9 without what RHEL took back from later releases)",
         verified: false,
@@ -157,6 +163,20 @@ fn linux_5_10_46() -> Profile {
     }
 }
 
+fn linux_5_10() -> Profile {
+    Profile {
+        name: "linux-5.10",
+        sysctl: SYSCTL_BEFORE_5_18,
+        ..Profile::default()
+    }
+}
+
+/// Defaults until 5.17 or so that some later release changed.
+const SYSCTL_BEFORE_5_18: &[(&str, &str)] = &[
+    ("net.ipv4.tcp_challenge_ack_limit", "1000"),
+    ("net.ipv4.tcp_tso_rtt_log", "0"),
+];
+
 fn linux_5_14() -> Profile {
     Profile {
         name: "linux-5.14",
@@ -165,10 +185,7 @@ fn linux_5_14() -> Profile {
         pingpong_threshold: 3,
         tx_header: 320,
         tx_truesize: 1280,
-        sysctl: &[
-            ("net.ipv4.tcp_challenge_ack_limit", "1000"),
-            ("net.ipv4.tcp_tso_rtt_log", "0"),
-        ],
+        sysctl: SYSCTL_BEFORE_5_18,
         ..linux_6_1_56()
     }
 }

@@ -48,7 +48,7 @@ fn profiles_carry_their_own_names_and_the_default_is_one() {
     assert_eq!(named("linux-6.1"), Some(Profile::default()));
     assert_eq!(named("linux-2.4"), None);
     let names: Vec<&str> = KNOWN.iter().map(|known| known.name).collect();
-    assert_eq!(names.len(), 10);
+    assert_eq!(names.len(), 11);
 }
 
 #[test]
