@@ -5,7 +5,7 @@
 
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help demo test build static dist campaign-dist web fmt tidy bench campaign-files campaign-fuzz campaign-keys campaign-truth campaign-cluster clean
+.PHONY: help demo test build static dist campaign-dist web fmt tidy bench campaign-files campaign-fuzz campaign-keys campaign-kernels campaign-truth campaign-cluster clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ campaign-fuzz: ## mutate manifests and result folders, SEED=1 N=1000000 (an hour
 
 campaign-keys: build ## run files drawn from the contract on the model and on a kernel, SEED=1 N=1000 (minutes; docs/campaigns.md)
 	@python3 scripts/campaign_keys.py --seed $(or $(SEED),1) -n $(or $(N),1000) $(ARGS)
+
+campaign-kernels: build ## the model and four kernels on scenarios and scripts, SEED=1 N=2000 (half an hour; docs/releases.md)
+	@python3 scripts/campaign_kernels.py --seed $(or $(SEED),1) --drawn $(or $(N),2000) $(ARGS)
 
 campaign-truth: build ## score `analyze` on captures with a known truth, SEED=1 EACH=5 (minutes; docs/campaigns.md)
 	@python3 scripts/campaign_truth.py --seed $(or $(SEED),1) --each $(or $(EACH),5) $(ARGS)

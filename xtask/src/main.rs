@@ -7,6 +7,7 @@
 
 mod documents;
 mod fidelity;
+mod releases;
 mod tidy;
 mod tshark;
 
@@ -30,6 +31,8 @@ enum Command {
     Documents(documents::Args),
     /// Compare the model with a real kernel, packet by packet
     Fidelity(Box<fidelity::Args>),
+    /// Say which scenario shows each change from one release of Linux to the next
+    Releases(releases::Args),
     /// Compare our Wireshark verdicts with the installed tshark, frame by frame
     Tshark(tshark::Args),
 }
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
         Command::Tidy(args) => tidy::run(&repository_root(), &args),
         Command::Documents(args) => documents::run(&repository_root(), &args),
         Command::Fidelity(args) => fidelity::run(&repository_root(), &args),
+        Command::Releases(args) => releases::run(&repository_root(), &args),
         Command::Tshark(args) => tshark::run(&repository_root(), &args),
     };
     match result {

@@ -72,9 +72,17 @@ impl Runs {
     /// # Errors
     /// The wish to stop. What else goes wrong stands in the pair.
     pub fn pair(&self, point: &Point, cpu: Option<usize>) -> Result<Pair, LabError> {
+        self.pair_of([point, point], cpu)
+    }
+
+    /// Runs a point on the first stack, and another one on the second.
+    ///
+    /// # Errors
+    /// As [`Runs::pair`].
+    pub fn pair_of(&self, points: [&Point; 2], cpu: Option<usize>) -> Result<Pair, LabError> {
         Ok(Pair {
-            a: self.on(&self.a, point, cpu)?,
-            b: self.on(&self.b, point, cpu)?,
+            a: self.on(&self.a, points[0], cpu)?,
+            b: self.on(&self.b, points[1], cpu)?,
         })
     }
 

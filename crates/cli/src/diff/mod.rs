@@ -14,6 +14,7 @@ use tcplab_diff::{
 use tcplab_guest::store::cache_folder;
 use tcplab_lab::{MANIFEST_SCHEMA, Manifest};
 use tcplab_os::say;
+use tcplab_plan::profile::unverified;
 
 use self::args::DiffArgs;
 use crate::failure::Failure;
@@ -134,6 +135,12 @@ fn tell(
         writeln!(out, "{}", table::each(judged, |_| None))?;
     }
     write!(out, "{}", table::summary(runs, judged))?;
+    for note in [&args.a, &args.b]
+        .into_iter()
+        .filter_map(|stack| unverified(stack))
+    {
+        writeln!(out, "{note}")?;
+    }
     if !smallest.is_empty() {
         writeln!(out)?;
     }

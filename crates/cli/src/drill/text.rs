@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use tcplab_lab::drill::{CaseResult, DrillDocument, Verdict};
+use tcplab_plan::profile::unverified;
 use tcplab_report::terminal::Theme;
 use tcplab_report::terminal::table::{Align, Table};
 
@@ -20,6 +21,9 @@ pub fn print(document: &DrillDocument, args: &DrillArgs, theme: &Theme) -> Resul
     }
     if args.folders {
         write!(out, "{}", folders(document).render(theme))?;
+    }
+    if let Some(note) = unverified(&document.stack) {
+        writeln!(out, "{note}")?;
     }
     if let Some(mutants) = &document.mutants {
         for survivor in &mutants.survivors {

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use tcplab_lab::explain::{Found, Mismatch, Ranked, Receiver};
+use tcplab_plan::profile::marked;
 use tcplab_report::terminal::Theme;
 use tcplab_report::terminal::style::Ink;
 use tcplab_report::terminal::table::{Align, Cell, Table};
@@ -58,7 +59,8 @@ fn one(out: &mut impl Write, receiver: &Receiver, theme: &Theme) -> Result<(), F
 }
 
 fn verdict(found: &Found) -> String {
-    let names = found.best.join(", ");
+    let names: Vec<String> = found.best.iter().map(|name| marked(name)).collect();
+    let names = names.join(", ");
     let ties = match found.best.len() {
         0 | 1 => String::new(),
         n => format!(" ({n} profiles that send the same ACKs here)"),
@@ -118,7 +120,7 @@ fn table(found: &Found) -> Table {
 fn row(ranked: &Ranked, found: &Found) -> Vec<Cell> {
     let first = ranked.first_mismatch.as_ref().map_or(String::new(), first);
     vec![
-        ranked.profile.into(),
+        marked(ranked.profile).into(),
         format!("{} of {}", ranked.matched, found.acks).into(),
         ranked.missed.to_string().into(),
         ranked.extra.to_string().into(),

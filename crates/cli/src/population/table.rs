@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use indicatif::HumanCount;
 use tcplab_plan::population::{PopulationCost, PopulationDocument, Row, Verdict};
+use tcplab_plan::profile::unverified;
 use tcplab_report::terminal::Theme;
 use tcplab_report::terminal::style::Ink;
 use tcplab_report::terminal::table::{Align, Cell, Table};
@@ -37,6 +38,9 @@ pub fn print(document: &PopulationDocument, theme: &Theme) -> Result<(), Failure
             ""
         }
     )?;
+    if let Some(note) = unverified(&document.stack) {
+        writeln!(out, "{note}\n")?;
+    }
     write!(out, "{}", arms(document).render(theme))?;
     if document.arms.len() > 1 {
         writeln!(

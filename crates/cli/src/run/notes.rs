@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use tcplab_plan::outcome::Flow;
+use tcplab_plan::profile::unverified;
 use tcplab_plan::result::{PointResult, RunDocument};
 
 /// Reasons, each once, except warnings that were said before the run.
@@ -16,6 +17,9 @@ pub fn notes(document: &RunDocument, said: &[String]) -> BTreeSet<String> {
         let told = new.chain(&point.tolerated).chain(&point.error);
         notes.extend(told.map(|text| format!("{}: {text}", point.stack)));
     }
+    let stacks = document.points.iter();
+    let profiles = stacks.flat_map(|point| point.kernel.split_whitespace());
+    notes.extend(profiles.filter_map(unverified));
     notes.extend(unfinished(&document.points));
     notes.extend(errors(&document.points));
     notes

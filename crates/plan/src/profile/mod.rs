@@ -15,7 +15,7 @@ mod words;
 
 pub use receive::{AckEngine, BufferGrowth, CompressedSack, PingpongRule, WindowShare};
 pub use registry::{BEHAVIOURS, Behaviour, Takes};
-pub use releases::{KNOWN, Known, NOT_MODELLED, SYSCTL_6_1, named};
+pub use releases::{KNOWN, Known, NOT_MODELLED, SYSCTL_6_1, marked, named, unverified};
 pub use words::BehaviourError;
 
 use words::words;
@@ -142,6 +142,8 @@ pub struct Profile {
     pub rcv_mss_of_ofo: bool,
     /// Whether auto-tuning of the receive buffer leaves out what still waits to be read (`tcp_rcv_space_adjust()`).
     pub tunes_without_queue: bool,
+    /// Whether `tcp_rtx_probe0_timed_out()` compares TCP_USER_TIMEOUT, in milliseconds, with jiffies.
+    pub user_timeout_in_jiffies: bool,
     /// Whether an ACK is delayed at most by the least timeout less a tick (`tcp_delack_max()`).
     pub delack_below_rto_min: bool,
     /// Whether `icsk_ack.ato` is at most 200 ms and compared as a signed number.
@@ -257,6 +259,7 @@ impl Default for Profile {
             syn_queue_at_backlog: false,
             rcv_mss_of_ofo: false,
             tunes_without_queue: false,
+            user_timeout_in_jiffies: true,
             delack_below_rto_min: false,
             ato_has_8_bits: false,
             takes_zero_window: false,

@@ -213,6 +213,11 @@ pub const BEHAVIOURS: &[Behaviour] = &[
         "ea33537d8292, 6.16; before 6.12.118"
     ),
     choice!(
+        user_timeout_in_jiffies: bool,
+        "whether retransmissions into a closed window end when as many jiffies are over as TCP_USER_TIMEOUT has milliseconds; off: milliseconds",
+        "614e8316aa4c, 6.7"
+    ),
+    choice!(
         delack_below_rto_min: bool,
         "whether an ACK is delayed at most by the least retransmission timeout less a tick",
         "bbf80d713fe7, 6.7"

@@ -97,6 +97,32 @@ pub const KNOWN: &[Known] = &[
     },
 ];
 
+/// The word behind the name of a profile that no kernel was compared with.
+const UNVERIFIED: &str = " (unverified)";
+
+/// The name of a profile as people and results see it: `linux-5.14 (unverified)`.
+pub fn marked(name: &str) -> String {
+    let known = KNOWN.iter().find(|known| known.name == name);
+    let mark = known
+        .is_some_and(|known| !known.verified)
+        .then_some(UNVERIFIED);
+    format!("{name}{}", mark.unwrap_or_default())
+}
+
+/// What is said of a stack whose profile no kernel was compared with; nothing of others. `stack`: `model:linux-5.14@1000`,
+/// or the name of a profile.
+pub fn unverified(stack: &str) -> Option<String> {
+    let name = stack.strip_prefix("model:").unwrap_or(stack);
+    let name = name.split('@').next().unwrap_or_default();
+    let known = KNOWN
+        .iter()
+        .find(|known| known.name == name && !known.verified)?;
+    Some(format!(
+        "{}: unverified: no kernel of this release was compared with the model (`tcplab stacks --profiles`)",
+        known.name
+    ))
+}
+
 /// The profile of this name.
 pub fn named(name: &str) -> Option<Profile> {
     KNOWN
@@ -208,6 +234,7 @@ fn linux_6_12() -> Profile {
         tx_truesize: 896,
         rcv_mss_of_ofo: true,
         tunes_without_queue: true,
+        user_timeout_in_jiffies: false,
         delack_below_rto_min: true,
         ato_has_8_bits: true,
         takes_zero_window: true,

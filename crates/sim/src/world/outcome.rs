@@ -1,6 +1,7 @@
 //! What a run came to.
 
 use tcplab_plan::Outcome;
+use tcplab_plan::profile::marked;
 
 use super::World;
 use super::net::Net;
@@ -48,6 +49,7 @@ impl Net {
                 names.push(name);
             }
         }
+        let names: Vec<String> = names.into_iter().map(marked).collect();
         names.join(" ")
     }
 }

@@ -233,12 +233,17 @@ impl Endpoint {
                 .map_or(0, |skb| (skb.xmit_ns / 1_000_000) as u32),
             stamp => stamp,
         };
-        let waited = clock.from_millis(u64::from(Self::now_ms(cx).wrapping_sub(since)));
+        let waited_ms = Self::now_ms(cx).wrapping_sub(since);
+        let waited = clock.from_millis(u64::from(waited_ms));
         let mut limit = cx.host.rto_max() * 2;
         let user = self.options.user_timeout;
         if user > 0 {
-            // Linux compares jiffies with milliseconds here.
-            if waited > user {
+            // Linux before 6.7 compares jiffies with milliseconds here.
+            let compared = match cx.host.profile.user_timeout_in_jiffies {
+                true => waited,
+                false => waited_ms,
+            };
+            if compared > user {
                 return true;
             }
             limit = limit.min(clock.from_millis(u64::from(user)));

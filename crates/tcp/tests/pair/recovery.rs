@@ -2,9 +2,10 @@
 
 use tcplab_plan::point::SocketOptions;
 use tcplab_plan::profile::{RtoEstimator, RtoFloor, TlpRule};
-use tcplab_tcp::{ConnId, ReadOutcome, Segment, SocketError};
+use tcplab_tcp::{Clock, ConnId, ReadOutcome, Segment, SocketError, State};
+use tcplab_wire::TcpFlags;
 
-use crate::link::{MS, Pair, S, host};
+use crate::link::{BOOT_NS, MS, Pair, S, host};
 
 /// Drops these data segments of the client, counted from 1 in the order of their sending.
 pub fn drop_data(pair: &mut Pair, lost: &'static [u64]) {
@@ -179,6 +180,60 @@ fn a_user_timeout_ends_it_sooner() {
     assert_eq!(error, Some(SocketError::TimedOut));
     let last = pair.log.iter().rfind(|(_, from, _)| *from == 0).unwrap().0;
     assert!(last.as_nanos() - start < 4 * S);
+}
+
+/// The peer closes its window while data are out, and keeps saying so: at 250 Hz Linux before 6.7 compares jiffies with
+/// milliseconds.
+#[test]
+fn a_user_timeout_ends_a_closed_window_in_jiffies_before_6_7() {
+    for (in_jiffies, seconds) in [(true, 12), (false, 3)] {
+        let mut hosts = [host(1), host(2)];
+        for host in &mut hosts {
+            host.clock = Clock::new(250, BOOT_NS);
+            host.profile.user_timeout_in_jiffies = in_jiffies;
+        }
+        let mut pair = Pair::of(hosts, 1);
+        let listener = pair.listen();
+        let client = pair.connect_with(&SocketOptions {
+            user_timeout_ns: Some(3 * S),
+            ..SocketOptions::default()
+        });
+        pair.run(S);
+        pair.hosts[1].accept(pair.now, listener).unwrap();
+        pair.drop = Some(Box::new(|_, from, _| from == 0));
+        let start = pair.now.as_nanos();
+        pair.with(0, client, |ep, cx| ep.write(cx, 100, false))
+            .unwrap();
+        let (una, next) = pair.with(0, client, |ep, _| (ep.send_space().0, ep.receive_space().0));
+        let synack = &pair.log.iter().find(|(_, from, _)| *from == 1).unwrap().2;
+        let closed = Segment {
+            seq: next,
+            ack: una,
+            len: 1,
+            window: 0,
+            flags: TcpFlags(TcpFlags::ACK),
+            options: tcplab_wire::TcpOptions {
+                timestamps: synack.options.timestamps,
+                ..Default::default()
+            },
+            ..synack.clone()
+        };
+        let again = Segment {
+            seq: next + 1,
+            len: 0,
+            ..closed.clone()
+        };
+        pair.inject(0, closed);
+        while pair.hosts[0].get(client).unwrap().state() != State::Close {
+            pair.run(100 * MS);
+            pair.inject(0, again.clone());
+        }
+        let took = (pair.now.as_nanos() - start) / S;
+        assert!(
+            (seconds..seconds + 2).contains(&took),
+            "{in_jiffies}: {took} s"
+        );
+    }
 }
 
 /// All of a flight is late, not lost: F-RTO's test with new data shows it (RFC 5682), or the echoed time stamps do.

@@ -1,0 +1,296 @@
+//! `cargo xtask releases`: which scenario of the list shows each behaviour in which two releases of the model differ.
+//!
+//! The older release runs each scenario twice: as it is, and with that one behaviour, or that one sysctl's default, of the
+//! newer one. The rows go into docs/releases.md; what each does to a connection stands in [`HARM`].
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use tcplab_diff::{Runs, Scenario, Verdict, list, runs::on_all};
+use tcplab_lab::Lab;
+use tcplab_os::Stop;
+use tcplab_plan::Point;
+use tcplab_plan::profile::{BEHAVIOURS, Profile, named};
+
+/// What `cargo xtask releases` takes.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Write the rows into docs/releases.md
+    #[arg(long)]
+    document: bool,
+    /// Runs at once
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    jobs: usize,
+}
+
+const BEGIN: &str = "<!-- changes: begin -->";
+const END: &str = "<!-- changes: end -->";
+
+/// The releases whose kernels are built here, oldest first.
+const RELEASES: [&str; 4] = ["linux-5.10", "linux-6.1", "linux-6.12", "linux-7.2"];
+
+/// What changes from one release to the next.
+struct Change {
+    name: String,
+    /// In the words of the registry.
+    what: String,
+    /// The commit and its release.
+    commit: String,
+    apply: Box<dyn Fn(&mut Point) + Sync>,
+}
+
+/// Runs the command.
+pub fn run(root: &Path, args: &Args) -> Result<ExitCode> {
+    let scenarios = list::scenarios()?;
+    let mut out = String::new();
+    for pair in RELEASES.windows(2) {
+        let [older, newer] = pair else { continue };
+        out += &format!("\n### From {older} to {newer}\n\n");
+        out += "| packets show | scenario that shows it | first difference | commit, release | for a connection |\n|---|---|---|---|---|\n";
+        for change in changes(older, newer)? {
+            out += &row(older, &change, &scenarios, args.jobs)?;
+        }
+    }
+    print!("{out}");
+    if args.document {
+        write(root, &out)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write(root: &Path, rows: &str) -> Result<()> {
+    let path = root.join("docs/releases.md");
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(&path).with_context(|| name.clone())?;
+    let (Some(begin), Some(end)) = (text.find(BEGIN), text.find(END)) else {
+        bail!("{name} has no {BEGIN} and {END}");
+    };
+    let new = format!("{}{BEGIN}\n{rows}\n{}", &text[..begin], &text[end..]);
+    std::fs::write(&path, new).with_context(|| name)
+}
+
+/// The behaviours and defaults in which two profiles differ.
+fn changes(older: &str, newer: &str) -> Result<Vec<Change>> {
+    let profile = |name: &str| named(name).with_context(|| format!("no profile {name}"));
+    let (old, new) = (profile(older)?, profile(newer)?);
+    let mut all = Vec::new();
+    for behaviour in BEHAVIOURS {
+        let value = behaviour.value(&new);
+        if behaviour.value(&old) == value || behaviour.name == "hz" {
+            continue;
+        }
+        let name = behaviour.name.to_owned();
+        let key = name.clone();
+        all.push(Change {
+            what: format!("`{name} = {value}`: {}", behaviour.meaning),
+            commit: behaviour.changed.to_owned(),
+            apply: Box::new(move |point| {
+                for host in &mut point.hosts {
+                    host.behaviour
+                        .entry(key.clone())
+                        .or_insert_with(|| value.clone());
+                }
+            }),
+            name,
+        });
+    }
+    all.append(&mut defaults(&old, &new));
+    Ok(all)
+}
+
+/// The sysctls whose defaults differ.
+fn defaults(old: &Profile, new: &Profile) -> Vec<Change> {
+    let mut all = Vec::new();
+    for (name, _) in old.sysctl.iter().chain(new.sysctl) {
+        let (before, after) = (old.sysctl(name), new.sysctl(name));
+        let (Some(before), Some(after)) = (before, after) else {
+            continue;
+        };
+        if before == after || all.iter().any(|change: &Change| change.name == *name) {
+            continue;
+        }
+        let (key, value) = ((*name).to_owned(), after.to_owned());
+        all.push(Change {
+            name: (*name).to_owned(),
+            what: format!("`{name}` is {after} by default; before: {before}"),
+            commit: String::new(),
+            apply: Box::new(move |point| {
+                for host in &mut point.hosts {
+                    host.sysctl
+                        .entry(key.clone())
+                        .or_insert_with(|| value.clone());
+                }
+            }),
+        });
+    }
+    all
+}
+
+fn row(older: &str, change: &Change, scenarios: &[Scenario], jobs: usize) -> Result<String> {
+    let stack = format!("model:{older}@1000");
+    let names = [stack.as_str(); 2];
+    let runs = Runs::new(
+        Lab::new(Stop::never()),
+        names,
+        "target/fidelity".into(),
+        false,
+    )?;
+    let found = on_all(
+        scenarios,
+        jobs,
+        || (),
+        |s: &Scenario, cpu| {
+            let mut with = s.point.clone();
+            (change.apply)(&mut with);
+            let pair = runs.pair_of([&s.point, &with], cpu)?;
+            let verdict = Verdict::of(&pair, names);
+            Ok((verdict.packets.first.is_some()).then(|| (verdict.packets.equal, verdict.class())))
+        },
+    )?;
+    let shown: Vec<_> = scenarios
+        .iter()
+        .zip(found)
+        .filter_map(|(s, f)| Some((s, f?)))
+        .collect();
+    let first = shown.iter().min_by_key(|(_, (equal, _))| *equal);
+    let (scenario, class) = match first {
+        Some((s, (_, class))) => (
+            format!("`{}`, {} in all", s.name, shown.len()),
+            class.as_str(),
+        ),
+        None => ("none of the list".to_owned(), "-"),
+    };
+    let harm = HARM.iter().find(|(name, _)| *name == change.name);
+    let harm = harm.map_or("not judged", |(_, text)| text);
+    Ok(format!(
+        "| {} | {scenario} | {class} | {} | {harm} |\n",
+        change.what.replace('|', "/"),
+        change.commit
+    ))
+}
+
+/// What a change does to a connection: harmless or not.
+const HARM: &[(&str, &str)] = &[
+    (
+        "net.ipv4.tcp_challenge_ack_limit",
+        "harmless: the limit for a whole host is gone, that for each connection stays",
+    ),
+    ("net.ipv4.tcp_tso_rtt_log", "larger bursts on short paths"),
+    (
+        "net.ipv4.tcp_rmem",
+        "the buffer may grow to 32 MB: fast long paths are faster, a busy server needs more memory",
+    ),
+    (
+        "net.ipv4.tcp_limit_output_bytes",
+        "harmless: more may wait below TCP",
+    ),
+    (
+        "net.ipv4.tcp_syn_linear_timeouts",
+        "a lost SYN is sent again after 1 s four times before the timeout doubles: connecting succeeds sooner, and fails later",
+    ),
+    (
+        "net.ipv4.tcp_backlog_ack_defer",
+        "fewer ACKs while the receiver's program reads",
+    ),
+    (
+        "net.ipv4.tcp_comp_sack_rtt_percent",
+        "fewer ACKs during recovery: a third of the round trip in place of a twentieth",
+    ),
+    (
+        "net.ipv4.tcp_comp_sack_slack_ns",
+        "harmless: the timer of such ACKs is more exact",
+    ),
+    (
+        "net.ipv4.tcp_rcvbuf_low_rtt",
+        "short paths get smaller receive buffers",
+    ),
+    (
+        "net.core.rmem_max",
+        "larger window scales; programs may ask for 4 MB",
+    ),
+    ("net.core.wmem_max", "programs may ask for 4 MB"),
+    ("tx_truesize", "harmless: the allocator's size"),
+    ("rcv_mss_of_ofo", "after loss a receiver ACKs as before it"),
+    ("tunes_without_queue", "a slow reader's window grows less"),
+    ("grows_segments", "fewer, fuller segments"),
+    ("fin_beyond_cwnd", "the last segment may wait for an ACK"),
+    (
+        "window_share",
+        "the window follows the real cost of memory: small segments shrink it, large ones open it",
+    ),
+    (
+        "delack_below_rto_min",
+        "a route with a small rto_min gets its ACKs in time",
+    ),
+    (
+        "ato_has_8_bits",
+        "harmless; after crossed SYNs fewer ACKs at once",
+    ),
+    ("takes_zero_window", "a sender that is told to stop stops"),
+    (
+        "full_memory_closes_window",
+        "the sender probes a closed window, where it sent again until it gave up",
+    ),
+    (
+        "takes_bare_fin",
+        "a peer that ends while the window is closed is heard",
+    ),
+    (
+        "prunes_above_only",
+        "a full receiver keeps what fills holes",
+    ),
+    (
+        "syn_before_paws",
+        "harmless: another counter, and the limit of challenges",
+    ),
+    ("long_replay_window", "harmless"),
+    ("rehash_by_label", "paths over IPv4 change less often"),
+    (
+        "whole_first_window",
+        "a large receive buffer is used from the first round trip on",
+    ),
+    (
+        "first_window_64k",
+        "a large receive buffer is used from the first round trip on",
+    ),
+    ("tap_frames_in_pages", "harmless: the memory of TAP devices"),
+    (
+        "rcv_rtt_skips_zero",
+        "on paths below a millisecond the buffer grows by what a round trip really brings",
+    ),
+    ("comp_sack_reads_clock", "harmless: time stamps"),
+    (
+        "buffer_growth",
+        "receive buffers stay smaller, and follow losses",
+    ),
+    (
+        "rcv_rtt_of_empty_queue",
+        "a slow reader's buffer grows less",
+    ),
+    ("read_keeps_clock", "harmless"),
+    (
+        "rcvbuf_sets_clamp",
+        "a program that lowers SO_RCVBUF lowers the window at once",
+    ),
+    (
+        "rack_only",
+        "net.ipv4.tcp_recovery = 0 has no effect any more",
+    ),
+    ("challenges_unsent_ack", "forged ACKs are answered"),
+    ("drops_old_acks", "harmless: fewer ACKs of old ACKs"),
+    (
+        "checks_segment_end",
+        "data beyond the window are dropped; a sender that overruns it is slower",
+    ),
+    ("checks_synack_echo", "forged handshakes fail"),
+    (
+        "synack_ece_ends",
+        "a path that drops ECN's bits is got around",
+    ),
+    (
+        "tw_reuse_by_delay",
+        "a port can be used again at an exact time",
+    ),
+    ("tw_ack_keeps_ecn", "harmless"),
+];
