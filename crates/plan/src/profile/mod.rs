@@ -136,6 +136,8 @@ pub struct Profile {
     pub repair_ack: bool,
     /// Whether the receive buffer of a new connection is raised to hold four initial windows.
     pub rcvbuf_fixup: bool,
+    /// Whether the first window is 64 KiB at most, whatever the buffer; its field never says more.
+    pub first_window_64k: bool,
     /// Whether the SYN queue is full with `backlog` requests; else with one more.
     pub syn_queue_at_backlog: bool,
     /// Whether out-of-order segments count for the guess of the peer's segment size, and with it for [`WindowShare::Measured`].
@@ -157,7 +159,8 @@ pub struct Profile {
     pub rack_only: bool,
     /// Whether an ACK of what was not sent is challenged; else it is dropped.
     pub challenges_unsent_ack: bool,
-    /// Whether an overtaken ACK that PAWS refuses is dropped without an answer.
+    /// Whether an overtaken ACK that PAWS refuses is dropped without an answer; it has a counter of its own then, and so
+    /// has TIME-WAIT.
     pub drops_old_acks: bool,
     /// Whether a segment that ends beyond the window is taken only when nothing waits to be read.
     pub checks_segment_end: bool,
@@ -165,6 +168,8 @@ pub struct Profile {
     pub checks_synack_echo: bool,
     /// Whether a SYN-ACK has no ECE any more after its second timeout.
     pub synack_ece_ends: bool,
+    /// Whether the ACK of a FIN that comes after the close has the ECN bits of the connection's last segment; else none.
+    pub tw_ack_keeps_ecn: bool,
     /// Whether a port in TIME-WAIT may be used again net.ipv4.tcp_tw_reuse_delay after that began; else in the next second.
     pub tw_reuse_by_delay: bool,
     /// Whether a last FIN goes out beyond the congestion window (`tcp_cwnd_test()`).
@@ -230,6 +235,7 @@ impl Default for Profile {
             comp_sack_reads_clock: false,
             repair_ack: true,
             rcvbuf_fixup: false,
+            first_window_64k: true,
             syn_queue_at_backlog: false,
             rcv_mss_of_ofo: false,
             tunes_without_queue: false,
@@ -244,6 +250,7 @@ impl Default for Profile {
             checks_segment_end: false,
             checks_synack_echo: false,
             synack_ece_ends: false,
+            tw_ack_keeps_ecn: false,
             tw_reuse_by_delay: false,
             fin_beyond_cwnd: true,
             window_share: WindowShare::Sysctl,

@@ -198,6 +198,11 @@ pub const BEHAVIOURS: &[Behaviour] = &[
         "gone by a337531b942b, 4.20 and 4.19.9"
     ),
     choice!(
+        first_window_64k: bool,
+        "whether a connection begins with a window of at most 64 KiB, whatever its receive buffer",
+        "gone between 6.1.192 and 6.12.118 (read in the sources; the commit is not known)"
+    ),
+    choice!(
         syn_queue_at_backlog: bool,
         "whether a listener's SYN queue is full with as many requests as its backlog, or only with one more",
         "3479c7549fb1, 6.13; 6.12.10, 6.6.72 and 6.1.125 (the last but one from memory)"
@@ -265,6 +270,11 @@ pub const BEHAVIOURS: &[Behaviour] = &[
     choice!(
         synack_ece_ends: bool,
         "whether a SYN-ACK goes out without ECE after its second timeout",
+        "with AccECN, 7.0 (read in the sources of 7.2.13; the commit is not known)"
+    ),
+    choice!(
+        tw_ack_keeps_ecn: bool,
+        "whether the ACK of a FIN that comes after the close has the ECN bits of the connection's last segment; off: none",
         "with AccECN, 7.0 (read in the sources of 7.2.13; the commit is not known)"
     ),
     choice!(

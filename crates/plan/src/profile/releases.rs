@@ -189,6 +189,7 @@ fn linux_6_12() -> Profile {
         window_share: WindowShare::Measured,
         // As a kernel for `uml:` is built: from 6.4 on without SLOB, so that a small head has a cache of its own.
         tx_truesize: 896,
+        first_window_64k: false,
         rcv_mss_of_ofo: true,
         tunes_without_queue: true,
         rcv_rtt_skips_zero: true,
@@ -231,6 +232,7 @@ fn linux_7_2() -> Profile {
         checks_segment_end: true,
         checks_synack_echo: true,
         synack_ece_ends: true,
+        tw_ack_keeps_ecn: true,
         sysctl: &[
             ("net.ipv4.tcp_rmem", "4096 131072 33554432"),
             ("net.ipv4.tcp_rcvbuf_low_rtt", "1000"),

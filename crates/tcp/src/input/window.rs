@@ -132,8 +132,10 @@ impl Endpoint {
         }
         let most = if sysctl.tcp_workaround_signed_windows {
             SIGNED_WINDOW
-        } else {
+        } else if cx.host.profile.first_window_64k {
             MAX_FIELD
+        } else {
+            u32::MAX
         };
         let mut rcv_wnd = space.min(most);
         let init = match init_rcv_wnd {
