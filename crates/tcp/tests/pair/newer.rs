@@ -28,6 +28,12 @@ fn last(pair: &Pair, from: usize) -> Segment {
     sent.unwrap().2
 }
 
+/// What the server counted; kernels before 7.2 do not know all of these.
+fn counted(pair: &Pair, name: &str) -> u64 {
+    let mut all = pair.hosts[1].mib.iter();
+    all.find(|(known, _)| *known == name).map_or(0, |it| it.1)
+}
+
 /// How many segments the server sends in answer to one that is the client's last, changed.
 fn answers(profile: &str, change: impl FnOnce(&mut Segment)) -> (usize, Pair) {
     let mut pair = pair(profile);
@@ -67,7 +73,7 @@ fn an_overtaken_ack_gets_no_answer() {
         (
             sent,
             pair.count(1, "TcpExtPAWSEstab"),
-            pair.count(1, "TcpExtPAWSOldAck"),
+            counted(&pair, "TcpExtPAWSOldAck"),
         )
     };
     assert_eq!(old("linux-6.1"), (1, 1, 0));
@@ -84,7 +90,7 @@ fn a_segment_must_end_within_the_window() {
         });
         (
             pair.count(1, "TcpExtTCPOFOQueue"),
-            pair.count(1, "TcpExtBeyondWindow"),
+            counted(&pair, "TcpExtBeyondWindow"),
         )
     };
     assert_eq!(beyond("linux-6.1"), (1, 0));
@@ -106,7 +112,7 @@ fn a_handshake_ends_with_an_echo_of_its_own() {
         pair.connect();
         pair.run(50 * MS);
         let accepted = pair.hosts[1].accept(pair.now, listener).is_some();
-        (accepted, pair.count(1, "TcpExtTSEcrRejected"))
+        (accepted, counted(&pair, "TcpExtTSEcrRejected"))
     };
     assert_eq!(stands("linux-6.1"), (true, 0));
     assert_eq!(stands("linux-7.2"), (false, 1));
@@ -148,7 +154,7 @@ fn a_buffer_that_is_set_later_sets_the_clamp() {
     };
     assert_eq!(
         (clamp("linux-6.1"), clamp("linux-7.2")),
-        (65_536 - 1460, 20_000)
+        (65_536 - 1448, 20_000)
     );
 }
 
