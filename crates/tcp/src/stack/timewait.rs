@@ -67,7 +67,7 @@ impl TimeWait {
             ts_offset: ep.neg.tsoffset,
             entry_ms: cx.host.clock.millis(cx.now),
             last_oow_ack_time: 0,
-            tos: ep.options.tos | u8::from(ep.cc.needs_ecn()) * Segment::ECT_0,
+            tos: ep.options.tos | (u8::from(ep.cc.needs_ecn()) * Segment::ECT_0),
             fires: cx.now,
         };
         record.arm(cx, needs.timeout);
