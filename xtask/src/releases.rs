@@ -250,10 +250,6 @@ const HARM: &[(&str, &str)] = &[
         "whole_first_window",
         "a large receive buffer is used from the first round trip on",
     ),
-    (
-        "first_window_64k",
-        "a large receive buffer is used from the first round trip on",
-    ),
     ("tap_frames_in_pages", "harmless: the memory of TAP devices"),
     (
         "rcv_rtt_skips_zero",

@@ -39,6 +39,10 @@ counters! {
     TWKilled = "TcpExtTWKilled",
     PAWSActive = "TcpExtPAWSActive",
     PAWSEstab = "TcpExtPAWSEstab",
+    BeyondWindow = "TcpExtBeyondWindow",
+    TSEcrRejected = "TcpExtTSEcrRejected",
+    PAWSOldAck = "TcpExtPAWSOldAck",
+    PAWSTimewait = "TcpExtPAWSTimewait",
     DelayedACKs = "TcpExtDelayedACKs",
     DelayedACKLocked = "TcpExtDelayedACKLocked",
     DelayedACKLost = "TcpExtDelayedACKLost",
@@ -203,9 +207,18 @@ impl Mib {
         }
     }
 
-    /// Names and values; what kernels do not count since 4.11 is there when it counted something.
+    /// Names and values; what kernels do not count since 4.11, or before 6.12, is there when it counted something.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
-        let gone = |counter| counter == Counter::ForwardRetrans;
+        let gone = |counter| {
+            matches!(
+                counter,
+                Counter::ForwardRetrans
+                    | Counter::BeyondWindow
+                    | Counter::TSEcrRejected
+                    | Counter::PAWSOldAck
+                    | Counter::PAWSTimewait
+            )
+        };
         COUNTERS
             .iter()
             .map(|(counter, name)| (*counter, *name, self.get(*counter)))

@@ -255,6 +255,7 @@ mod tests {
                 "net.ipv4.tcp_fastopen_key" => "1-2-3-4",
                 "net.ipv4.tcp_congestion_control" => "dctcp",
                 "net.core.sysctl_caqm_mtu_unit" => "1024",
+                "net.ipv4.tcp_rto_max_ms" => "1000",
                 "net.core.sysctl_caqm_tpid" => "0x8200",
                 "net.ipv4.tcp_min_snd_mss" | "net.ipv4.tcp_mtu_probe_floor" => "48",
                 _ => "1",

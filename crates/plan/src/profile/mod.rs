@@ -183,7 +183,8 @@ pub struct Profile {
     pub rack_only: bool,
     /// Whether an ACK of what was not sent is challenged; else it is dropped.
     pub challenges_unsent_ack: bool,
-    /// Whether an overtaken ACK that PAWS refuses is dropped without an answer.
+    /// Whether an overtaken ACK that PAWS refuses is dropped without an answer; it has a counter of its own then, and so
+    /// has TIME-WAIT.
     pub drops_old_acks: bool,
     /// Whether a segment that ends beyond the window is taken only when nothing waits to be read.
     pub checks_segment_end: bool,
@@ -191,6 +192,8 @@ pub struct Profile {
     pub checks_synack_echo: bool,
     /// Whether a SYN-ACK has no ECE any more after its second timeout.
     pub synack_ece_ends: bool,
+    /// Whether the ACK of a FIN that comes after the close has the ECN bits of the connection's last segment; else none.
+    pub tw_ack_keeps_ecn: bool,
     /// Whether a port in TIME-WAIT may be used again net.ipv4.tcp_tw_reuse_delay after that began; else in the next second.
     pub tw_reuse_by_delay: bool,
     /// Whether a last FIN goes out beyond the congestion window (`tcp_cwnd_test()`).
@@ -283,6 +286,7 @@ impl Default for Profile {
             checks_segment_end: false,
             checks_synack_echo: false,
             synack_ece_ends: false,
+            tw_ack_keeps_ecn: false,
             tw_reuse_by_delay: false,
             fin_beyond_cwnd: true,
             window_share: WindowShare::Sysctl,

@@ -333,6 +333,11 @@ pub const BEHAVIOURS: &[Behaviour] = &[
         "with AccECN, 7.0 (read in the sources of 7.2.13; the commit is not known)"
     ),
     choice!(
+        tw_ack_keeps_ecn: bool,
+        "whether the ACK of a FIN that comes after the close has the ECN bits of the connection's last segment; off: none",
+        "with AccECN, 7.0 (read in the sources of 7.2.13; the commit is not known)"
+    ),
+    choice!(
         tw_reuse_by_delay: bool,
         "whether net.ipv4.tcp_tw_reuse waits net.ipv4.tcp_tw_reuse_delay after TIME-WAIT began; off: until the next second",
         "with net.ipv4.tcp_tw_reuse_delay, 6.14 (the commit is not known)"

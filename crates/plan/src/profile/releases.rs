@@ -287,6 +287,7 @@ fn linux_7_2() -> Profile {
         checks_segment_end: true,
         checks_synack_echo: true,
         synack_ece_ends: true,
+        tw_ack_keeps_ecn: true,
         sysctl: &[
             ("net.ipv4.tcp_rmem", "4096 131072 33554432"),
             ("net.ipv4.tcp_rcvbuf_low_rtt", "1000"),

@@ -153,6 +153,9 @@ impl tcplab_apps::Host for Net {
         if let Some(bytes) = self.sockets.options(end).rcvbuf {
             self.with(end, |e, cx| e.set_rcvbuf(cx, bytes, false));
         }
+        if let Some(bytes) = self.sockets.options(end).rcvlowat {
+            self.with(end, |e, cx| e.set_rcvlowat(cx, bytes));
+        }
         if let Some(bytes) = self.sockets.options(end).window_clamp {
             self.with(end, |e, _| e.set_window_clamp(bytes.max(LEAST_CLAMP)));
         }

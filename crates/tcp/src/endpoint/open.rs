@@ -2,6 +2,7 @@
 //! `tcp_connect_init()`, `tcp_connect()`, `tcp_finish_connect()`, `tcp_init_transfer()`).
 
 use tcplab_base::Seq;
+use tcplab_plan::profile::WindowShare;
 use tcplab_wire::{FastOpen, TcpFlags, TcpOptions};
 
 use super::{Endpoint, State};
@@ -195,7 +196,9 @@ impl Endpoint {
             let need = bytes.min(most).saturating_mul(2);
             if !b.rcvbuf_locked && need > b.rcvbuf {
                 b.rcvbuf = need;
-                b.window_clamp = window_of(cx, need);
+                if cx.host.profile.window_share == WindowShare::Sysctl {
+                    b.window_clamp = window_of(cx, need);
+                }
             }
         }
         b

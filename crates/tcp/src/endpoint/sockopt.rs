@@ -2,6 +2,7 @@
 //! `sock_setsockopt()`, `do_tcp_setsockopt()` and their counterparts).
 
 use tcplab_base::Seq;
+use tcplab_plan::profile::WindowShare;
 
 use super::open::{MIN_RCVBUF, window_of};
 use super::{Endpoint, ReadOutcome, Shutdown, SocketError, State, Urgent};
@@ -73,12 +74,33 @@ impl Endpoint {
         let bytes = bytes.min(most);
         self.options.rcvlowat = bytes.max(1);
         let ready = self.state != State::Close && self.is_readable();
-        let need = bytes.saturating_mul(2);
-        if !self.rcv.rcvbuf_locked && need > self.rcv.rcvbuf {
-            self.rcv.rcvbuf = need;
-            self.rcv.window_clamp = window_of(cx, need);
+        if !self.rcv.rcvbuf_locked {
+            self.buffer_for_lowat(cx, bytes);
         }
         ready
+    }
+
+    /// The buffer must hold what a reader waits for.
+    fn buffer_for_lowat(&mut self, cx: &Cx<'_>, bytes: u32) {
+        let rcv = &mut self.rcv;
+        match cx.host.profile.window_share {
+            WindowShare::Sysctl => {
+                let need = bytes.saturating_mul(2);
+                if need > rcv.rcvbuf {
+                    rcv.rcvbuf = need;
+                    rcv.window_clamp = window_of(cx, need);
+                }
+            }
+            WindowShare::Measured => {
+                let need = rcv.space_from_win(bytes);
+                if need > rcv.rcvbuf {
+                    rcv.rcvbuf = need;
+                    if rcv.window_clamp != 0 {
+                        rcv.window_clamp = rcv.window_clamp.max(bytes);
+                    }
+                }
+            }
+        }
     }
 
     /// getsockopt(TCP_MAXSEG): the segment's size now, or what was set before there is a connection.

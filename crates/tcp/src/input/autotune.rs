@@ -136,14 +136,19 @@ impl Rcv {
             .map_or(0, |last| last.end_seq - self.rcv_nxt);
         // As wide as Linux' variables.
         let window = (window + growth) as u32;
-        let window = window.wrapping_add(reordered) as i32;
+        let memory = self.space_from_win(window.wrapping_add(reordered));
+        let [_, _, rmem_max] = cx.host.sysctl.tcp_rmem;
+        self.rcvbuf_grows_to(cx, memory.min(rmem_max));
+    }
+
+    /// `tcp_space_from_win()`: memory for a window by the measured share, in the width of Linux' variables.
+    pub(crate) fn space_from_win(&self, window: u32) -> u32 {
         let ratio = match self.scaling_ratio {
             0 => 128,
             ratio => u64::from(ratio),
         };
-        let memory = ((i64::from(window) as u64) << 8) / ratio;
-        let [_, _, rmem_max] = cx.host.sysctl.tcp_rmem;
-        self.rcvbuf_grows_to(cx, (memory as u32).min(rmem_max));
+        let window = i64::from(window as i32) as u64;
+        ((window << 8) / ratio) as u32
     }
 
     fn rcvbuf_grows_to(&mut self, cx: &Cx<'_>, rcvbuf: u32) {

@@ -72,6 +72,9 @@ impl Endpoint {
         }
         let window = self.rcv.receive_window();
         if seg.seq.at_or_after(rcv_nxt + window) {
+            if cx.host.profile.checks_segment_end {
+                cx.count(Counter::BeyondWindow);
+            }
             return self.ack.out_of_window(cx, &self.rcv);
         }
         if seg.seq.before(rcv_nxt) {

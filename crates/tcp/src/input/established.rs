@@ -71,10 +71,10 @@ impl Endpoint {
                 return self.fast_ack(cx, seg);
             }
             if cx.host.profile.checks_segment_end && self.rcv.is_beyond(seg.end_seq()) {
-                return match self.validate(cx, seg, true) {
-                    true => self.slow_path(cx, seg),
-                    false => {}
-                };
+                if self.validate(cx, seg, true) {
+                    self.slow_path(cx, seg);
+                }
+                return;
             }
             // Most readers take all that comes: nothing is set aside then, and how much it takes need not be known.
             if self.rcv.fwd_alloc > 0 {

@@ -72,8 +72,9 @@ impl Endpoint {
                 self.syn_challenge(cx, syn_is_error);
                 return false;
             }
-            if !(cx.host.profile.drops_old_acks && self.rcv.is_old_ack(seg)) {
-                self.paws_rejects(cx, seg);
+            match cx.host.profile.drops_old_acks && self.rcv.is_old_ack(seg) {
+                true => cx.count(Counter::PAWSOldAck),
+                false => self.paws_rejects(cx, seg),
             }
             return false;
         }
@@ -111,8 +112,13 @@ impl Endpoint {
             }
         } else if seg.flags.has(TcpFlags::SYN) {
             self.syn_challenge(cx, syn_is_error);
-        } else if !self.ack.oow_rate_limited(cx, seg, Counter::ACKSkippedSeq) {
-            self.send_dupack(cx, seg);
+        } else {
+            if cx.host.profile.checks_segment_end && !seg.end_seq().before(self.rcv.rcv_wup) {
+                cx.count(Counter::BeyondWindow);
+            }
+            if !self.ack.oow_rate_limited(cx, seg, Counter::ACKSkippedSeq) {
+                self.send_dupack(cx, seg);
+            }
         }
     }
 

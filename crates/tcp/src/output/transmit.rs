@@ -118,15 +118,20 @@ impl Snd {
 
 impl Endpoint {
     /// `tcp_ecn_send()`: ECT on new data, CWR once after a reduction, ECE while the peer was not told.
-    fn ecn_send(&mut self, b: &Build, flags: &mut u16) -> u8 {
+    fn ecn_send(&mut self, cx: &Cx<'_>, b: &Build, flags: &mut u16) -> u8 {
         let ecn = match self.cc.needs_ecn() {
             true => Segment::ECT_0,
             false => Segment::NOT_ECT,
         };
-        match self.neg.ecn_flags.intersects(Ecn::OK) {
-            true => self.neg.ecn_marks(&self.snd, b, flags, ecn),
-            false => ecn,
+        if !self.neg.ecn_flags.intersects(Ecn::OK) {
+            return ecn;
         }
+        let ecn = self.neg.ecn_marks(&self.snd, b, flags, ecn);
+        if cx.host.profile.tw_ack_keeps_ecn {
+            // INET_ECN_xmit(), INET_ECN_dontxmit(): the socket keeps them.
+            self.options.tos = self.options.tos & !3 | ecn;
+        }
+        ecn
     }
 
     /// Header, window, events and counters of one segment.
@@ -138,7 +143,7 @@ impl Endpoint {
             false => 0,
         };
         let window = self.select_window(cx);
-        let ecn = self.ecn_send(&b, &mut flags);
+        let ecn = self.ecn_send(cx, &b, &mut flags);
         // An ACK that is older than rcv_nxt (DCTCP) pays for nothing.
         if b.ack == self.rcv.rcv_nxt {
             self.ack.sent(cx, &mut self.timers, b.pcount);

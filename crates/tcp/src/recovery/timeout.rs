@@ -203,7 +203,7 @@ impl Endpoint {
                     State::SynSent | State::SynRecv => timeout_init(&cx.host.clock),
                     _ => cx.host.clock.hz / 5,
                 };
-                model_timeout_ms(cx.host.clock.hz, boundary, base)
+                model_timeout_ms(cx.host.clock.hz, boundary, base, cx.host.rto_max())
             }
             ms => ms,
         };
@@ -253,9 +253,8 @@ impl Endpoint {
     }
 }
 
-/// `tcp_model_timeout()`: how long `boundary` doubled retries from `base` jiffies take, in milliseconds.
-fn model_timeout_ms(hz: u32, boundary: u32, base: u32) -> u32 {
-    let most = 120 * hz;
+/// `tcp_model_timeout()`: how long `boundary` doubled retries from `base` jiffies to `most` take, in milliseconds.
+fn model_timeout_ms(hz: u32, boundary: u32, base: u32, most: u32) -> u32 {
     let doubling = (most / base.max(1)).max(1).ilog2();
     let jiffies = if boundary <= doubling {
         ((2_u64 << boundary) - 1) * u64::from(base)
@@ -272,10 +271,11 @@ mod tests {
 
     #[test]
     fn retries_as_a_time() {
-        assert_eq!(model_timeout_ms(250, 15, 50), 924_600);
-        assert_eq!(model_timeout_ms(1000, 15, 200), 924_600);
-        assert_eq!(model_timeout_ms(1000, 3, 200), 3000);
-        assert_eq!(model_timeout_ms(1000, 6, 1000), 127_000);
-        assert_eq!(model_timeout_ms(1000, 8, 200), 102_200);
+        assert_eq!(model_timeout_ms(250, 15, 50, 120 * 250), 924_600);
+        assert_eq!(model_timeout_ms(1000, 15, 200, 120 * 1000), 924_600);
+        assert_eq!(model_timeout_ms(1000, 3, 200, 120 * 1000), 3000);
+        assert_eq!(model_timeout_ms(1000, 6, 1000, 120 * 1000), 127_000);
+        assert_eq!(model_timeout_ms(1000, 8, 200, 120 * 1000), 102_200);
+        assert_eq!(model_timeout_ms(1000, 8, 200, 1000), 7400);
     }
 }

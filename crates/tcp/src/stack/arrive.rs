@@ -259,7 +259,8 @@ impl Stack {
         let fires = tw.fires;
         match verdict {
             timewait::Verdict::Done => {}
-            timewait::Verdict::Ack => tw.send_ack(&mut cx, seg),
+            timewait::Verdict::Ack => tw.send_ack(&mut cx, seg, false),
+            timewait::Verdict::AckOow => tw.send_ack(&mut cx, seg, true),
             timewait::Verdict::Kill => return self.drop_time_wait(number),
             timewait::Verdict::Reset => {
                 reply_reset(&mut cx, seg);
@@ -270,7 +271,7 @@ impl Stack {
                     self.drop_time_wait(number);
                     return self.listener_segment(now, listener, seg, Some(isn));
                 }
-                None => tw.send_ack(&mut cx, seg),
+                None => tw.send_ack(&mut cx, seg, false),
             },
         }
         self.deadlines.set(number, Some(fires));

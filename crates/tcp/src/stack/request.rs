@@ -328,13 +328,16 @@ impl Request {
         let seq = snd_nxt.unwrap_or(self.snt_isn + 1);
         let rcv_nxt = self.rcv_nxt;
         let wrong = snd_nxt.is_none() && stamps.is_some_and(|it| self.is_echo_wrong(cx, it.1));
-        if old || wrong || !in_window(seg.seq, seg.end_seq(), rcv_nxt, rcv_nxt + self.rcv_wnd) {
+        let end = rcv_nxt + self.rcv_wnd.min(65_535);
+        if old || wrong || !in_window(seg.seq, seg.end_seq(), rcv_nxt, end) {
             let skipped = Counter::ACKSkippedSynRecv;
             if !rst && !oow_limited(cx, seg, skipped, &mut self.last_oow_ack_time) {
                 self.send_ack(cx, seg, seq);
             }
             if old {
                 cx.count(Counter::PAWSEstab);
+            } else if wrong {
+                cx.count(Counter::TSEcrRejected);
             }
             return Open::Done;
         }
@@ -407,10 +410,10 @@ impl Request {
         let small = SmallAck {
             seq,
             ack: self.rcv_nxt,
-            window: self.rcv_wnd >> self.rcv_wscale.min(14),
+            window: self.rcv_wnd.min(65_535) >> self.rcv_wscale.min(14),
             tsval: cx.host.clock.millis(cx.now).wrapping_add(self.ts_off),
             tsecr: self.ts_recent,
-            tos: seg.tos,
+            tos: seg.tos & !3,
         };
         reply_ack(cx, seg, &small);
     }

@@ -52,7 +52,7 @@ pub(crate) fn reply_ack(cx: &mut Cx<'_>, seg: &Segment, small: &SmallAck) {
         ack: small.ack,
         window: small.window.min(65_535) as u16,
         flags: TcpFlags(TcpFlags::ACK),
-        tos: small.tos & !3,
+        tos: small.tos,
         options: TcpOptions {
             timestamps: (small.tsecr != 0).then_some((small.tsval, small.tsecr)),
             ..TcpOptions::default()

@@ -5,6 +5,7 @@ use tcplab_base::{Instant, Seq};
 use tcplab_wire::TcpFlags;
 
 use super::reset::{SmallAck, oow_limited, reply_ack};
+use crate::cc::CongestionControl;
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, TIMEWAIT_S, TimeWaitNeeds};
 use crate::input::{in_window, paws_reject};
@@ -42,6 +43,8 @@ pub(crate) enum Verdict {
     Kill,
     /// ACK the segment.
     Ack,
+    /// ACK the segment, which has no place here.
+    AckOow,
     /// Reset it, and drop the record.
     Reset,
     /// A new connection may begin with this sequence number.
@@ -64,7 +67,7 @@ impl TimeWait {
             ts_offset: ep.neg.tsoffset,
             entry_ms: cx.host.clock.millis(cx.now),
             last_oow_ack_time: 0,
-            tos: ep.options.tos,
+            tos: ep.options.tos | (u8::from(ep.cc.needs_ecn()) * Segment::ECT_0),
             fires: cx.now,
         };
         record.arm(cx, needs.timeout);
@@ -172,7 +175,10 @@ impl TimeWait {
             return Verdict::Syn(Seq(isn.0.max(1)));
         }
         if old {
-            cx.count(Counter::PAWSEstab);
+            cx.count(match cx.host.profile.drops_old_acks {
+                true => Counter::PAWSTimewait,
+                false => Counter::PAWSEstab,
+            });
         }
         if rst {
             return Verdict::Done;
@@ -193,19 +199,20 @@ impl TimeWait {
     fn ack_unless_limited(&mut self, cx: &mut Cx<'_>, seg: &Segment, skipped: Counter) -> Verdict {
         match oow_limited(cx, seg, skipped, &mut self.last_oow_ack_time) {
             true => Verdict::Done,
-            false => Verdict::Ack,
+            false => Verdict::AckOow,
         }
     }
 
-    /// `tcp_v4_timewait_ack()`.
-    pub(crate) fn send_ack(&self, cx: &mut Cx<'_>, seg: &Segment) {
+    /// `tcp_v4_timewait_ack()`. `oow`: the segment has no place here.
+    pub(crate) fn send_ack(&self, cx: &mut Cx<'_>, seg: &Segment, oow: bool) {
+        let keeps_ecn = cx.host.profile.tw_ack_keeps_ecn && !oow;
         let small = SmallAck {
             seq: self.snd_nxt,
             ack: self.rcv_nxt,
             window: self.rcv_wnd >> self.rcv_wscale.min(14),
             tsval: cx.host.clock.millis(cx.now).wrapping_add(self.ts_offset),
             tsecr: self.ts_recent,
-            tos: self.tos,
+            tos: if keeps_ecn { self.tos } else { self.tos & !3 },
         };
         reply_ack(cx, seg, &small);
     }

@@ -14,6 +14,7 @@ mod fastopen_client;
 mod link;
 mod listen;
 mod memory;
+mod newer;
 mod open;
 mod property;
 mod recovery;
