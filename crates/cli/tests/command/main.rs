@@ -8,6 +8,7 @@ mod bounds;
 mod caqm;
 mod compare;
 mod contract;
+mod diff;
 mod documents;
 mod drill;
 mod endings;

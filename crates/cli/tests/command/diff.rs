@@ -1,0 +1,165 @@
+//! `tcplab diff` on profiles of the model, which need no kernel.
+
+use super::{folder, tcplab, text};
+
+const OLD: &str = "model:linux-6.1@1000";
+const NEW: &str = "model:linux-6.12@1000";
+
+#[test]
+fn a_stack_sends_what_it_sends_and_releases_differ() {
+    let same = tcplab(&[
+        "diff",
+        OLD,
+        OLD,
+        "--only",
+        "urgent/*",
+        "--fail-on-difference",
+    ]);
+    assert_eq!(same.code, 0, "{}{}", same.out, same.err);
+    assert!(
+        same.out
+            .contains("10 of 10 scenarios equal to the last packet (100.0 %)"),
+        "{}",
+        same.out
+    );
+
+    let other = tcplab(&["diff", OLD, NEW, "--only", "urgent/*", "--each"]);
+    assert_eq!(other.code, 0, "{}{}", other.out, other.err);
+    assert!(other.out.contains("urgent/small "), "{}", other.out);
+    assert!(other.out.contains("window of ack"), "{}", other.out);
+    let fails = tcplab(&[
+        "diff",
+        OLD,
+        NEW,
+        "--only",
+        "urgent/*",
+        "--fail-on-difference",
+    ]);
+    assert_eq!(fails.code, 1, "{}", fails.err);
+    assert!(fails.err.contains("--show urgent/"), "{}", fails.err);
+
+    let shown = tcplab(&["diff", OLD, NEW, "--show", "urgent/small"]);
+    assert_eq!(shown.code, 0, "{}", shown.err);
+    assert!(
+        shown
+            .out
+            .starts_with("== urgent/small: window of ack\nfirst difference:"),
+        "{}",
+        shown.out
+    );
+}
+
+#[test]
+fn small_scenarios_are_manifests_that_run() {
+    let place = folder();
+    let small = place.path().join("small");
+    let words = [
+        "diff",
+        OLD,
+        NEW,
+        "--random",
+        "12",
+        "--seed",
+        "4",
+        "--json",
+        "--shrink",
+        text(&small),
+    ];
+    let found = tcplab(&words);
+    assert_eq!(found.code, 0, "{}", found.err);
+    let document: serde_json::Value = serde_json::from_str(&found.out).unwrap();
+    assert_eq!(document["schema"], "tcplab.diff/1");
+    assert_eq!(document["scenarios"].as_array().unwrap().len(), 12);
+    let smallest = document["smallest"].as_array().unwrap();
+    assert!(!smallest.is_empty(), "{}", found.out);
+    let files: Vec<_> = std::fs::read_dir(&small).unwrap().collect();
+    assert_eq!(files.len(), smallest.len());
+    let file = files[0].as_ref().unwrap().path();
+    let run = tcplab(&[
+        "run",
+        text(&file),
+        "--on",
+        "model:linux-6.1@1000,model:linux-6.12@1000",
+    ]);
+    assert_eq!(run.code, 0, "{}{}", run.out, run.err);
+    assert!(
+        run.out.contains("first difference") || run.out.contains("differ"),
+        "{}",
+        run.out
+    );
+}
+
+#[test]
+fn experiments_are_compared_point_by_point() {
+    let found = tcplab(&["diff", OLD, NEW, "examples/delayed-ack.toml"]);
+    assert_eq!(found.code, 0, "{}", found.err);
+    assert!(
+        found.out.contains(" scenarios equal to the last packet"),
+        "{}",
+        found.out
+    );
+    assert!(!found.err.contains("--show"), "{}", found.err);
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused() {
+    for (words, code, why) in [
+        (
+            &["diff", "host", OLD][..],
+            2,
+            "write model:PROFILE or uml:NAME",
+        ),
+        (
+            &["diff", OLD, NEW, "--only", "nothing/*"],
+            2,
+            "no scenario is named nothing/*",
+        ),
+        (
+            &["diff", OLD, NEW, "--show", "loss"],
+            2,
+            "no scenario is named loss",
+        ),
+        (&["diff", OLD, "uml:1.0"], 4, "uml:1.0"),
+        (&["diff", OLD, NEW, "/dev/null"], 2, "/dev/null"),
+    ] {
+        let refused = tcplab(words);
+        assert_eq!(
+            refused.code, code,
+            "{words:?}: {}{}",
+            refused.out, refused.err
+        );
+        assert!(refused.err.contains(why), "{words:?}: {}", refused.err);
+    }
+}
+
+#[test]
+fn a_profile_that_no_kernel_was_compared_with_says_so() {
+    let found = tcplab(&[
+        "diff",
+        OLD,
+        "model:linux-5.14@1000",
+        "--only",
+        "urgent/small",
+    ]);
+    assert!(
+        found
+            .out
+            .contains("linux-5.14: unverified: no kernel of this release"),
+        "{}",
+        found.out
+    );
+    let run = tcplab(&[
+        "run",
+        "examples/delayed-ack.toml",
+        "--on",
+        "model:linux-5.14",
+    ]);
+    assert!(run.out.contains("linux-5.14: unverified"), "{}", run.out);
+    let plain = tcplab(&[
+        "run",
+        "examples/delayed-ack.toml",
+        "--on",
+        "model:linux-6.1",
+    ]);
+    assert!(!plain.out.contains("unverified"), "{}", plain.out);
+}
