@@ -1,6 +1,7 @@
 //! A kernel as the target of a script: real sockets on one side, a TUN device on the other.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::net::IpAddr;
 use std::os::fd::AsFd;
 
@@ -10,6 +11,7 @@ use tcplab_base::{Duration, Instant};
 use tcplab_drill::call::{Call, Outcome};
 use tcplab_drill::{Happening, Made, Network, SCRIPT_PHASE, Setting, Target, TargetError};
 use tcplab_os::clock::{Pace, timer};
+use tcplab_os::counters;
 use tcplab_os::sys::call;
 use tcplab_os::tcp_info::TcpInfo;
 use tcplab_os::{Context, OsError};
@@ -185,6 +187,25 @@ impl Target for KernelTarget {
             self.clock = Clock::start();
         }
         Ok(())
+    }
+
+    fn counters(&mut self) -> Result<Vec<(String, i64)>, TargetError> {
+        let all = counters::read().map_err(|e| TargetError(format!("nstat: {e}")))?;
+        Ok(all.into_iter().collect())
+    }
+
+    fn listens(&mut self, port: u16) -> Result<bool, TargetError> {
+        let lists = |path| {
+            let table = fs::read_to_string(path).map_err(|e| TargetError(format!("{path}: {e}")))?;
+            let port = format!(":{port:04X}");
+            // The columns: number, local address, remote address, state.
+            let is_it = |line: &str| {
+                let words: Vec<&str> = line.split_whitespace().take(4).collect();
+                matches!(words.as_slice(), [_, local, _, "0A"] if local.ends_with(&port))
+            };
+            Ok(table.lines().any(is_it))
+        };
+        Ok(lists("/proc/net/tcp")? || lists("/proc/net/tcp6")?)
     }
 
     fn tcp_info(&mut self, fd: i32) -> Option<Vec<(&'static str, i64)>> {
