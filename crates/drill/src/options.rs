@@ -386,7 +386,9 @@ pub(crate) fn refused(name: &str) -> Option<&'static str> {
             Some("asks for a TCP in a shared object; choose a stack with --on")
         }
         "udp_encapsulation" => Some("asks for TCP inside UDP, which no target has"),
-        "tcp_md5_secret" => Some("asks for digests that packetdrill makes, which are not supported"),
+        "tcp_md5_secret" => {
+            Some("asks for digests that packetdrill makes, which are not supported")
+        }
         "psp_udp_port" => Some("asks for PSP, which packetdrill has with two machines only"),
         _ => None,
     }

@@ -149,7 +149,10 @@ impl<'a> Cursor<'a> {
             tokens.push(token);
         }
         if let Some((place, _)) = open {
-            return Err(ScriptError::new(place, "`#endif` of this `#ifdef` is missing"));
+            return Err(ScriptError::new(
+                place,
+                "`#endif` of this `#ifdef` is missing",
+            ));
         }
         let (at, lacks) = (self.at, self.lacks);
         Ok(Cursor {
@@ -171,6 +174,15 @@ impl<'a> Cursor<'a> {
             true => self.bump(),
             false if self.tried.contains(&what) => {}
             false => self.tried.push(what),
+        }
+        is_it
+    }
+
+    /// Takes what another packetdrill writes here: messages do not offer it.
+    pub fn eat_foreign(&mut self, what: &str) -> bool {
+        let is_it = self.is(what);
+        if is_it {
+            self.bump();
         }
         is_it
     }

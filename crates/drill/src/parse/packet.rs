@@ -37,7 +37,11 @@ pub fn packet(cursor: &mut Cursor<'_>) -> Result<PacketSpec, ScriptError> {
     if let Some(quoted) = early_quote {
         match &mut body {
             Body::Icmp(icmp) if icmp.quoted.is_none() => icmp.quoted = Some(quoted),
-            _ => return Err(cursor.error("only `icmp` quotes a packet (`[1:1461(1460)]`), and only one")),
+            _ => {
+                return Err(
+                    cursor.error("only `icmp` quotes a packet (`[1:1461(1460)]`), and only one")
+                );
+            }
         }
     }
     if matches!(body, Body::Udp { .. }) && matches!(ip.tos, Tos::Ecn(_)) {
@@ -132,7 +136,7 @@ fn ip_info(cursor: &mut Cursor<'_>) -> Result<IpInfo, ScriptError> {
     loop {
         if cursor.eat("flowlabel") {
             info.flow_label = cursor.bits(20, "the flow label")?;
-        } else if cursor.eat("ttl") || cursor.eat("hlim") {
+        } else if cursor.eat("ttl") || cursor.eat_foreign("hlim") {
             info.ttl = cursor.unsigned("the time to live")?;
         } else {
             info.tos = tos(cursor)?;
@@ -156,7 +160,7 @@ fn tos(cursor: &mut Cursor<'_>) -> Result<Tos, ScriptError> {
             return Ok(tos);
         }
     }
-    if !cursor.eat("class") {
+    if !cursor.eat_foreign("class") {
         cursor.expect("tos")?;
     }
     cursor.unsigned("the traffic class").map(Tos::Byte)
@@ -256,7 +260,7 @@ fn tcp(cursor: &mut Cursor<'_>, direction: Direction) -> Result<TcpSpec, ScriptE
 /// `/udp(SRC > DST)` behind a segment: TCP inside UDP, as FreeBSD has it.
 fn udp_around(cursor: &mut Cursor<'_>) -> Result<(), ScriptError> {
     let place = cursor.place();
-    if cursor.eat("/") {
+    if cursor.eat_foreign("/") {
         cursor.expect("udp (")?;
         ports(cursor)?.ok_or_else(|| cursor.fail("`SRC > DST`, two ports"))?;
         cursor.expect(")")?;
@@ -323,6 +327,11 @@ fn letters(text: &str) -> Result<Flags, String> {
 /// `first:last(len)`
 fn seq(cursor: &mut Cursor<'_>) -> Result<SeqRange, ScriptError> {
     let place = cursor.place();
+    if cursor.eat_foreign("...") {
+        let len = in_parentheses(cursor)?;
+        cursor.lack(place, "any sequence number (`...`) is not supported");
+        return Ok(SeqRange { start: 0, len });
+    }
     let start: u32 = cursor.unsigned("the first sequence number (`1:1001(1000)`)")?;
     cursor.expect(":")?;
     let end: u32 = cursor.unsigned("the last sequence number")?;
@@ -337,7 +346,7 @@ fn seq(cursor: &mut Cursor<'_>) -> Result<SeqRange, ScriptError> {
         ));
     }
     let mark = cursor.place();
-    if cursor.eat("!") {
+    if cursor.eat_foreign("!") {
         cursor.lack(mark, "sequence numbers of the wire (`!`) are not supported");
     }
     Ok(SeqRange { start, len })
@@ -345,6 +354,12 @@ fn seq(cursor: &mut Cursor<'_>) -> Result<SeqRange, ScriptError> {
 
 fn icmp(cursor: &mut Cursor<'_>) -> Result<IcmpSpec, ScriptError> {
     let kind = cursor.word("the ICMP type (`unreachable`, `echo_request`, `type_N`)")?;
+    if kind.value == "router_advertisement" {
+        cursor.lack(
+            kind.place,
+            "router advertisements are not supported: the route is given",
+        );
+    }
     let code = match cursor.peek() {
         Some(Kind::Word(_)) => Some(cursor.word("an ICMP code")?),
         _ => None,
@@ -384,7 +399,10 @@ fn quoted(cursor: &mut Cursor<'_>) -> Result<Quoted, ScriptError> {
 fn early_quote(cursor: &mut Cursor<'_>) -> Result<Option<Quoted>, ScriptError> {
     let is_quote = match (cursor.peek(), cursor.peek_at(1)) {
         (Some(Kind::Char('[')), Some(next)) => {
-            matches!(next, Kind::Int(_)) || next.is("udp") || next.is("raw") || matches!(next, Kind::Word("sctp" | "udplite"))
+            matches!(next, Kind::Int(_))
+                || next.is("udp")
+                || next.is("raw")
+                || matches!(next, Kind::Word("sctp" | "udplite"))
         }
         _ => false,
     };

@@ -96,7 +96,10 @@ fn option(cursor: &mut Cursor<'_>) -> Result<TcpOption, ScriptError> {
     }
     if cursor.eat("md5") {
         if let Some(Kind::Word("valid")) = cursor.peek() {
-            cursor.lack(cursor.place(), "digests that packetdrill makes (`md5 valid`) are not supported");
+            cursor.lack(
+                cursor.place(),
+                "digests that packetdrill makes (`md5 valid`) are not supported",
+            );
             cursor.bump();
             return Ok(TcpOption::Md5(vec![0; 16]));
         }

@@ -178,7 +178,10 @@ impl<'a, T: Target + ?Sized> Runner<'a, T> {
         match script.options.iter().find(other) {
             Some(option) => {
                 let value = option.value.1.as_deref().unwrap_or_default();
-                Err(skip(option.place, format!("--ip_version={value}: it is for that mode only")))
+                Err(skip(
+                    option.place,
+                    format!("--ip_version={value}: it is for that mode only"),
+                ))
             }
             None => Ok(()),
         }
@@ -374,17 +377,30 @@ impl<T: Target + ?Sized> Runner<'_, T> {
                 let known = self.counted.iter().find(|(known, _)| known == name);
                 known.map_or(0, |(_, value)| *value)
             };
-            let of_name = now.iter().filter(|(known, _)| known.contains(name.as_str()));
+            let of_name = now
+                .iter()
+                .filter(|(known, _)| known.contains(name.as_str()));
             let grown: Vec<i64> = of_name
                 .map(|(known, value)| value.wrapping_sub(before(known)))
                 .collect();
             if grown.is_empty() {
-                return Err(skip(place, format!("nstat: this host has no counter {name}")));
+                return Err(skip(
+                    place,
+                    format!("nstat: this host has no counter {name}"),
+                ));
             }
-            if !grown.iter().any(|n| *n != 0 && by.is_none_or(|by| *n == by)) {
+            if !grown
+                .iter()
+                .any(|n| *n != 0 && by.is_none_or(|by| *n == by))
+            {
                 let by = by.map(|by| format!(" by {by}")).unwrap_or_default();
-                let grown = grown.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
-                let what = format!("nstat: {name} was expected to have grown{by}, and has by {grown}");
+                let grown = grown
+                    .iter()
+                    .map(i64::to_string)
+                    .collect::<Vec<_>>()
+                    .join(", ");
+                let what =
+                    format!("nstat: {name} was expected to have grown{by}, and has by {grown}");
                 return Err(fail(place, what));
             }
         }

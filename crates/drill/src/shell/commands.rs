@@ -4,11 +4,7 @@ use super::{Growth, Step, Steps, defaults};
 use crate::target::Setting;
 
 /// Takes one command; what it asks for goes to `out`. False: a shell would find that it failed.
-pub fn command(
-    words: &[String],
-    output: Option<&str>,
-    out: &mut Steps,
-) -> Result<bool, String> {
+pub fn command(words: &[String], output: Option<&str>, out: &mut Steps) -> Result<bool, String> {
     let Some((name, args)) = words.split_first() else {
         return Ok(true);
     };
@@ -35,7 +31,9 @@ pub fn command(
         "rm" if is_removal(&args) => out.set(Setting::Nothing),
         "dd" if is_zeros(&args) => out.set(Setting::Nothing),
         _ if args.is_empty() && name.ends_with("common/defaults.sh") => {
-            defaults::settings().into_iter().for_each(|setting| out.set(setting));
+            defaults::settings()
+                .into_iter()
+                .for_each(|setting| out.set(setting));
         }
         _ if args.is_empty() && name == "/tmp/sysctl_restore_${PPID}.sh" => {
             out.set(Setting::RestoreSysctls)
@@ -49,7 +47,10 @@ pub fn command(
 /// `nstat | grep NAME`, `nstat | grep NAME | grep " 3 "`, and the sockets that listen. None: it is another pipe.
 pub fn pipe(commands: &[&[String]]) -> Option<Step> {
     let (first, greps) = commands.split_first()?;
-    let patterns: Vec<&str> = greps.iter().map(|words| grep(words)).collect::<Option<_>>()?;
+    let patterns: Vec<&str> = greps
+        .iter()
+        .map(|words| grep(words))
+        .collect::<Option<_>>()?;
     let first: Vec<&str> = first.iter().map(String::as_str).collect();
     match (first.as_slice(), patterns.as_slice()) {
         (["nstat", flags @ ..], [name, by @ ..]) if by.len() <= 1 => {

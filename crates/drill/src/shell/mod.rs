@@ -87,7 +87,9 @@ fn steps(line: &str, defaults: Option<&str>, out: &mut Steps) -> Result<(), Stri
         if joint == Joint::Into {
             let mut all = vec![command];
             while joint == Joint::Into {
-                let to = commands.next().ok_or_else(|| refused(&command.words, NO_PIPE))?;
+                let to = commands
+                    .next()
+                    .ok_or_else(|| refused(&command.words, NO_PIPE))?;
                 joint = to.next;
                 all.push(to);
             }

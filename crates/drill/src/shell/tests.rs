@@ -79,10 +79,7 @@ fn known_forms_become_settings() {
                 Setting::Offload("tso".into(), true),
             ],
         ),
-        (
-            "ip link set dev tun0 mtu 9000",
-            &[Setting::Mtu(9000)],
-        ),
+        ("ip link set dev tun0 mtu 9000", &[Setting::Mtu(9000)]),
         (
             "sysctl -w net.core.somaxconn=$((2*(3+1)))",
             &[sysctl("net.core.somaxconn", "8")],
@@ -148,13 +145,25 @@ fn questions_are_for_the_run() {
 fn a_file_of_defaults_is_read_where_it_is_named() {
     let file = "# What holds\nsysctl -q net.ipv4.tcp_sack=0";
     let line = "./defaults.sh\nsysctl -q net.ipv4.tcp_ecn=1";
-    assert_eq!(defaults_of(&format!("// x\n`{line}`")), Some("./defaults.sh"));
-    assert_eq!(defaults_of("--init_scripts=../a/defaults.sh"), Some("../a/defaults.sh"));
+    assert_eq!(
+        defaults_of(&format!("// x\n`{line}`")),
+        Some("./defaults.sh")
+    );
+    assert_eq!(
+        defaults_of("--init_scripts=../a/defaults.sh"),
+        Some("../a/defaults.sh")
+    );
     assert_eq!(defaults_of("`sysctl -q x=1`"), None);
-    let expected = set(&[sysctl("net.ipv4.tcp_sack", "0"), sysctl("net.ipv4.tcp_ecn", "1")]);
+    let expected = set(&[
+        sysctl("net.ipv4.tcp_sack", "0"),
+        sysctl("net.ipv4.tcp_ecn", "1"),
+    ]);
     assert_eq!(super::interpret(line, Some(file)), Ok(expected));
     let own = super::interpret("./defaults.sh", Some("./defaults.sh")).unwrap_err();
-    assert_eq!(own, "needs shell `./defaults.sh`: `defaults.sh` is not understood");
+    assert_eq!(
+        own,
+        "needs shell `./defaults.sh`: `defaults.sh` is not understood"
+    );
 }
 
 #[test]
@@ -164,7 +173,10 @@ fn the_suites_defaults_are_a_table() {
     assert_eq!(steps.first(), Some(&Step::Set(Setting::FlushMetrics)));
     assert!(has(sysctl("net.ipv4.tcp_rmem", "4096 540000 15728640")));
     assert!(has(Setting::Qdisc(vec!["pfifo".into()])));
-    assert_eq!(steps.last(), Some(&Step::Set(sysctl("net.ipv4.tcp_ecn", "1"))));
+    assert_eq!(
+        steps.last(),
+        Some(&Step::Set(sysctl("net.ipv4.tcp_ecn", "1")))
+    );
 }
 
 #[test]

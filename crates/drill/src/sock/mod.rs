@@ -441,7 +441,12 @@ impl Target for Model {
     }
 
     fn tcp_info(&mut self, fd: i32) -> Option<Vec<(&'static str, i64)>> {
-        self.with(fd, |ep, cx| ep.info(cx))
+        self.with(fd, |ep, cx| {
+            let mut info = ep.info(cx);
+            info.push(("SK_MEMINFO_RCVBUF", ep.rcvbuf().into()));
+            info.push(("SK_MEMINFO_SNDBUF", ep.sndbuf().into()));
+            info
+        })
     }
 
     fn explain(&mut self, fd: Option<i32>) -> String {

@@ -49,6 +49,10 @@ impl Model {
         }
         match self.stack.set_sysctl(&name, value) {
             Ok(()) => Ok(()),
+            Err(_) if name == "net.ipv4.tcp_ecn" && matches!(value.trim(), "3" | "4" | "5") => {
+                let what = format!("sysctl {name} = {value}: the model has no AccECN");
+                Err(TargetError(what))
+            }
             Err(_) if HARMLESS.contains(&name.as_str()) => Ok(()),
             Err(why) => Err(TargetError(format!("sysctl {name} = {value}: {why}"))),
         }

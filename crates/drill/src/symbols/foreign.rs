@@ -36,7 +36,9 @@ const SYSCTL: Foreign = Foreign::FreeBsd("sysctl");
 
 /// Why nothing here has this word; none: it may be known.
 pub fn foreign(word: &str) -> Option<(Foreign, String)> {
-    let (_, of) = BEGINNINGS.iter().find(|(start, _)| word.starts_with(start))?;
+    let (_, of) = BEGINNINGS
+        .iter()
+        .find(|(start, _)| word.starts_with(start))?;
     let what = match of {
         Foreign::FreeBsd(what) => format!("names {word}, a FreeBSD {what}"),
         Foreign::Protocol(name) => {
@@ -53,9 +55,18 @@ mod tests {
     #[test]
     fn words_of_other_systems_are_named() {
         for (word, expected) in [
-            ("net.inet.tcp.rexmit_min", Some("names net.inet.tcp.rexmit_min, a FreeBSD sysctl")),
-            ("TCP_NOOPT", Some("names TCP_NOOPT, a FreeBSD socket option")),
-            ("sctp_bindx", Some("names sctp_bindx: SCTP is not supported, only TCP, UDP and ICMP")),
+            (
+                "net.inet.tcp.rexmit_min",
+                Some("names net.inet.tcp.rexmit_min, a FreeBSD sysctl"),
+            ),
+            (
+                "TCP_NOOPT",
+                Some("names TCP_NOOPT, a FreeBSD socket option"),
+            ),
+            (
+                "sctp_bindx",
+                Some("names sctp_bindx: SCTP is not supported, only TCP, UDP and ICMP"),
+            ),
             ("net.ipv4.tcp_sack", None),
             ("kernel.msgmax", None),
             ("TCP_NODELAY", None),

@@ -9,6 +9,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout};
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use tcplab_base::{Duration, Instant};
 use tcplab_drill::call::{Call, Outcome};
+use tcplab_drill::python::MEMORY_NAMES;
 use tcplab_drill::{Happening, Made, Network, SCRIPT_PHASE, Setting, Target, TargetError};
 use tcplab_os::clock::{Pace, timer};
 use tcplab_os::counters;
@@ -129,6 +130,18 @@ impl KernelTarget {
         let got = call::getsockopt(fd, libc::SOL_TCP, libc::TCP_INFO, &mut bytes).ok()?;
         Some(TcpInfo::of_bytes(bytes, got))
     }
+
+    /// getsockopt(SO_MEMINFO) by its names.
+    fn memory(&self, fd: i32) -> Vec<(&'static str, i64)> {
+        let mut bytes = [0; 4 * MEMORY_NAMES.len()];
+        let fd = fds::own(&self.fds, fd);
+        let got = call::getsockopt(fd, libc::SOL_SOCKET, libc::SO_MEMINFO, &mut bytes).unwrap_or(0);
+        let (words, _) = bytes[..got.min(bytes.len())].as_chunks();
+        let values = words
+            .iter()
+            .map(|word| i64::from(u32::from_ne_bytes(*word)));
+        MEMORY_NAMES.iter().copied().zip(values).collect()
+    }
 }
 
 impl Target for KernelTarget {
@@ -196,7 +209,8 @@ impl Target for KernelTarget {
 
     fn listens(&mut self, port: u16) -> Result<bool, TargetError> {
         let lists = |path| {
-            let table = fs::read_to_string(path).map_err(|e| TargetError(format!("{path}: {e}")))?;
+            let table =
+                fs::read_to_string(path).map_err(|e| TargetError(format!("{path}: {e}")))?;
             let port = format!(":{port:04X}");
             // The columns: number, local address, remote address, state.
             let is_it = |line: &str| {
@@ -205,11 +219,13 @@ impl Target for KernelTarget {
             };
             Ok(table.lines().any(is_it))
         };
-        Ok(lists("/proc/net/tcp")? || lists("/proc/net/tcp6")?)
+        // This thread has a network of its own.
+        Ok(lists("/proc/thread-self/net/tcp")? || lists("/proc/thread-self/net/tcp6")?)
     }
 
     fn tcp_info(&mut self, fd: i32) -> Option<Vec<(&'static str, i64)>> {
-        self.info(fd).map(|info| info.fields().collect())
+        let info = self.info(fd)?;
+        Some(info.fields().chain(self.memory(fd)).collect())
     }
 
     fn explain(&mut self, fd: Option<i32>) -> String {
