@@ -59,11 +59,12 @@ fn other_words_for_the_same_thing() {
 
 #[test]
 fn messages_with_their_fields_in_another_order() {
-    let header = |text: &str| match call(&format!("recvmsg(3, {text}, 0) = 5")).unwrap() {
-        call => match &call.args[1].value {
+    let header = |text: &str| {
+        let call = call(&format!("recvmsg(3, {text}, 0) = 5")).unwrap();
+        match &call.args[1].value {
             Expr::MsgHdr(header) => header.clone(),
             other => panic!("{other:?}"),
-        },
+        }
     };
     let data = "cmsg_level=SOL_TCP, cmsg_type=TCP_CM_INQ, cmsg_data=5";
     let ours = header(&format!(
