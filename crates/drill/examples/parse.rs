@@ -55,14 +55,15 @@ fn visit(path: &Path, defines: &Defines, counts: &mut (usize, usize)) {
 
 fn not_understood(script: &Script) -> Vec<String> {
     let mut out = Vec::new();
+    out.extend(script.lacks.iter().map(|lack| lack.value.clone()));
     let settings = Settings::of(script, IpMode::Ipv4, &[]);
     out.extend(settings.err().map(|e| e.to_string()));
     for line in script.init.iter().chain(&script.cleanup) {
-        out.extend(shell::interpret(&line.value).err());
+        out.extend(shell::interpret(&line.value, None).err());
     }
     for event in &script.events {
         match &event.action {
-            Action::Shell(line) => out.extend(shell::interpret(&line.value).err()),
+            Action::Shell(line) => out.extend(shell::interpret(&line.value, None).err()),
             Action::Code(code) => {
                 out.extend(python::check(&code.value).err().map(|e| e.to_string()))
             }

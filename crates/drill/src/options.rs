@@ -73,6 +73,8 @@ pub struct Settings {
     pub is_anyip: bool,
     /// Shell scripts to run before, by path.
     pub init_scripts: Vec<String>,
+    /// The text of the `defaults.sh` that the script names, where its file was found. No option.
+    pub defaults: Option<String>,
     /// What code looks at.
     pub code_source: CodeSource,
     /// The script is only read.
@@ -128,6 +130,7 @@ impl Settings {
             send_omit_free: false,
             is_anyip: false,
             init_scripts: Vec::new(),
+            defaults: None,
             code_source: CodeSource::Auto,
             dry_run: false,
             verbose: false,
@@ -152,7 +155,7 @@ impl Settings {
             let (name, value) = &option.value;
             // Addresses of the other family would be replaced below in any case.
             let is_replaced = runner_line(mode).iter().any(|(known, _)| known == name);
-            if !is_replaced && name != "ip_version" {
+            if !is_replaced && name != "ip_version" && refused(name).is_none() {
                 let applied = settings.apply(name, value.as_deref());
                 applied.map_err(|what| ScriptError::new(option.place, what))?;
             }
@@ -303,15 +306,19 @@ pub fn runner_line(mode: IpMode) -> &'static [(&'static str, &'static str)] {
 }
 
 /// The symbols that packetdrill's runner defines in a mode. The cookies are what Linux makes of the runner's addresses
-/// with the suite's key.
+/// with the suite's key, and with the key of zeros.
 pub fn runner_defines(mode: IpMode) -> Defines {
-    let (cookie, level, recverr) = match mode {
-        IpMode::Ipv4 => ("3021b9d889017eeb", "SOL_IP", "IP_RECVERR"),
-        IpMode::Mapped => ("3021b9d889017eeb", "SOL_IPV6", "IPV6_RECVERR"),
-        IpMode::Ipv6 => ("c1d1e9742a47a9bc", "SOL_IPV6", "IPV6_RECVERR"),
+    let (cookie, zero_cookie) = match mode {
+        IpMode::Ipv4 | IpMode::Mapped => ("3021b9d889017eeb", "b7c12350a90dc8f5"),
+        IpMode::Ipv6 => ("c1d1e9742a47a9bc", "82af1a8f9a205c34"),
+    };
+    let (level, recverr) = match mode {
+        IpMode::Ipv4 => ("SOL_IP", "IP_RECVERR"),
+        IpMode::Ipv6 | IpMode::Mapped => ("SOL_IPV6", "IPV6_RECVERR"),
     };
     let mut defines = Defines::new();
     defines.set("TFO_COOKIE", cookie);
+    defines.set("TFO_COOKIE_ZERO", zero_cookie);
     if mode != IpMode::Ipv6 {
         defines.set("CODE", "host_unreachable");
     }
@@ -333,12 +340,7 @@ pub fn runner_modes(file_name: &str) -> &'static [IpMode] {
 
 /// The mode that `--ip_version` names.
 fn mode(value: &str) -> Result<IpMode, String> {
-    match value {
-        "ipv4" => Ok(IpMode::Ipv4),
-        "ipv6" => Ok(IpMode::Ipv6),
-        "ipv4-mapped-ipv6" => Ok(IpMode::Mapped),
-        _ => Err("`ipv4`, `ipv4-mapped-ipv6` or `ipv6`".into()),
-    }
+    IpMode::named(value).ok_or_else(|| "`ipv4`, `ipv4-mapped-ipv6` or `ipv6`".into())
 }
 
 const FLAGS: &[&str] = &[
@@ -373,8 +375,8 @@ const WITH_VALUE: &[&str] = &[
     "define",
 ];
 
-/// Why we do not have this option of packetdrill's.
-fn refused(name: &str) -> Option<&'static str> {
+/// Why we do not have this option of packetdrill's, Google's or FreeBSD's: a script that has it is skipped.
+pub(crate) fn refused(name: &str) -> Option<&'static str> {
     match name {
         "wire_client" | "wire_server" | "wire_server_ip" | "wire_server_at"
         | "wire_server_port" | "wire_client_dev" | "wire_server_dev" => {
@@ -382,6 +384,10 @@ fn refused(name: &str) -> Option<&'static str> {
         }
         "so_filename" | "so_flags" => {
             Some("asks for a TCP in a shared object; choose a stack with --on")
+        }
+        "udp_encapsulation" => Some("asks for TCP inside UDP, which no target has"),
+        "tcp_md5_secret" => {
+            Some("asks for digests that packetdrill makes, which are not supported")
         }
         "psp_udp_port" => Some("asks for PSP, which packetdrill has with two machines only"),
         _ => None,

@@ -42,6 +42,9 @@ pub struct Script {
     pub events: Vec<Event>,
     /// The shell line after the last event.
     pub cleanup: Option<At<String>>,
+    /// What it asks for that no target has, in order: it is skipped with the first. Where nothing more can be read
+    /// (another transport protocol), the events end.
+    pub lacks: Vec<At<String>>,
 }
 
 /// One line of the script, in the sense of time: when, and what.

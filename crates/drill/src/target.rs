@@ -25,6 +25,25 @@ pub enum IpMode {
     Mapped,
 }
 
+impl IpMode {
+    /// All modes, in the order of packetdrill's runner.
+    pub const ALL: [Self; 3] = [Self::Ipv4, Self::Mapped, Self::Ipv6];
+
+    /// The word of `--ip_version`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Ipv4 => "ipv4",
+            Self::Ipv6 => "ipv6",
+            Self::Mapped => "ipv4-mapped-ipv6",
+        }
+    }
+
+    /// The mode that `word` names.
+    pub fn named(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.word() == word)
+    }
+}
+
 /// The network that the script sees, as its options and the command line say.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Network {
@@ -61,9 +80,8 @@ pub enum Setting {
     Qdisc(Vec<String>),
     /// `ethtool -K tun0 NAME on|off`.
     Offload(String, bool),
-    /// `nstat`: counters count from here. `nstat | grep NAME`: it is an error when no counter with this in its name has
-    /// moved since.
-    Counters(Option<String>),
+    /// `ip link set dev tun0 mtu N`.
+    Mtu(u32),
     /// What a script cannot see: something is only read or shown.
     Nothing,
 }
@@ -122,7 +140,20 @@ pub trait Target {
     /// The target has no such setting: the script is skipped with this reason.
     fn set(&mut self, setting: &Setting) -> Result<(), TargetError>;
 
+    /// The host's counters by the names of nstat(8).
+    ///
+    /// # Errors
+    /// They cannot be read.
+    fn counters(&mut self) -> Result<Vec<(String, i64)>, TargetError>;
+
+    /// Whether a TCP socket of the host listens on this port.
+    ///
+    /// # Errors
+    /// It cannot be told.
+    fn listens(&mut self, port: u16) -> Result<bool, TargetError>;
+
     /// getsockopt(TCP_INFO) of a descriptor by the names of `struct tcp_info`, for Python's asserts; none: it has none.
+    /// What SO_MEMINFO tells stands behind it, by [`crate::python::MEMORY_NAMES`].
     fn tcp_info(&mut self, fd: i32) -> Option<Vec<(&'static str, i64)>>;
 
     /// What the host's TCP is about, for messages: state, timers, and why something is held. Empty: not known.

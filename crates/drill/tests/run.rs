@@ -8,7 +8,7 @@ use tcplab_drill::script::Script;
 use tcplab_drill::{IpMode, Model, parse};
 use tcplab_plan::profile::named;
 
-const MODES: [IpMode; 3] = [IpMode::Ipv4, IpMode::Mapped, IpMode::Ipv6];
+const MODES: [IpMode; 3] = IpMode::ALL;
 
 /// A server: handshake, delayed ACK, data both ways, close by the client.
 const SERVER: &str = r#"
@@ -180,4 +180,43 @@ fn hostile_scripts_end_without_a_panic() {
         report.write_pcapng("x", &mut capture).unwrap();
     }
     assert!(ran > 1_000, "{ran}");
+}
+
+#[test]
+fn settings_and_questions_of_the_kernels_selftests() {
+    let text = r#"`ip link set dev tun0 mtu 1000`
+    0 `nstat -n`
+   +0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
+   +0 setsockopt(3, SOL_SOCKET, SO_RCVBUF, [10000], 4) = 0
+   +0 bind(3, ..., ...) = 0
+   +0 listen(3, 1) = 0
+   +0 `grep " 0A " /proc/net/tcp /proc/net/tcp6 | grep ":1F90"`
+   +0 < S 0:0(0) win 32792 <mss 1000>
+   +0 > S. 0:0(0) ack 1 <mss 960>
+   +0 < . 1:1(0) ack 1 win 257
+   +0 accept(3, ..., ...) = 4
+   +0 `nstat | grep PassiveOpens | grep -q " 1 "`
+   +0 %{ assert SK_MEMINFO_RCVBUF == 20000, SK_MEMINFO_RCVBUF }%
+"#;
+    for mode in [IpMode::Ipv4, IpMode::Mapped] {
+        assert_eq!(verdict(text, mode), Verdict::Pass, "{mode:?}");
+    }
+    // An assert over memory that the model does not count is no failure.
+    let more = format!("{text}   +0 %{{ assert SK_MEMINFO_DROPS == 0 }}%");
+    assert!(matches!(
+        verdict(&more, IpMode::Ipv4),
+        Verdict::Skip { line: 14, .. }
+    ));
+}
+
+#[test]
+fn a_datagram_reaches_a_socket_that_is_only_bound() {
+    let text = "
+        0 socket(..., SOCK_DGRAM, IPPROTO_UDP) = 3
+       +0 bind(3, ..., ...) = 0
+       +0 < udp (10)
+       +0 recvfrom(3, ..., 20, 0, ..., ...) = 10";
+    for mode in MODES {
+        assert_eq!(verdict(text, mode), Verdict::Pass, "{mode:?}");
+    }
 }

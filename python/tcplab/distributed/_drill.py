@@ -86,16 +86,24 @@ def _spread(client: Client, source: _work.Source, scripts: Sequence[str]) -> Ite
         for numbers in batches.cut(range(len(scripts))):
 
             def submit(token: str, numbers: Sequence[int] = numbers) -> Future:
-                paths = [Path(scripts[number]) for number in numbers]
+                folders = [_folder(Path(scripts[number])) for number in numbers]
                 name = _flow.key("drill", "scripts", _points.words(numbers), token)
-                names, texts = [path.name for path in paths], [path.read_bytes() for path in paths]
-                return client.submit(_work.scripts, source, names, texts, key=name, pure=False)
+                return client.submit(_work.scripts, source, folders, key=name, pure=False)
 
             yield Job(numbers, 1, submit)
 
     for numbers, (document, cpu_s) in _flow.flow(client, jobs()):
         batches.learn(len(numbers), cpu_s)
         yield numbers, document
+
+
+def _folder(script: Path) -> dict[str, bytes]:
+    """What a worker needs of a script's folder: the script first, then its `defaults.sh`."""
+    files = {script.name: script.read_bytes()}
+    defaults = script.with_name("defaults.sh")
+    if defaults.is_file():
+        files[defaults.name] = defaults.read_bytes()
+    return files
 
 
 def _together(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:

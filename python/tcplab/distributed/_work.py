@@ -94,12 +94,12 @@ def points(source: Source, numbers: str) -> Batch:
         return Batch({int(one.name): read(one) for one in done}, cpu_s)
 
 
-def scripts(source: Source, names: Sequence[str], texts: Sequence[bytes]) -> tuple[dict[str, Any], float]:
-    """Runs scripts; their document, in which a script is called by its place."""
+def scripts(source: Source, folders: Sequence[dict[str, bytes]]) -> tuple[dict[str, Any], float]:
+    """Runs the first file of each folder; their document, in which a script is called by its place."""
     with folder(source) as (here, command):
-        paths = [Path(str(place)) / name for place, name in enumerate(names)]
-        for path, text in zip(paths, texts):
-            write(here / path.parent, {path.name: text})
+        paths = [Path(str(place)) / next(iter(files)) for place, files in enumerate(folders)]
+        for path, files in zip(paths, folders):
+            write(here / path.parent, files)
         said: list[_command.Answer] = []
         cpu_s = command(["drill", *map(str, paths), *source.options, "--jobs=1"], expected=(0, 1, 4), said=said)
         return said[0].document, cpu_s

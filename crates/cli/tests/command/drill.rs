@@ -201,6 +201,50 @@ fn shell_lines_are_never_run() {
 }
 
 #[test]
+fn defaults_are_those_of_the_file_beside_the_script() {
+    let script = format!("`./defaults.sh`\n{PASSES}");
+    let without_sack = script.replace(",nop,nop,sackOK>\n+.01", ">\n+.01");
+    let folder = folder(&[("a.pkt", &script), ("b.pkt", &without_sack)]);
+    let run = drill(folder.path(), &["-4", "-v"]);
+    assert!(
+        run.out.contains("needs shell `./defaults.sh`"),
+        "{}",
+        run.out
+    );
+    let write = |text: &str| fs::write(folder.path().join("defaults.sh"), text).unwrap();
+    write("#!/bin/bash\n# SACK is off.\nsysctl -q net.ipv4.tcp_sack=0\n");
+    let run = drill(folder.path(), &["-4", "-v"]);
+    assert!(
+        run.out.contains("FAIL") && run.out.contains("a.pkt (ipv4)"),
+        "{}",
+        run.out
+    );
+    assert!(
+        run.out.ends_with("1 passed, 1 failed, 0 skipped\n"),
+        "{}",
+        run.out
+    );
+    write("touch x");
+    let run = drill(folder.path(), &["-4", "-v"]);
+    assert!(run.out.contains("needs shell `touch x`"), "{}", run.out);
+}
+
+#[test]
+fn scripts_for_another_system_are_skipped_by_name() {
+    let names = "`sysctl -w net.inet.tcp.rexmit_min=30`\n";
+    let mode = "--ip_version=ipv4\n";
+    let folder = folder(&[("a.pkt", &format!("{mode}{names}{PASSES}"))]);
+    let run = drill(folder.path(), &["-v"]);
+    assert_eq!(run.code, 4, "{}", run.out);
+    for expected in [
+        "(ipv4): names net.inet.tcp.rexmit_min, a FreeBSD sysctl",
+        "(ipv6): --ip_version=ipv4: it is for that mode only",
+    ] {
+        assert!(run.out.contains(expected), "{}", run.out);
+    }
+}
+
+#[test]
 fn what_is_no_script_fails_with_its_place_and_what_is_no_path_ends_with_2() {
     let folder = folder(&[("a.pkt", "0 socket(..., SOCK_STREAM, IPPROTO_TCP = 3\n")]);
     let run = drill(folder.path(), &["-4"]);

@@ -77,6 +77,11 @@ impl<'a> Lexer<'a> {
         let kind = match first {
             '"' | '`' => self.quoted(first)?,
             '%' if rest.starts_with("%{") => self.code()?,
+            '#' if rest.starts_with("#ifdef") => self.ifdef()?,
+            '#' if rest.starts_with("#endif") => {
+                self.advance("#endif".len());
+                Kind::Endif
+            }
             _ => {
                 let (kind, len) = longest(rest, first);
                 let text = self.advance(len);
@@ -141,6 +146,19 @@ impl<'a> Lexer<'a> {
                 .unwrap_or_default()
                 .trim_matches([' ', '\t']),
         ))
+    }
+
+    /// `#ifdef NAME`
+    fn ifdef(&mut self) -> Result<Kind<'a>, ScriptError> {
+        let after = &self.rest()["#ifdef".len()..];
+        let name = after.trim_start_matches([' ', '\t']);
+        let (blanks, len) = (after.len() - name.len(), run(name.as_bytes(), is_word));
+        if blanks == 0 || len == 0 {
+            let what = "`#ifdef` needs a name: `#ifdef Linux`";
+            return Err(ScriptError::new(self.place, what));
+        }
+        self.advance("#ifdef".len() + blanks);
+        Ok(Kind::Ifdef(self.advance(len)))
     }
 
     fn no_end(&self, what: &str, mark: &str) -> ScriptError {

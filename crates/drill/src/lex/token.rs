@@ -40,6 +40,10 @@ pub enum Kind<'a> {
     Shell(&'a str),
     /// Code: what is inside.
     Code(&'a str),
+    /// `#ifdef NAME`: the name.
+    Ifdef(&'a str),
+    /// `#endif`
+    Endif,
     /// An IPv4 address.
     Ipv4(&'a str),
     /// An IPv6 address.
@@ -57,9 +61,12 @@ pub const KEYWORDS: &[&str] = &[
     "sin_addr",
     "msg_name",
     "msg_iov",
+    "iov_base",
+    "iov_len",
     "msg_flags",
     "msg_control",
     "cmsg_data",
+    "cmsg_len",
     "cmsg_level",
     "cmsg_type",
     "ee_errno",
@@ -101,6 +108,8 @@ pub const KEYWORDS: &[&str] = &[
     "label",
     "tc",
     "ttl",
+    "hlim",
+    "class",
     "inet_addr",
     "inet6_addr",
     "ack",
@@ -152,6 +161,8 @@ impl<'a> Kind<'a> {
             Kind::Code(_) => Kind::Code(text),
             Kind::Ipv4(_) => Kind::Ipv4(text),
             Kind::Ipv6(_) => Kind::Ipv6(text),
+            Kind::Ifdef(_) => Kind::Ifdef(text),
+            Kind::Endif => Kind::Endif,
             Kind::Ellipsis => Kind::Ellipsis,
             Kind::Char(c) => Kind::Char(c),
         }
@@ -182,6 +193,8 @@ impl<'a> Kind<'a> {
             Kind::Str(s) => format!("the string \"{}\"", cut(s)).into(),
             Kind::Shell(s) => format!("the shell line `{}`", cut(s)).into(),
             Kind::Code(_) => "a block of code".into(),
+            Kind::Ifdef(name) => format!("`#ifdef {}`", cut(name)).into(),
+            Kind::Endif => "`#endif`".into(),
             Kind::Ellipsis => "`...`".into(),
             Kind::Char(c) => format!("`{}`", c.escape_debug()).into(),
         }

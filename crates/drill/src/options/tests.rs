@@ -107,14 +107,6 @@ fn what_is_wrong_is_said_with_its_place() {
             "1:1: --strict_segments takes no value",
         ),
         (
-            "--wire_client",
-            "1:1: --wire_client asks for two machines and a real network, but scripts run on one host here",
-        ),
-        (
-            "--so_filename=x.so",
-            "1:1: --so_filename asks for a TCP in a shared object; choose a stack with --on",
-        ),
-        (
             "--code_command=perl",
             "1:1: --code_command=perl: expected `python3`: code is evaluated here, no program is run",
         ),
@@ -128,6 +120,28 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
     ] {
         assert_eq!(of(head, IpMode::Ipv4).unwrap_err(), expected, "{head}");
+    }
+}
+
+#[test]
+fn options_for_what_is_not_there_skip_the_script() {
+    for (head, expected) in [
+        (
+            "--wire_client",
+            "--wire_client asks for two machines and a real network, but scripts run on one host here",
+        ),
+        (
+            "--so_filename=x.so",
+            "--so_filename asks for a TCP in a shared object; choose a stack with --on",
+        ),
+    ] {
+        let script = parse(&format!("{head} 0 > S 0:0(0)"), &Defines::new()).unwrap();
+        assert_eq!(script.lacks[0].value, expected);
+        assert!(Settings::of(&script, IpMode::Ipv4, &[]).is_ok(), "{head}");
+        // On the command line it is an error.
+        let name = script.options[0].value.0.clone();
+        let wrong = Settings::of(&script, IpMode::Ipv4, &[(name, None)]).unwrap_err();
+        assert_eq!(wrong.what, expected);
     }
 }
 

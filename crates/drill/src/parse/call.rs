@@ -4,14 +4,17 @@ use super::cursor::Cursor;
 use super::structs;
 use crate::error::ScriptError;
 use crate::lex::Kind;
-use crate::script::{At, CallSpec, Expr, Time};
+use crate::script::{At, CallSpec, Expr, Place, Time};
+use crate::symbols::{self, Foreign};
 
 /// Most operands of one `|` chain.
 const MAX_OPERANDS: usize = 64;
 
 pub fn call(cursor: &mut Cursor<'_>, time: Time) -> Result<CallSpec, ScriptError> {
     let ends = end_time(cursor, time)?;
+    let place = cursor.place();
     let name = cursor.word("the name of a system call")?;
+    foreign(cursor, place, &name.value)?;
     cursor.expect("(")?;
     let args = match cursor.peek() {
         Some(Kind::Char(')')) => Vec::new(),
@@ -106,6 +109,7 @@ fn operand(cursor: &mut Cursor<'_>) -> Result<At<Expr>, ScriptError> {
         }
         Some(Kind::Word(word)) => {
             cursor.bump();
+            foreign(cursor, place, word)?;
             match cursor.eat("=") {
                 true => Expr::Assign(word.to_string(), Box::new(expression(cursor)?)),
                 false => Expr::Word(word.to_string()),
@@ -127,6 +131,16 @@ fn operand(cursor: &mut Cursor<'_>) -> Result<At<Expr>, ScriptError> {
         ),
     };
     Ok(At { place, value })
+}
+
+/// Notes a word that only other systems have.
+fn foreign(cursor: &mut Cursor<'_>, place: Place, word: &str) -> Result<(), ScriptError> {
+    match symbols::foreign(word) {
+        Some((Foreign::Protocol(_), what)) => return Err(cursor.give_up(place, what)),
+        Some((Foreign::FreeBsd(_), what)) => cursor.lack(place, what),
+        None => {}
+    }
+    Ok(())
 }
 
 /// `[a, b]`

@@ -6,6 +6,9 @@ use crate::error::ScriptError;
 use crate::lex::{Kind, Token};
 use crate::script::{At, Place};
 
+/// The name that `#ifdef` finds defined without `-D`: the hosts under test behave as Linux.
+const SYSTEM: &str = "Linux";
+
 /// Deepest nesting of expressions.
 const MAX_DEPTH: u32 = 32;
 
@@ -16,6 +19,9 @@ pub struct Cursor<'a> {
     /// What was looked for at this token, in order.
     tried: Vec<&'static str>,
     depth: u32,
+    /// What was read and is not there ([`crate::script::Script::lacks`]).
+    pub lacks: Vec<At<String>>,
+    has_given_up: bool,
 }
 
 impl<'a> Cursor<'a> {
@@ -26,7 +32,26 @@ impl<'a> Cursor<'a> {
             at: 0,
             tried: Vec::new(),
             depth: 0,
+            lacks: Vec::new(),
+            has_given_up: false,
         }
+    }
+
+    /// Notes what a script asks for that is not there; reading goes on.
+    pub fn lack(&mut self, place: Place, what: impl Into<String>) {
+        self.lacks.push(At::new(place, what.into()));
+    }
+
+    /// Notes it; what follows cannot be read.
+    pub fn give_up(&mut self, place: Place, what: impl Into<String>) -> ScriptError {
+        let what = what.into();
+        self.lack(place, what.clone());
+        self.has_given_up = true;
+        ScriptError::new(place, what)
+    }
+
+    pub fn has_given_up(&self) -> bool {
+        self.has_given_up
     }
 
     pub fn is_at_end(&self) -> bool {
@@ -81,26 +106,60 @@ impl<'a> Cursor<'a> {
         self.tried.clear();
     }
 
-    /// The same from here on, with values in the place of symbols.
-    pub fn substituted<'b>(self, values: &BTreeMap<&'b str, Kind<'b>>) -> Cursor<'b>
+    /// The same from here on, with values in the place of symbols, without what an `#ifdef` leaves out.
+    ///
+    /// # Errors
+    /// An `#ifdef` inside another one, without its end, or an end without one.
+    pub fn substituted<'b>(
+        self,
+        values: &BTreeMap<&'b str, Kind<'b>>,
+    ) -> Result<Cursor<'b>, ScriptError>
     where
         'a: 'b,
     {
-        let mut tokens: Vec<Token<'b>> = self.tokens;
-        for token in tokens.iter_mut().skip(self.at) {
-            if let Kind::Word(word) = token.kind
-                && let Some(value) = values.get(word)
-            {
-                token.kind = *value;
+        let mut tokens: Vec<Token<'b>> = Vec::with_capacity(self.tokens.len());
+        // Where an `#ifdef` that is open stands, and whether its lines count.
+        let mut open: Option<(Place, bool)> = None;
+        for (number, mut token) in self.tokens.into_iter().enumerate() {
+            if number < self.at {
+                tokens.push(token);
+                continue;
             }
+            match (token.kind, open) {
+                (Kind::Ifdef(name), None) => {
+                    let counts = name == SYSTEM || values.contains_key(name);
+                    open = Some((token.place, counts));
+                    continue;
+                }
+                (Kind::Ifdef(_), Some((at, _))) => {
+                    let what = format!("the `#ifdef` of line {} is not closed yet", at.line);
+                    return Err(ScriptError::new(token.place, what));
+                }
+                (Kind::Endif, Some(_)) => {
+                    open = None;
+                    continue;
+                }
+                (Kind::Endif, None) => {
+                    return Err(ScriptError::new(token.place, "`#endif` without `#ifdef`"));
+                }
+                (_, Some((_, false))) => continue,
+                (Kind::Word(word), _) => token.kind = *values.get(word).unwrap_or(&token.kind),
+                _ => {}
+            }
+            tokens.push(token);
         }
-        Cursor {
-            text: self.text,
-            tokens,
-            at: self.at,
-            tried: Vec::new(),
-            depth: 0,
+        if let Some((place, _)) = open {
+            return Err(ScriptError::new(
+                place,
+                "`#endif` of this `#ifdef` is missing",
+            ));
         }
+        let (at, lacks) = (self.at, self.lacks);
+        Ok(Cursor {
+            at,
+            lacks,
+            ..Cursor::new(self.text, tokens)
+        })
     }
 
     /// Whether this keyword, sign or `...` is next.
@@ -115,6 +174,15 @@ impl<'a> Cursor<'a> {
             true => self.bump(),
             false if self.tried.contains(&what) => {}
             false => self.tried.push(what),
+        }
+        is_it
+    }
+
+    /// Takes what another packetdrill writes here: messages do not offer it.
+    pub fn eat_foreign(&mut self, what: &str) -> bool {
+        let is_it = self.is(what);
+        if is_it {
+            self.bump();
         }
         is_it
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::cursor::Cursor;
 use crate::error::ScriptError;
 use crate::lex::Kind;
+use crate::options::refused;
 use crate::script::{At, ScriptOption};
 
 /// Symbols with their values, as `-D NAME=VALUE` gives them. A later value of a name takes the place of the earlier.
@@ -66,6 +67,9 @@ pub fn options(
             true => Some(value(cursor, name, defines)?),
             false => None,
         };
+        if let Some(reason) = refused(name) {
+            cursor.lack(place, format!("--{name} {reason}"));
+        }
         out.push(At::new(place, (name.to_string(), value)));
     }
     Ok(out)

@@ -28,19 +28,27 @@ pub fn parse(text: &str, defines: &Defines) -> Result<Script, ScriptError> {
     let mut head = Cursor::new(text, lex::tokens(text)?);
     let options = define::options(&mut head, defines)?;
     let values = define::values(&options, defines)?;
-    let mut cursor = head.substituted(&values);
+    let mut cursor = head.substituted(&values)?;
     let mut script = Script {
         options: options.clone(),
         ..Script::default()
     };
     script.init = shell(&mut cursor);
     while !cursor.is_at_end() && !matches!(cursor.peek(), Some(Kind::Shell(_))) {
-        script.events.push(event(&mut cursor)?);
+        match event(&mut cursor) {
+            Ok(event) => script.events.push(event),
+            Err(_) if cursor.has_given_up() => {
+                script.lacks = cursor.lacks;
+                return Ok(script);
+            }
+            Err(wrong) => return Err(wrong),
+        }
     }
     if script.events.is_empty() {
         return Err(cursor.fail("the time of the first event (`0`, `+.1`)"));
     }
     script.cleanup = shell(&mut cursor);
+    script.lacks = std::mem::take(&mut cursor.lacks);
     match cursor.is_at_end() {
         true => Ok(script),
         false => {

@@ -24,6 +24,7 @@ pub fn packet(cursor: &mut Cursor<'_>) -> Result<PacketSpec, ScriptError> {
         }
     };
     let outer = outer(cursor)?;
+    let early_quote = early_quote(cursor)?;
     let ip_place = cursor.place();
     let ip = ip_info(cursor)?;
     if ip.tos == Tos::EitherEct && direction == Direction::In {
@@ -32,7 +33,17 @@ pub fn packet(cursor: &mut Cursor<'_>) -> Result<PacketSpec, ScriptError> {
             "`ect01` is for packets that leave (`>`) only: say which of the two arrives",
         ));
     }
-    let (psp_spi, body) = body(cursor, direction)?;
+    let (psp_spi, mut body) = body(cursor, direction)?;
+    if let Some(quoted) = early_quote {
+        match &mut body {
+            Body::Icmp(icmp) if icmp.quoted.is_none() => icmp.quoted = Some(quoted),
+            _ => {
+                return Err(
+                    cursor.error("only `icmp` quotes a packet (`[1:1461(1460)]`), and only one")
+                );
+            }
+        }
+    }
     if matches!(body, Body::Udp { .. }) && matches!(ip.tos, Tos::Ecn(_)) {
         return Err(ScriptError::new(
             ip_place,
@@ -125,7 +136,7 @@ fn ip_info(cursor: &mut Cursor<'_>) -> Result<IpInfo, ScriptError> {
     loop {
         if cursor.eat("flowlabel") {
             info.flow_label = cursor.bits(20, "the flow label")?;
-        } else if cursor.eat("ttl") {
+        } else if cursor.eat("ttl") || cursor.eat_foreign("hlim") {
             info.ttl = cursor.unsigned("the time to live")?;
         } else {
             info.tos = tos(cursor)?;
@@ -149,7 +160,9 @@ fn tos(cursor: &mut Cursor<'_>) -> Result<Tos, ScriptError> {
             return Ok(tos);
         }
     }
-    cursor.expect("tos")?;
+    if !cursor.eat_foreign("class") {
+        cursor.expect("tos")?;
+    }
     cursor.unsigned("the traffic class").map(Tos::Byte)
 }
 
@@ -160,12 +173,24 @@ fn body(cursor: &mut Cursor<'_>, direction: Direction) -> Result<(Option<u32>, B
     if cursor.eat("icmp") {
         return Ok((None, Body::Icmp(icmp(cursor)?)));
     }
+    other_protocol(cursor)?;
     let mut psp_spi = None;
     if cursor.eat("encap") {
         cursor.expect("psp spi")?;
         psp_spi = Some(cursor.bits(32, "the SPI")?);
     }
     Ok((psp_spi, Body::Tcp(tcp(cursor, direction)?)))
+}
+
+/// Packets of protocols that no target has: what follows has a grammar of its own.
+fn other_protocol(cursor: &mut Cursor<'_>) -> Result<(), ScriptError> {
+    match cursor.peek() {
+        Some(Kind::Word(word @ ("sctp" | "udplite"))) => {
+            let what = format!("{word} is not supported: packets are TCP, UDP or ICMP");
+            Err(cursor.give_up(cursor.place(), what))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// `SRC > DST`, if it stands there.
@@ -206,6 +231,7 @@ fn tcp(cursor: &mut Cursor<'_>, direction: Direction) -> Result<TcpSpec, ScriptE
         true => tcp_option::options(cursor, place)?,
         false => Some(Vec::new()),
     };
+    udp_around(cursor)?;
     if direction == Direction::In {
         if options.is_none() {
             return Err(ScriptError::new(
@@ -229,6 +255,18 @@ fn tcp(cursor: &mut Cursor<'_>, direction: Direction) -> Result<TcpSpec, ScriptE
         urgent,
         options,
     })
+}
+
+/// `/udp(SRC > DST)` behind a segment: TCP inside UDP, as FreeBSD has it.
+fn udp_around(cursor: &mut Cursor<'_>) -> Result<(), ScriptError> {
+    let place = cursor.place();
+    if cursor.eat_foreign("/") {
+        cursor.expect("udp (")?;
+        ports(cursor)?.ok_or_else(|| cursor.fail("`SRC > DST`, two ports"))?;
+        cursor.expect(")")?;
+        cursor.lack(place, "TCP inside UDP (`/udp`) is not supported");
+    }
+    Ok(())
 }
 
 /// `S.`, `.`, `-`, `SEW`, `P.5`
@@ -289,6 +327,11 @@ fn letters(text: &str) -> Result<Flags, String> {
 /// `first:last(len)`
 fn seq(cursor: &mut Cursor<'_>) -> Result<SeqRange, ScriptError> {
     let place = cursor.place();
+    if cursor.eat_foreign("...") {
+        let len = in_parentheses(cursor)?;
+        cursor.lack(place, "any sequence number (`...`) is not supported");
+        return Ok(SeqRange { start: 0, len });
+    }
     let start: u32 = cursor.unsigned("the first sequence number (`1:1001(1000)`)")?;
     cursor.expect(":")?;
     let end: u32 = cursor.unsigned("the last sequence number")?;
@@ -302,11 +345,21 @@ fn seq(cursor: &mut Cursor<'_>) -> Result<SeqRange, ScriptError> {
             ),
         ));
     }
+    let mark = cursor.place();
+    if cursor.eat_foreign("!") {
+        cursor.lack(mark, "sequence numbers of the wire (`!`) are not supported");
+    }
     Ok(SeqRange { start, len })
 }
 
 fn icmp(cursor: &mut Cursor<'_>) -> Result<IcmpSpec, ScriptError> {
     let kind = cursor.word("the ICMP type (`unreachable`, `echo_request`, `type_N`)")?;
+    if kind.value == "router_advertisement" {
+        cursor.lack(
+            kind.place,
+            "router advertisements are not supported: the route is given",
+        );
+    }
     let code = match cursor.peek() {
         Some(Kind::Word(_)) => Some(cursor.word("an ICMP code")?),
         _ => None,
@@ -314,17 +367,7 @@ fn icmp(cursor: &mut Cursor<'_>) -> Result<IcmpSpec, ScriptError> {
     let mtu = cursor.number_of("mtu", "the MTU")?;
     let echo_id = cursor.number_of("id", "the identifier")?.unwrap_or(0);
     let quoted = match cursor.eat("[") {
-        true => {
-            let quoted = if cursor.eat("udp") {
-                Quoted::Udp(in_parentheses(cursor)?)
-            } else if cursor.eat("raw") {
-                Quoted::Raw(in_parentheses(cursor)?)
-            } else {
-                Quoted::Tcp(seq(cursor)?)
-            };
-            cursor.expect("]")?;
-            Some(quoted)
-        }
+        true => Some(quoted(cursor)?),
         false => None,
     };
     Ok(IcmpSpec {
@@ -334,4 +377,38 @@ fn icmp(cursor: &mut Cursor<'_>) -> Result<IcmpSpec, ScriptError> {
         echo_id,
         quoted,
     })
+}
+
+/// What stands behind `[`, up to `]`.
+fn quoted(cursor: &mut Cursor<'_>) -> Result<Quoted, ScriptError> {
+    other_protocol(cursor)?;
+    let quoted = if cursor.eat("udp") {
+        Quoted::Udp(in_parentheses(cursor)?)
+    } else if cursor.eat("raw") {
+        Quoted::Raw(in_parentheses(cursor)?)
+    } else {
+        let seq = seq(cursor)?;
+        udp_around(cursor)?;
+        Quoted::Tcp(seq)
+    };
+    cursor.expect("]")?;
+    Ok(quoted)
+}
+
+/// `[1:1461(1460)] icmp ...`: what is quoted stands before the message, as in packetdrill's first release.
+fn early_quote(cursor: &mut Cursor<'_>) -> Result<Option<Quoted>, ScriptError> {
+    let is_quote = match (cursor.peek(), cursor.peek_at(1)) {
+        (Some(Kind::Char('[')), Some(next)) => {
+            matches!(next, Kind::Int(_))
+                || next.is("udp")
+                || next.is("raw")
+                || matches!(next, Kind::Word("sctp" | "udplite"))
+        }
+        _ => false,
+    };
+    if !is_quote {
+        return Ok(None);
+    }
+    cursor.expect("[")?;
+    quoted(cursor).map(Some)
 }

@@ -17,9 +17,7 @@ pub fn braces(cursor: &mut Cursor<'_>) -> Result<Expr, ScriptError> {
     let value = match cursor.peek() {
         Some(Kind::Keyword("sa_family")) => sock_addr(cursor)?,
         Some(Kind::Keyword("msg_name")) => msg_hdr(cursor)?,
-        Some(Kind::Keyword("cmsg_level")) => {
-            Expr::Cmsg(fields(cursor, "cmsg_level cmsg_type cmsg_data", expression)?.into())
-        }
+        Some(Kind::Keyword("cmsg_level" | "cmsg_len")) => cmsg(cursor)?,
         Some(Kind::Keyword("scm_sec")) => {
             let [sec, nsec] = fields(cursor, "scm_sec scm_nsec", number)?;
             Expr::ScmTimestamping { sec, nsec }
@@ -37,6 +35,10 @@ pub fn braces(cursor: &mut Cursor<'_>) -> Result<Expr, ScriptError> {
         Some(Kind::Keyword("flags" | "Flags")) => Expr::Gre(gre(cursor)?),
         Some(Kind::Char('}')) => Expr::MplsStack(Vec::new()),
         Some(Kind::Char('(')) => Expr::MplsStack(mpls_stack(cursor)?),
+        Some(Kind::Keyword("iov_base")) => {
+            cursor.expect("iov_base = ... , iov_len =")?;
+            iov_len(cursor)?
+        }
         Some(Kind::Ellipsis) if cursor.peek_at(1) == Some(Kind::Char(',')) => iovec(cursor)?,
         _ => Expr::Group(list(cursor)?),
     };
@@ -113,20 +115,44 @@ fn msg_hdr(cursor: &mut Cursor<'_>) -> Result<Expr, ScriptError> {
     cursor.expect(") =")?;
     let iov = array(cursor)?;
     cursor.expect(",")?;
+    // FreeBSD's packetdrill has them the other way round.
+    let early = cursor.is("msg_control");
+    let mut control = At::new(cursor.place(), Expr::List(Vec::new()));
+    if early {
+        control = msg_control(cursor)?;
+        cursor.expect(",")?;
+    }
     let flags = field(cursor, "msg_flags")?;
-    let control = match cursor.eat(",") {
-        true => {
-            cursor.expect("msg_control =")?;
-            array(cursor)?
-        }
-        false => At::new(cursor.place(), Expr::List(Vec::new())),
-    };
+    if !early && cursor.eat(",") {
+        control = msg_control(cursor)?;
+    }
     Ok(Expr::MsgHdr(Box::new(MsgHdr {
         iov_len,
         iov,
         flags,
         control,
     })))
+}
+
+/// `msg_control=[...]`; `msg_control(LEN)=[...]` says its bytes, which are counted here in any case.
+fn msg_control(cursor: &mut Cursor<'_>) -> Result<At<Expr>, ScriptError> {
+    cursor.expect("msg_control")?;
+    if cursor.eat("(") {
+        cursor.unsigned::<u32>("the length of the control messages")?;
+        cursor.expect(")")?;
+    }
+    cursor.expect("=")?;
+    array(cursor)
+}
+
+/// `cmsg_level=, cmsg_type=, cmsg_data=`, perhaps with `cmsg_len=` before: it follows from the data.
+fn cmsg(cursor: &mut Cursor<'_>) -> Result<Expr, ScriptError> {
+    if cursor.is("cmsg_len") {
+        field(cursor, "cmsg_len")?;
+        cursor.expect(",")?;
+    }
+    let parts = fields(cursor, "cmsg_level cmsg_type cmsg_data", expression)?;
+    Ok(Expr::Cmsg(parts.into()))
 }
 
 fn poll_fd(cursor: &mut Cursor<'_>) -> Result<Expr, ScriptError> {
@@ -163,6 +189,10 @@ fn epoll_event(cursor: &mut Cursor<'_>) -> Result<Expr, ScriptError> {
 /// `..., N`
 fn iovec(cursor: &mut Cursor<'_>) -> Result<Expr, ScriptError> {
     cursor.expect("... ,")?;
+    iov_len(cursor)
+}
+
+fn iov_len(cursor: &mut Cursor<'_>) -> Result<Expr, ScriptError> {
     let len = At::new(
         cursor.place(),
         Expr::Int(cursor.int("the buffer's length")?),

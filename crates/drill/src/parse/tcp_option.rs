@@ -95,6 +95,14 @@ fn option(cursor: &mut Cursor<'_>) -> Result<TcpOption, ScriptError> {
         return hex(cursor, 36).map(TcpOption::FastOpenExp);
     }
     if cursor.eat("md5") {
+        if let Some(Kind::Word("valid")) = cursor.peek() {
+            cursor.lack(
+                cursor.place(),
+                "digests that packetdrill makes (`md5 valid`) are not supported",
+            );
+            cursor.bump();
+            return Ok(TcpOption::Md5(vec![0; 16]));
+        }
         let digest = hex(cursor, 16)?;
         return match digest.is_empty() {
             true => Err(cursor.fail("the digest as hexadecimal digits")),

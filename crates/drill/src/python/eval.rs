@@ -36,9 +36,14 @@ pub fn eval(expr: &Expr, vars: &Vars) -> Result<Value, Trouble> {
 
 /// The value of a variable.
 pub fn name(name: &str, vars: &Vars) -> Result<Value, Trouble> {
-    vars.get(name)
-        .cloned()
-        .ok_or_else(|| Trouble::Wrong(format!("the name `{name}` has no value here")))
+    vars.get(name).cloned().ok_or_else(|| {
+        let what = format!("the name `{name}` has no value here");
+        match super::MEMORY_NAMES.contains(&name) {
+            // The target cannot tell.
+            true => Trouble::NeedsPython(what),
+            false => Trouble::Wrong(what),
+        }
+    })
 }
 
 fn all(items: &[Expr], vars: &Vars) -> Result<Vec<Value>, Trouble> {

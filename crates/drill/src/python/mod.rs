@@ -107,6 +107,19 @@ const CONSTANTS: &[&str] = &[
     "TCPI_OPT_TFO_CHILD",
 ];
 
+/// The names that packetdrill takes from getsockopt(SO_MEMINFO), in their order there.
+pub const MEMORY_NAMES: [&str; 9] = [
+    "SK_MEMINFO_RMEM_ALLOC",
+    "SK_MEMINFO_RCVBUF",
+    "SK_MEMINFO_WMEM_ALLOC",
+    "SK_MEMINFO_SNDBUF",
+    "SK_MEMINFO_FWD_ALLOC",
+    "SK_MEMINFO_WMEM_QUEUED",
+    "SK_MEMINFO_OPTMEM",
+    "SK_MEMINFO_BACKLOG",
+    "SK_MEMINFO_DROPS",
+];
+
 /// The names that packetdrill takes from `struct tcp_info`, all with the kernel's own spelling.
 pub const TCP_INFO_NAMES: &[&str] = &[
     "tcpi_state",

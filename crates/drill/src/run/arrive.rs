@@ -58,7 +58,12 @@ impl<T: Target + ?Sized> Runner<'_, T> {
                 socket.script.remote.isn = tcp.seq;
                 socket.live.remote.isn = tcp.seq;
             }
-            (_, None) if settings.is_anyip && packet.protocol() != protocol::TCP => {
+            // A datagram to a socket that is bound and not connected comes from where the script's packets come.
+            (state, None)
+                if packet.protocol() != protocol::TCP
+                    && (settings.is_anyip
+                        || (state == State::New && packet.protocol() == protocol::UDP)) =>
+            {
                 let (local, remote) = (&mut socket.live.local.addr, &mut socket.live.remote.addr);
                 local.set_ip(settings.network.local);
                 remote.set_ip(settings.network.remote);

@@ -37,7 +37,8 @@ use self::time::{Due, Last, OffTime, Tolerance, is_absolute};
 use crate::options::Settings;
 use crate::packet::{Packet, Shown, line};
 use crate::python::Vars;
-use crate::script::{Action, At, Direction, Event, Place, Script};
+use crate::script::{Action, At, Direction, Event, Place, Script, ScriptOption};
+use crate::shell::{Growth, Step};
 use crate::target::{Happening, Target, TargetError};
 
 /// A script may last this long: nothing that the host repeats for ever keeps it going.
@@ -66,6 +67,7 @@ pub fn run<T: Target + ?Sized>(script: &Script, settings: &Settings, target: &mu
         blocked: None,
         last: None,
         vars: Vars::default(),
+        counted: Vec::new(),
         entries: Vec::new(),
         happenings: 0,
         next_port: FIRST_REMOTE_PORT,
@@ -97,12 +99,17 @@ pub(super) fn fail(place: Place, why: impl Into<String>) -> Stop {
     }))
 }
 
-/// What the target cannot do.
-fn cannot(place: Place, error: TargetError) -> Stop {
+/// What cannot be done here.
+fn skip(place: Place, why: String) -> Stop {
     Stop::Skip {
         line: place.line,
-        why: error.0,
+        why,
     }
+}
+
+/// What the target cannot do.
+fn cannot(place: Place, error: TargetError) -> Stop {
+    skip(place, error.0)
 }
 
 /// A packet that the host sent and that no event has taken yet.
@@ -129,6 +136,8 @@ struct Runner<'a, T: ?Sized> {
     last: Option<Last>,
     /// What code left for later code.
     vars: Vars,
+    /// The counters when nstat was last called.
+    counted: Vec<(String, i64)>,
     entries: Vec<Entry>,
     happenings: u32,
     next_port: u16,
@@ -136,8 +145,15 @@ struct Runner<'a, T: ?Sized> {
 
 impl<'a, T: Target + ?Sized> Runner<'a, T> {
     fn script(&mut self, script: &'a Script) -> Result<(), Stop> {
+        self.is_for_this_mode(script)?;
+        for path in &self.settings.init_scripts {
+            self.shell(&At::new(Place::default(), path.clone()))?;
+        }
         if let Some(init) = &script.init {
             self.shell(init)?;
+        }
+        if let Some(lack) = script.lacks.first() {
+            return Err(skip(lack.place, lack.value.clone()));
         }
         self.begin = self.target.now();
         for event in &script.events {
@@ -150,6 +166,25 @@ impl<'a, T: Target + ?Sized> Runner<'a, T> {
             });
         }
         self.end_of_script()
+    }
+
+    /// A script that names an `--ip_version` runs in that mode only, as in the kernel's runner of selftests.
+    fn is_for_this_mode(&self, script: &Script) -> Result<(), Stop> {
+        let mode = self.settings.network.mode;
+        let other = |option: &&ScriptOption| {
+            let (name, value) = &option.value;
+            name == "ip_version" && value.as_deref().is_some_and(|value| value != mode.word())
+        };
+        match script.options.iter().find(other) {
+            Some(option) => {
+                let value = option.value.1.as_deref().unwrap_or_default();
+                Err(skip(
+                    option.place,
+                    format!("--ip_version={value}: it is for that mode only"),
+                ))
+            }
+            None => Ok(()),
+        }
     }
 
     /// When an event is due.
@@ -310,17 +345,68 @@ impl<'a, T: Target + ?Sized> Runner<'a, T> {
     }
 
     fn shell(&mut self, text: &At<String>) -> Result<(), Stop> {
-        let settings = crate::shell::interpret(&text.value).map_err(|why| Stop::Skip {
-            line: text.place.line,
-            why,
-        })?;
-        for setting in &settings {
-            self.target
-                .set(setting)
-                .map_err(|e| cannot(text.place, e))?;
+        let steps = crate::shell::interpret(&text.value, self.settings.defaults.as_deref())
+            .map_err(|why| skip(text.place, why))?;
+        for step in &steps {
+            self.shell_step(step, text.place)?;
         }
         let now = self.target.now();
         self.note(now, text.place.line, What::Shell(text.value.clone()));
+        Ok(())
+    }
+}
+
+impl<T: Target + ?Sized> Runner<'_, T> {
+    fn shell_step(&mut self, step: &Step, place: Place) -> Result<(), Stop> {
+        match step {
+            Step::Set(setting) => self.target.set(setting).map_err(|e| cannot(place, e)),
+            Step::Counters { wanted, keeps } => self.nstat(wanted.as_ref(), *keeps, place),
+            Step::Listens(port) => match self.target.listens(*port) {
+                Ok(true) => Ok(()),
+                Ok(false) => Err(fail(place, format!("no socket listens on port {port}"))),
+                Err(e) => Err(cannot(place, e)),
+            },
+        }
+    }
+
+    /// nstat(8): it shows the counters that have grown since it was called last.
+    fn nstat(&mut self, wanted: Option<&Growth>, keeps: bool, place: Place) -> Result<(), Stop> {
+        let now = self.target.counters().map_err(|e| cannot(place, e))?;
+        if let Some(Growth { name, by }) = wanted {
+            let before = |name: &str| {
+                let known = self.counted.iter().find(|(known, _)| known == name);
+                known.map_or(0, |(_, value)| *value)
+            };
+            let of_name = now
+                .iter()
+                .filter(|(known, _)| known.contains(name.as_str()));
+            let grown: Vec<i64> = of_name
+                .map(|(known, value)| value.wrapping_sub(before(known)))
+                .collect();
+            if grown.is_empty() {
+                return Err(skip(
+                    place,
+                    format!("nstat: this host has no counter {name}"),
+                ));
+            }
+            if !grown
+                .iter()
+                .any(|n| *n != 0 && by.is_none_or(|by| *n == by))
+            {
+                let by = by.map(|by| format!(" by {by}")).unwrap_or_default();
+                let grown = grown
+                    .iter()
+                    .map(i64::to_string)
+                    .collect::<Vec<_>>()
+                    .join(", ");
+                let what =
+                    format!("nstat: {name} was expected to have grown{by}, and has by {grown}");
+                return Err(fail(place, what));
+            }
+        }
+        if !keeps {
+            self.counted = now;
+        }
         Ok(())
     }
 }

@@ -1,14 +1,10 @@
 //! The commands that are understood.
 
-use super::defaults;
+use super::{Growth, Step, Steps, defaults};
 use crate::target::Setting;
 
 /// Takes one command; what it asks for goes to `out`. False: a shell would find that it failed.
-pub fn command(
-    words: &[String],
-    output: Option<&str>,
-    out: &mut Vec<Setting>,
-) -> Result<bool, String> {
+pub fn command(words: &[String], output: Option<&str>, out: &mut Steps) -> Result<bool, String> {
     let Some((name, args)) = words.split_first() else {
         return Ok(true);
     };
@@ -24,18 +20,23 @@ pub fn command(
         "sysctl" => return sysctl(&args, out),
         "false" => return Ok(false),
         "true" | ":" => {}
-        "nstat" if args.iter().all(|arg| arg.starts_with('-')) => out.push(Setting::Counters(None)),
+        "nstat" if args.iter().all(|arg| arg.starts_with('-')) => out.0.push(Step::Counters {
+            wanted: None,
+            keeps: args == ["-s"],
+        }),
         "ip" => ip(&args, out)?,
         "tc" => tc(&args, out)?,
         "ethtool" => ethtool(&args, out)?,
         // A file in /tmp is whatever the target gives to open(2): zeros.
-        "rm" if is_removal(&args) => out.push(Setting::Nothing),
-        "dd" if is_zeros(&args) => out.push(Setting::Nothing),
+        "rm" if is_removal(&args) => out.set(Setting::Nothing),
+        "dd" if is_zeros(&args) => out.set(Setting::Nothing),
         _ if args.is_empty() && name.ends_with("common/defaults.sh") => {
-            out.extend(defaults::settings())
+            defaults::settings()
+                .into_iter()
+                .for_each(|setting| out.set(setting));
         }
         _ if args.is_empty() && name == "/tmp/sysctl_restore_${PPID}.sh" => {
-            out.push(Setting::RestoreSysctls)
+            out.set(Setting::RestoreSysctls)
         }
         "set_sysctls.py" => set_sysctls(&args, out)?,
         _ => return Err(format!("`{base}` is not understood")),
@@ -43,22 +44,52 @@ pub fn command(
     Ok(true)
 }
 
-/// `nstat | grep NAME`: a counter must have moved. False: it is another pipe.
-pub fn counter(from: &[String], to: &[String], out: &mut Vec<Setting>) -> bool {
-    let to: Vec<&str> = to.iter().map(String::as_str).collect();
-    let (["grep", name] | ["grep", "-q", name]) = to.as_slice() else {
-        return false;
-    };
-    let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric());
-    if !is_name || from != ["nstat"] {
-        return false;
+/// `nstat | grep NAME`, `nstat | grep NAME | grep " 3 "`, and the sockets that listen. None: it is another pipe.
+pub fn pipe(commands: &[&[String]]) -> Option<Step> {
+    let (first, greps) = commands.split_first()?;
+    let patterns: Vec<&str> = greps
+        .iter()
+        .map(|words| grep(words))
+        .collect::<Option<_>>()?;
+    let first: Vec<&str> = first.iter().map(String::as_str).collect();
+    match (first.as_slice(), patterns.as_slice()) {
+        (["nstat", flags @ ..], [name, by @ ..]) if by.len() <= 1 => {
+            let keeps = match flags {
+                [] => false,
+                ["-s"] => true,
+                _ => return None,
+            };
+            let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric());
+            let by = match by.first() {
+                // Blanks on both sides: the whole number of a line.
+                Some(by) => Some(by.strip_prefix(' ')?.strip_suffix(' ')?.parse().ok()?),
+                None => None,
+            };
+            let name = is_name.then(|| (*name).to_string())?;
+            Some(Step::Counters {
+                wanted: Some(Growth { name, by }),
+                keeps,
+            })
+        }
+        (["grep", " 0A ", "/proc/net/tcp", "/proc/net/tcp6"], [port]) => {
+            let port = u16::from_str_radix(port.strip_prefix(':')?, 16).ok()?;
+            Some(Step::Listens(port))
+        }
+        _ => None,
     }
-    out.push(Setting::Counters(Some((*name).to_string())));
-    true
+}
+
+/// The pattern of `grep [-q] PATTERN`.
+fn grep(words: &[String]) -> Option<&str> {
+    match words {
+        [name, pattern] if name == "grep" => Some(pattern),
+        [name, quiet, pattern] if name == "grep" && quiet == "-q" => Some(pattern),
+        _ => None,
+    }
 }
 
 /// `sysctl [-q] [-w] [-e] NAME=VALUE...`
-fn sysctl(args: &[&str], out: &mut Vec<Setting>) -> Result<bool, String> {
+fn sysctl(args: &[&str], out: &mut Steps) -> Result<bool, String> {
     let mut went_well = true;
     let mut may_be_missing = false;
     for arg in args {
@@ -71,15 +102,15 @@ fn sysctl(args: &[&str], out: &mut Vec<Setting>) -> Result<bool, String> {
         }
         let Some((name, value)) = arg.split_once('=') else {
             // It is read, and nobody sees it.
-            out.push(Setting::Nothing);
+            out.set(Setting::Nothing);
             continue;
         };
         let name = sysctl_name(name)?;
         if is_in_linux(&name) {
-            out.push(Setting::Sysctl(name, value.to_string()));
+            out.set(Setting::Sysctl(name, value.to_string()));
         } else if !may_be_missing {
             went_well = false;
-            out.push(Setting::Sysctl(name, value.to_string()));
+            out.set(Setting::Sysctl(name, value.to_string()));
         }
     }
     Ok(went_well)
@@ -105,12 +136,12 @@ fn is_in_linux(name: &str) -> bool {
 }
 
 /// `set_sysctls.py /proc/sys/NAME=VALUE...`
-fn set_sysctls(args: &[&str], out: &mut Vec<Setting>) -> Result<(), String> {
+fn set_sysctls(args: &[&str], out: &mut Steps) -> Result<(), String> {
     for arg in args {
         let (path, value) = arg
             .split_once('=')
             .ok_or_else(|| format!("expected /proc/sys/NAME=VALUE, not `{arg}`"))?;
-        out.push(write_proc(path, value)?);
+        out.set(write_proc(path, value)?);
     }
     Ok(())
 }
@@ -132,20 +163,20 @@ fn write_proc(path: &str, value: &str) -> Result<Setting, String> {
     }
 }
 
-fn echo(args: &[&str], output: Option<&str>, out: &mut Vec<Setting>) -> Result<bool, String> {
+fn echo(args: &[&str], output: Option<&str>, out: &mut Steps) -> Result<bool, String> {
     let args = match args {
         ["-n", rest @ ..] => rest,
         _ => args,
     };
     match output {
-        Some(path) => out.push(write_proc(path, &args.join(" "))?),
-        None => out.push(Setting::Nothing),
+        Some(path) => out.set(write_proc(path, &args.join(" "))?),
+        None => out.set(Setting::Nothing),
     }
     Ok(true)
 }
 
-/// `ip tcp_metrics flush`, `ip [-4|-6] route change|replace DST ...`
-fn ip(args: &[&str], out: &mut Vec<Setting>) -> Result<(), String> {
+/// `ip tcp_metrics flush`, `ip [-4|-6] route change|replace DST ...`, `ip link set dev tun0 mtu N`
+fn ip(args: &[&str], out: &mut Steps) -> Result<(), String> {
     let args = match args {
         ["-4" | "-6", rest @ ..] => rest,
         _ => args,
@@ -153,21 +184,25 @@ fn ip(args: &[&str], out: &mut Vec<Setting>) -> Result<(), String> {
     match args {
         ["tcp_metrics" | "tcpmetrics", "flush"]
         | ["tcp_metrics" | "tcpmetrics", "flush", "all"] => {
-            out.push(Setting::FlushMetrics);
+            out.set(Setting::FlushMetrics);
         }
         ["route" | "ro" | "r", "change" | "replace", _, words @ ..] => {
-            out.push(Setting::Route(owned(words)));
+            out.set(Setting::Route(owned(words)));
+        }
+        ["link", "set", "dev", "tun0", "mtu", mtu] | ["link", "set", "tun0", "mtu", mtu] => {
+            let bytes = mtu.parse().map_err(|_| format!("the MTU `{mtu}` is not a number"))?;
+            out.set(Setting::Mtu(bytes));
         }
         ["route" | "ro" | "r"] | ["route" | "ro" | "r", "show" | "list" | "get", ..] => {
-            out.push(Setting::Nothing)
+            out.set(Setting::Nothing)
         }
-        _ => return Err("of `ip`, `tcp_metrics flush` and `route change` are understood".into()),
+        _ => return Err("of `ip`, `tcp_metrics flush`, `route change` and `link set dev tun0 mtu N` are understood".into()),
     }
     Ok(())
 }
 
 /// `tc qdisc add|replace|change|delete dev tun0 root ...`
-fn tc(args: &[&str], out: &mut Vec<Setting>) -> Result<(), String> {
+fn tc(args: &[&str], out: &mut Steps) -> Result<(), String> {
     match args {
         [
             "qdisc",
@@ -177,13 +212,13 @@ fn tc(args: &[&str], out: &mut Vec<Setting>) -> Result<(), String> {
             "root",
             words @ ..,
         ] if !words.is_empty() => {
-            out.push(Setting::Qdisc(owned(words)));
+            out.set(Setting::Qdisc(owned(words)));
         }
         ["qdisc", "del" | "delete", "dev", "tun0", "root", ..] => {
-            out.push(Setting::Qdisc(Vec::new()))
+            out.set(Setting::Qdisc(Vec::new()))
         }
         ["-s", "qdisc", "show" | "list", ..] | ["qdisc", "show" | "list", ..] => {
-            out.push(Setting::Nothing)
+            out.set(Setting::Nothing)
         }
         _ => {
             return Err(
@@ -195,7 +230,7 @@ fn tc(args: &[&str], out: &mut Vec<Setting>) -> Result<(), String> {
 }
 
 /// `ethtool -K tun0 NAME on|off ...`
-fn ethtool(args: &[&str], out: &mut Vec<Setting>) -> Result<(), String> {
+fn ethtool(args: &[&str], out: &mut Steps) -> Result<(), String> {
     let ["-K" | "--offload" | "--features", "tun0", pairs @ ..] = args else {
         return Err("of `ethtool`, `-K tun0 NAME on|off` is understood".into());
     };
@@ -218,7 +253,7 @@ fn ethtool(args: &[&str], out: &mut Vec<Setting>) -> Result<(), String> {
             "rx-checksumming" => "rx",
             other => other,
         };
-        out.push(Setting::Offload(short.to_string(), is_on));
+        out.set(Setting::Offload(short.to_string(), is_on));
     }
     Ok(())
 }

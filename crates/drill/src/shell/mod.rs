@@ -2,8 +2,8 @@
 //! refused with the words that were not understood.
 //!
 //! What a real shell would not do either is not done: a comment, the right side of `a || b` when `a` goes well. Nothing
-//! here opens a file: the suite's `defaults.sh` and `set_sysctls.py` are known by name, with our own table of what
-//! the first one sets.
+//! here opens a file: `set_sysctls.py` is known by name, and the text of a `defaults.sh` is the caller's business. Of
+//! Google's suite it is known by name as well, with our own table of what it sets.
 
 mod arithmetic;
 mod commands;
@@ -16,16 +16,62 @@ use split::{Command, Joint};
 /// Longest shell line in bytes, and most commands in it.
 const MAX_LINE_BYTES: usize = 64 << 10;
 
-/// What a shell line asks for, in order.
+/// What a command asks for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// A setting of the host.
+    Set(Setting),
+    /// `nstat`: what counters have grown by since it was called last. With `grep`, one of them must have.
+    Counters {
+        /// The one that must have grown.
+        wanted: Option<Growth>,
+        /// They count from the same point as before (`-s`).
+        keeps: bool,
+    },
+    /// `grep " 0A " /proc/net/tcp /proc/net/tcp6 | grep ":1F90"`: a socket must listen on this port.
+    Listens(u16),
+}
+
+/// A counter that must have grown.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Growth {
+    /// A part of its name.
+    pub name: String,
+    /// By how much (`grep " 3 "`); none: by anything.
+    pub by: Option<i64>,
+}
+
+/// Steps in order.
+#[derive(Default)]
+struct Steps(Vec<Step>);
+
+impl Steps {
+    fn set(&mut self, setting: Setting) {
+        self.0.push(Step::Set(setting));
+    }
+}
+
+/// The file that a script names whose text [`interpret`] wants: `./defaults.sh`, as it is written there.
+pub fn defaults_of(script: &str) -> Option<&str> {
+    let mut words = script.split(|c: char| c.is_whitespace() || "`\"';,=".contains(c));
+    words.find(|word| word.ends_with("/defaults.sh"))
+}
+
+/// What a shell line asks for, in order; `defaults` is the text of the `defaults.sh` that it may name.
 ///
 /// # Errors
 /// What was not understood: the words for "skipped: ...".
-pub fn interpret(line: &str) -> Result<Vec<Setting>, String> {
+pub fn interpret(line: &str, defaults: Option<&str>) -> Result<Vec<Step>, String> {
+    let mut out = Steps::default();
+    steps(line, defaults, &mut out)?;
+    Ok(out.0)
+}
+
+fn steps(line: &str, defaults: Option<&str>, out: &mut Steps) -> Result<(), String> {
     if line.len() > MAX_LINE_BYTES {
         return Err("needs shell: the line is very long".into());
     }
     let commands = split::split(line).map_err(|what| format!("needs shell {what}"))?;
-    let mut out = Vec::new();
     let mut went_well = true;
     let mut joint = Joint::Then;
     let mut commands = commands.iter();
@@ -34,49 +80,63 @@ pub fn interpret(line: &str) -> Result<Vec<Setting>, String> {
             Joint::Then => true,
             Joint::And => went_well,
             Joint::Or => !went_well,
-            Joint::Into => return Err(refused(&command.words, NO_PIPE)),
+            // Pipes are taken whole.
+            Joint::Into => false,
         };
         joint = command.next;
         if joint == Joint::Into {
-            joint = pipe(command, commands.next(), is_made, &mut out)?;
+            let mut all = vec![command];
+            while joint == Joint::Into {
+                let to = commands
+                    .next()
+                    .ok_or_else(|| refused(&command.words, NO_PIPE))?;
+                joint = to.next;
+                all.push(to);
+            }
+            let step = pipe(&all)?;
+            if is_made {
+                out.0.push(step);
+            }
             went_well = true;
             continue;
         }
         if is_made {
-            let before = out.len();
-            went_well = commands::command(&command.words, command.output.as_deref(), &mut out)
-                .map_err(|what| refused(&command.words, &what))?;
+            let before = out.0.len();
+            went_well = made(command, defaults, out)?;
             // What the left side of `||` could not do has not happened.
             if !went_well && joint == Joint::Or {
-                out.truncate(before);
+                out.0.truncate(before);
             }
         }
     }
-    Ok(out)
+    Ok(())
+}
+
+/// One command. False: a shell would find that it failed.
+fn made(command: &Command, defaults: Option<&str>, out: &mut Steps) -> Result<bool, String> {
+    let name = |word: &String| word.split('=').next().and_then(crate::symbols::foreign);
+    if let Some((_, what)) = command.words.iter().find_map(name) {
+        return Err(what);
+    }
+    match (command.words.as_slice(), defaults) {
+        ([file], Some(text)) if file.ends_with("/defaults.sh") => {
+            // It names no other one.
+            steps(text, None, out)?;
+            Ok(true)
+        }
+        (words, _) => commands::command(words, command.output.as_deref(), out)
+            .map_err(|what| refused(words, &what)),
+    }
 }
 
 const NO_PIPE: &str = "of pipes, `nstat | grep NAME` is understood";
 
-/// A command with its output going into the next one; how that one is joined to what comes after it.
-fn pipe(
-    from: &Command,
-    to: Option<&Command>,
-    is_made: bool,
-    out: &mut Vec<Setting>,
-) -> Result<Joint, String> {
-    let no_pipe = || refused(&from.words, NO_PIPE);
-    let to = to.ok_or_else(no_pipe)?;
-    let before = out.len();
-    if from.output.is_some()
-        || to.output.is_some()
-        || !commands::counter(&from.words, &to.words, out)
-    {
-        return Err(no_pipe());
-    }
-    if !is_made {
-        out.truncate(before);
-    }
-    Ok(to.next)
+/// Commands whose output goes into the next one.
+fn pipe(all: &[&Command]) -> Result<Step, String> {
+    let words: Vec<&[String]> = all.iter().map(|command| command.words.as_slice()).collect();
+    let writes = all.iter().any(|command| command.output.is_some());
+    let step = commands::pipe(&words).filter(|_| !writes);
+    step.ok_or_else(|| refused(words.first().copied().unwrap_or_default(), NO_PIPE))
 }
 
 fn refused(words: &[String], what: &str) -> String {

@@ -1,7 +1,25 @@
 //! Shell lines and what they ask for; lines that are refused, with the words.
 
-use super::interpret;
+use super::{Growth, Step, defaults_of};
 use crate::target::Setting;
+
+/// Without the text of a `defaults.sh`.
+fn interpret(line: &str) -> Result<Vec<Step>, String> {
+    super::interpret(line, None)
+}
+
+fn set(settings: &[Setting]) -> Vec<Step> {
+    settings.iter().cloned().map(Step::Set).collect()
+}
+
+/// `nstat | grep NAME`
+fn counter(name: &str, by: Option<i64>, keeps: bool) -> Step {
+    let name = name.to_string();
+    Step::Counters {
+        wanted: Some(Growth { name, by }),
+        keeps,
+    }
+}
 
 fn sysctl(name: &str, value: &str) -> Setting {
     Setting::Sysctl(name.into(), value.into())
@@ -61,17 +79,7 @@ fn known_forms_become_settings() {
                 Setting::Offload("tso".into(), true),
             ],
         ),
-        (
-            "nstat > /dev/null; nstat | grep TcpExtX > /dev/null",
-            &[
-                Setting::Counters(None),
-                Setting::Counters(Some("TcpExtX".into())),
-            ],
-        ),
-        (
-            "false && nstat | grep TcpExtX; nstat -n",
-            &[Setting::Counters(None)],
-        ),
+        ("ip link set dev tun0 mtu 9000", &[Setting::Mtu(9000)]),
         (
             "sysctl -w net.core.somaxconn=$((2*(3+1)))",
             &[sysctl("net.core.somaxconn", "8")],
@@ -104,17 +112,71 @@ fn known_forms_become_settings() {
         ("false && sysctl -q net.ipv4.tcp_sack=1; true", &[]),
     ];
     for (line, expected) in table {
-        assert_eq!(interpret(line).as_deref(), Ok(*expected), "{line}");
+        assert_eq!(interpret(line), Ok(set(expected)), "{line}");
     }
 }
 
 #[test]
+fn questions_are_for_the_run() {
+    let nothing = Step::Counters {
+        wanted: None,
+        keeps: false,
+    };
+    for (line, expected) in [
+        (
+            "nstat > /dev/null; nstat | grep TcpExtX > /dev/null",
+            vec![nothing.clone(), counter("TcpExtX", None, false)],
+        ),
+        ("false && nstat | grep TcpExtX; nstat -n", vec![nothing]),
+        (
+            "nstat -s | grep TcpExtX| grep -q \" 3 \"",
+            vec![counter("TcpExtX", Some(3), true)],
+        ),
+        (
+            "grep \" 0A \" /proc/net/tcp /proc/net/tcp6 | grep \":1F90\"",
+            vec![Step::Listens(8080)],
+        ),
+    ] {
+        assert_eq!(interpret(line), Ok(expected), "{line}");
+    }
+}
+
+#[test]
+fn a_file_of_defaults_is_read_where_it_is_named() {
+    let file = "# What holds\nsysctl -q net.ipv4.tcp_sack=0";
+    let line = "./defaults.sh\nsysctl -q net.ipv4.tcp_ecn=1";
+    assert_eq!(
+        defaults_of(&format!("// x\n`{line}`")),
+        Some("./defaults.sh")
+    );
+    assert_eq!(
+        defaults_of("--init_scripts=../a/defaults.sh"),
+        Some("../a/defaults.sh")
+    );
+    assert_eq!(defaults_of("`sysctl -q x=1`"), None);
+    let expected = set(&[
+        sysctl("net.ipv4.tcp_sack", "0"),
+        sysctl("net.ipv4.tcp_ecn", "1"),
+    ]);
+    assert_eq!(super::interpret(line, Some(file)), Ok(expected));
+    let own = super::interpret("./defaults.sh", Some("./defaults.sh")).unwrap_err();
+    assert_eq!(
+        own,
+        "needs shell `./defaults.sh`: `defaults.sh` is not understood"
+    );
+}
+
+#[test]
 fn the_suites_defaults_are_a_table() {
-    let settings = interpret("../../common/defaults.sh\nsysctl -q net.ipv4.tcp_ecn=1").unwrap();
-    assert_eq!(settings.first(), Some(&Setting::FlushMetrics));
-    assert!(settings.contains(&sysctl("net.ipv4.tcp_rmem", "4096 540000 15728640")));
-    assert!(settings.contains(&Setting::Qdisc(vec!["pfifo".into()])));
-    assert_eq!(settings.last(), Some(&sysctl("net.ipv4.tcp_ecn", "1")));
+    let steps = interpret("../../common/defaults.sh\nsysctl -q net.ipv4.tcp_ecn=1").unwrap();
+    let has = |setting: Setting| steps.contains(&Step::Set(setting));
+    assert_eq!(steps.first(), Some(&Step::Set(Setting::FlushMetrics)));
+    assert!(has(sysctl("net.ipv4.tcp_rmem", "4096 540000 15728640")));
+    assert!(has(Setting::Qdisc(vec!["pfifo".into()])));
+    assert_eq!(
+        steps.last(),
+        Some(&Step::Set(sysctl("net.ipv4.tcp_ecn", "1")))
+    );
 }
 
 #[test]
@@ -147,7 +209,7 @@ fn anything_else_is_refused() {
         ("nstat | grep .*", "needs shell `*`"),
         (
             "nstat | grep a | grep b",
-            "needs shell `grep b`: of pipes, `nstat | grep NAME` is understood",
+            "needs shell `nstat`: of pipes, `nstat | grep NAME` is understood",
         ),
         (
             "nstat |",
@@ -181,7 +243,11 @@ fn anything_else_is_refused() {
         ),
         (
             "ip link set lo up",
-            "needs shell `ip link set lo up`: of `ip`, `tcp_metrics flush` and `route change` are understood",
+            "needs shell `ip link set lo up`: of `ip`, `tcp_metrics flush`, `route change` and `link set dev tun0 mtu N` are understood",
+        ),
+        (
+            "sysctl -w net.inet.tcp.rexmit_min=30",
+            "names net.inet.tcp.rexmit_min, a FreeBSD sysctl",
         ),
         (
             "evil/defaults.sh",

@@ -171,6 +171,17 @@ impl Files {
         self.find(|kind| matches!(kind, Kind::Listener(own) if *own == id))
     }
 
+    /// Whether a socket listens on this port.
+    pub(super) fn listens(&self, port: u16) -> bool {
+        self.files.values().any(|file| match file {
+            File::Socket(socket) => {
+                let is_bound = socket.bound.is_some_and(|bound| bound.port == port);
+                is_bound && matches!(socket.kind, Kind::Listener(_))
+            }
+            _ => false,
+        })
+    }
+
     fn find(&self, is_it: impl Fn(&Kind) -> bool) -> Option<Fd> {
         self.files.iter().find_map(|(&fd, file)| match file {
             File::Socket(socket) if is_it(&socket.kind) => Some(fd),

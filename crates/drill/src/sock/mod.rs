@@ -79,8 +79,6 @@ pub struct Model {
     calls: u32,
     /// The sysctls when the script began.
     sysctls: Sysctl,
-    /// The counters when nstat was last called.
-    counters: Vec<(&'static str, u64)>,
     /// The kind of the device's qdisc; empty: the kernel's own.
     qdisc: String,
     /// The device takes no super-segments.
@@ -133,7 +131,6 @@ impl Model {
             blocked: Vec::new(),
             calls: 0,
             sysctls: sysctl,
-            counters: Vec::new(),
             qdisc: String::new(),
             cuts: false,
         }
@@ -434,8 +431,22 @@ impl Target for Model {
         self.apply(setting)
     }
 
+    fn counters(&mut self) -> Result<Vec<(String, i64)>, TargetError> {
+        let all = self.stack.mib.iter();
+        Ok(all.map(|(name, n)| (name.to_string(), n as i64)).collect())
+    }
+
+    fn listens(&mut self, port: u16) -> Result<bool, TargetError> {
+        Ok(self.files.listens(port))
+    }
+
     fn tcp_info(&mut self, fd: i32) -> Option<Vec<(&'static str, i64)>> {
-        self.with(fd, |ep, cx| ep.info(cx))
+        self.with(fd, |ep, cx| {
+            let mut info = ep.info(cx);
+            info.push(("SK_MEMINFO_RCVBUF", ep.rcvbuf().into()));
+            info.push(("SK_MEMINFO_SNDBUF", ep.sndbuf().into()));
+            info
+        })
     }
 
     fn explain(&mut self, fd: Option<i32>) -> String {

@@ -31,29 +31,13 @@ impl Model {
             Setting::Route(words) => self.route(words),
             Setting::Qdisc(words) => self.qdisc(words),
             Setting::Offload(name, on) => self.offload(name, *on),
-            Setting::Counters(wanted) => self.count(wanted.as_deref()),
-            Setting::Nothing => Ok(()),
-        }
-    }
-
-    /// nstat: whether a counter of this name has moved since it was called last.
-    fn count(&mut self, wanted: Option<&str>) -> Result<(), TargetError> {
-        let now: Vec<(&'static str, u64)> = self.stack.mib.iter().collect();
-        let before = std::mem::replace(&mut self.counters, now);
-        let has_moved = |(name, value): &(&'static str, u64)| {
-            let was = before.iter().find(|(known, _)| known == name);
-            was.map_or(0, |(_, value)| *value) != *value
-        };
-        match wanted {
-            Some(wanted)
-                if !self
-                    .counters
-                    .iter()
-                    .any(|c| c.0.contains(wanted) && has_moved(c)) =>
-            {
-                Err(TargetError(format!("nstat: {wanted} has not moved")))
+            Setting::Mtu(bytes) => {
+                self.network.mtu = *bytes;
+                let route = self.stack.host.route.clone();
+                self.stack.set_route(self.now, route, *bytes);
+                Ok(())
             }
-            _ => Ok(()),
+            Setting::Nothing => Ok(()),
         }
     }
 
@@ -65,6 +49,10 @@ impl Model {
         }
         match self.stack.set_sysctl(&name, value) {
             Ok(()) => Ok(()),
+            Err(_) if name == "net.ipv4.tcp_ecn" && matches!(value.trim(), "3" | "4" | "5") => {
+                let what = format!("sysctl {name} = {value}: the model has no AccECN");
+                Err(TargetError(what))
+            }
             Err(_) if HARMLESS.contains(&name.as_str()) => Ok(()),
             Err(why) => Err(TargetError(format!("sysctl {name} = {value}: {why}"))),
         }

@@ -384,29 +384,3 @@ fn calls_on_what_is_no_socket_have_their_errno() {
     );
     assert!(b.model.explain(None).contains("not connected"));
 }
-
-#[test]
-fn nstat_finds_what_has_moved_since() {
-    let mut b = bench();
-    let active_opens = Setting::Counters(Some("ActiveOpens".into()));
-    let connect = |b: &mut Bench| {
-        let (fd, _) = b.call(Call::Socket {
-            domain: AF_INET,
-            kind: SOCK_STREAM | 0o4000,
-            protocol: 0,
-        });
-        b.call(Call::Connect {
-            fd: i32::try_from(fd).unwrap(),
-            to: SendTo::Addr("192.0.2.1:8080".parse().unwrap()),
-        });
-    };
-    b.model.set(&Setting::Counters(None)).unwrap();
-    let error = b.model.set(&active_opens).unwrap_err();
-    assert_eq!(error.to_string(), "nstat: ActiveOpens has not moved");
-    connect(&mut b);
-    b.model.set(&active_opens).unwrap();
-    // It counts from the last nstat.
-    assert!(b.model.set(&active_opens).is_err());
-    connect(&mut b);
-    b.model.set(&active_opens).unwrap();
-}

@@ -35,6 +35,9 @@ const V4_UNREACHABLE: &[(&str, u8)] = &[
     ("precedence_cutoff", 15),
 ];
 
+const V4_TIME_EXCEEDED: &[(&str, u8)] =
+    &[("ttl_exceeded_in_transit", 0), ("frag_reass_exceeded", 1)];
+
 const V6_TYPES: &[(&str, u8)] = &[
     ("unreachable", 1),
     ("packet_too_big", 2),
@@ -99,6 +102,7 @@ pub fn icmp_names(is_v6: bool, kind: u8, code: u8) -> String {
 fn codes(is_v6: bool, kind: u8) -> &'static [(&'static str, u8)] {
     match (is_v6, kind) {
         (false, 3) => V4_UNREACHABLE,
+        (false, 11) => V4_TIME_EXCEEDED,
         (true, 1) => V6_UNREACHABLE,
         (true, 3) => V6_TIME_EXCEEDED,
         (true, 4) => V6_PARAMETER_PROBLEM,

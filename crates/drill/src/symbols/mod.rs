@@ -2,11 +2,13 @@
 
 mod cap;
 mod file;
+mod foreign;
 mod icmp;
 mod inet;
 mod socket;
 mod time;
 
+pub use foreign::{Foreign, foreign};
 pub use icmp::{icmp, icmp_names};
 
 const TABLES: &[&[(&str, i64)]] = &[

@@ -11,6 +11,8 @@ use tcplab_drill::script::Direction;
 pub struct Case {
     /// Its text.
     pub text: String,
+    /// The text of the `defaults.sh` that it names.
+    pub defaults: Option<String>,
     /// The mode.
     #[serde(with = "mode")]
     pub mode: IpMode,
@@ -27,23 +29,13 @@ mod mode {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
     use tcplab_drill::IpMode;
 
-    const WORDS: [(IpMode, &str); 3] = [
-        (IpMode::Ipv4, "ipv4"),
-        (IpMode::Ipv6, "ipv6"),
-        (IpMode::Mapped, "ipv4-mapped-ipv6"),
-    ];
-
     pub(super) fn serialize<S: Serializer>(mode: &IpMode, to: S) -> Result<S::Ok, S::Error> {
-        let word = WORDS.iter().find(|w| w.0 == *mode).map_or("", |w| w.1);
-        to.serialize_str(word)
+        to.serialize_str(mode.word())
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<IpMode, D::Error> {
         let word = String::deserialize(from)?;
-        let known = WORDS.iter().find(|w| w.1 == word);
-        known
-            .map(|w| w.0)
-            .ok_or_else(|| D::Error::custom("no mode"))
+        IpMode::named(&word).ok_or_else(|| D::Error::custom("no mode"))
     }
 }
 
@@ -215,6 +207,7 @@ mod tests {
     fn cases_go_there_and_back() {
         let case = Case {
             text: "0 `x`".into(),
+            defaults: None,
             mode: IpMode::Mapped,
             options: vec![("mss".into(), Some("1".into())), ("debug".into(), None)],
             defines: vec![("A".into(), "B".into())],

@@ -83,7 +83,8 @@ fn run(case: &Case, pace: Pace, limit: Duration) -> Report {
             defines.set(name, value);
         }
         let script = tcplab_drill::parse(&case.text, &defines)?;
-        let settings = Settings::of(&script, case.mode, &case.options)?;
+        let mut settings = Settings::of(&script, case.mode, &case.options)?;
+        settings.defaults = case.defaults.clone();
         Ok((script, settings))
     };
     let (script, settings) = match read() {

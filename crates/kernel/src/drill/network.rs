@@ -8,7 +8,6 @@ use std::{fs, io};
 use nix::sched::{CloneFlags, unshare};
 use tcplab_drill::Network;
 use tcplab_os::clock::Pace;
-use tcplab_os::counters::{self, Counters};
 use tcplab_os::netlink::Netlink;
 use tcplab_os::sysctl;
 use tcplab_os::{Context, OsError};
@@ -42,8 +41,6 @@ pub(super) struct Net {
     pub(super) device: Device,
     /// Sysctls that the script has changed, with what was there before.
     saved: BTreeMap<PathBuf, String>,
-    /// The counters when nstat was last called.
-    counters: Counters,
     pace: Pace,
 }
 
@@ -63,7 +60,6 @@ impl Net {
             netlink,
             device,
             saved: BTreeMap::new(),
-            counters: Counters::new(),
             pace,
         };
         net.set_up(network)?;
@@ -109,23 +105,6 @@ impl Net {
             // a shell goes on too, and the script shows whether it matters.
             Err(e) if e.kind() == io::ErrorKind::PermissionDenied && key == CONGESTION => Ok(()),
             done => done.map_err(|e| format!("sysctl {key} = {value}: {e}")),
-        }
-    }
-
-    /// nstat: whether a counter of this name has moved since it was called last.
-    pub(super) fn count(&mut self, wanted: Option<&str>) -> Result<(), String> {
-        let now = counters::read().map_err(|e| format!("nstat: {e}"))?;
-        let before = std::mem::replace(&mut self.counters, now);
-        let moved = counters::difference(&before, &self.counters);
-        match wanted {
-            Some(wanted)
-                if !moved
-                    .iter()
-                    .any(|(name, by)| name.contains(wanted) && *by != 0) =>
-            {
-                Err(format!("nstat: {wanted} has not moved"))
-            }
-            _ => Ok(()),
         }
     }
 

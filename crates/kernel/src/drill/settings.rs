@@ -38,7 +38,8 @@ pub(super) fn set(net: &mut Net, setting: &Setting, remote: IpAddr) -> Result<()
         Setting::Route(words) => route(net, words, remote),
         Setting::Qdisc(words) => queue(net, words),
         Setting::Offload(name, on) => offload(name, *on),
-        Setting::Counters(wanted) => net.count(wanted.as_deref()),
+        Setting::Mtu(bytes) => (net.netlink.set_mtu(NAME, *bytes))
+            .map_err(|e| format!("ip link set {NAME} mtu {bytes}: {e}")),
         Setting::Nothing => Ok(()),
     };
     done.map_err(TargetError)

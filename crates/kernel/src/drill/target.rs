@@ -1,6 +1,7 @@
 //! A kernel as the target of a script: real sockets on one side, a TUN device on the other.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::net::IpAddr;
 use std::os::fd::AsFd;
 
@@ -8,8 +9,10 @@ use nix::poll::{PollFd, PollFlags, PollTimeout};
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use tcplab_base::{Duration, Instant};
 use tcplab_drill::call::{Call, Outcome};
+use tcplab_drill::python::MEMORY_NAMES;
 use tcplab_drill::{Happening, Made, Network, SCRIPT_PHASE, Setting, Target, TargetError};
 use tcplab_os::clock::{Pace, timer};
+use tcplab_os::counters;
 use tcplab_os::sys::call;
 use tcplab_os::tcp_info::TcpInfo;
 use tcplab_os::{Context, OsError};
@@ -127,6 +130,18 @@ impl KernelTarget {
         let got = call::getsockopt(fd, libc::SOL_TCP, libc::TCP_INFO, &mut bytes).ok()?;
         Some(TcpInfo::of_bytes(bytes, got))
     }
+
+    /// getsockopt(SO_MEMINFO) by its names.
+    fn memory(&self, fd: i32) -> Vec<(&'static str, i64)> {
+        let mut bytes = [0; 4 * MEMORY_NAMES.len()];
+        let fd = fds::own(&self.fds, fd);
+        let got = call::getsockopt(fd, libc::SOL_SOCKET, libc::SO_MEMINFO, &mut bytes).unwrap_or(0);
+        let (words, _) = bytes[..got.min(bytes.len())].as_chunks();
+        let values = words
+            .iter()
+            .map(|word| i64::from(u32::from_ne_bytes(*word)));
+        MEMORY_NAMES.iter().copied().zip(values).collect()
+    }
 }
 
 impl Target for KernelTarget {
@@ -187,8 +202,30 @@ impl Target for KernelTarget {
         Ok(())
     }
 
+    fn counters(&mut self) -> Result<Vec<(String, i64)>, TargetError> {
+        let all = counters::read().map_err(|e| TargetError(format!("nstat: {e}")))?;
+        Ok(all.into_iter().collect())
+    }
+
+    fn listens(&mut self, port: u16) -> Result<bool, TargetError> {
+        let lists = |path| {
+            let table =
+                fs::read_to_string(path).map_err(|e| TargetError(format!("{path}: {e}")))?;
+            let port = format!(":{port:04X}");
+            // The columns: number, local address, remote address, state.
+            let is_it = |line: &str| {
+                let words: Vec<&str> = line.split_whitespace().take(4).collect();
+                matches!(words.as_slice(), [_, local, _, "0A"] if local.ends_with(&port))
+            };
+            Ok(table.lines().any(is_it))
+        };
+        // This thread has a network of its own.
+        Ok(lists("/proc/thread-self/net/tcp")? || lists("/proc/thread-self/net/tcp6")?)
+    }
+
     fn tcp_info(&mut self, fd: i32) -> Option<Vec<(&'static str, i64)>> {
-        self.info(fd).map(|info| info.fields().collect())
+        let info = self.info(fd)?;
+        Some(info.fields().chain(self.memory(fd)).collect())
     }
 
     fn explain(&mut self, fd: Option<i32>) -> String {

@@ -13,7 +13,7 @@ use crate::error::LabError;
 const DEPTH: usize = 32;
 
 /// The modes that a script may be run in, as packetdrill's runner has them.
-pub const MODES: [IpMode; 3] = [IpMode::Ipv4, IpMode::Mapped, IpMode::Ipv6];
+pub const MODES: [IpMode; 3] = IpMode::ALL;
 
 /// A mode's word in results and on the command line.
 pub fn word(mode: IpMode) -> &'static str {

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use tcplab_drill::run::Report;
 use tcplab_kernel::drill::{self, Kernel};
 
-use super::{Captures, CaseResult, Job, one};
+use super::{Captures, CaseResult, Job, Text, one};
 use crate::error::LabError;
 use crate::real::Real;
 use crate::stack::Lab;
@@ -14,7 +14,7 @@ use crate::stack::Lab;
 pub(super) fn run(
     lab: &Lab,
     job: &Job<'_>,
-    texts: Vec<String>,
+    texts: Vec<Text>,
     real: &Real,
     progress: &(impl Fn(usize) + Sync),
 ) -> Result<Vec<CaseResult>, LabError> {
@@ -37,7 +37,7 @@ pub(super) fn run(
 fn on_kernel(
     lab: &Lab,
     job: &Job<'_>,
-    texts: Vec<String>,
+    texts: Vec<Text>,
     kernel: &Kernel,
     progress: &(impl Fn(usize) + Sync),
 ) -> Result<Vec<CaseResult>, LabError> {
@@ -52,7 +52,8 @@ fn on_kernel(
         }
         let defines = job.defines(case)?;
         cases.push(drill::Case {
-            text,
+            text: text.script,
+            defaults: text.defaults,
             mode: case.mode,
             options: job.options(),
             defines: (defines.iter())

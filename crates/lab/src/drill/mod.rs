@@ -92,8 +92,8 @@ pub fn run(
             "--mutants works on the model only: omit --on, or name model:PROFILE".into(),
         ));
     }
-    let texts: Vec<String> = (job.cases.iter())
-        .map(|case| read(&case.script))
+    let texts: Vec<Text> = (job.cases.iter())
+        .map(|case| Text::of(&case.script))
         .collect::<Result<_, _>>()?;
     for case in job.cases.iter().take(1) {
         job.defines(case)?;
@@ -106,6 +106,25 @@ pub fn run(
         Kind::Real(real) => match *real {},
     };
     Ok(DrillDocument::new(&job.stack.name, results))
+}
+
+/// What a case is read from.
+#[derive(Debug)]
+struct Text {
+    script: String,
+    /// The `defaults.sh` that the script names, from beside it.
+    defaults: Option<String>,
+}
+
+impl Text {
+    fn of(path: &Path) -> Result<Self, LabError> {
+        let script = read(path)?;
+        let file = tcplab_drill::shell::defaults_of(&script)
+            .map(|name| path.parent().unwrap_or(Path::new("")).join(name))
+            .filter(|file| file.is_file());
+        let defaults = file.map(|file| read(&file)).transpose()?;
+        Ok(Self { script, defaults })
+    }
 }
 
 /// A script's text; what is no UTF-8 is shown as such in comments and strings.
@@ -125,7 +144,7 @@ pub(crate) fn read(path: &Path) -> Result<String, LabError> {
 fn on_model(
     lab: &Lab,
     job: &Job<'_>,
-    texts: &[String],
+    texts: &[Text],
     model: &Model,
     progress: &(impl Fn(usize) + Sync),
 ) -> Result<Vec<CaseResult>, LabError> {

@@ -7,14 +7,14 @@ use tcplab_drill::{Model as Host, SCRIPT_PHASE, ScriptError, Settings, parse};
 use super::document::{CaseResult, Verdict};
 use super::find::{Case, word};
 use super::strict::Mutants;
-use super::{Captures, Job};
+use super::{Captures, Job, Text};
 use crate::model::Model;
 
 /// The seed of the host's secret: scripts must not depend on it, and runs must repeat.
 const SEED: u64 = 1;
 
 /// Runs a case on the model.
-pub(super) fn on_model(job: &Job<'_>, case: &Case, text: &str, model: &Model) -> CaseResult {
+pub(super) fn on_model(job: &Job<'_>, case: &Case, text: &Text, model: &Model) -> CaseResult {
     let (script, settings) = match prepare(job, case, text) {
         Ok(ready) => ready,
         Err(wrong) => return unreadable(case, &wrong),
@@ -39,11 +39,12 @@ pub(super) fn report(script: &Script, settings: &Settings, model: &Model) -> Rep
 pub(super) fn prepare(
     job: &Job<'_>,
     case: &Case,
-    text: &str,
+    text: &Text,
 ) -> Result<(Script, Settings), ScriptError> {
     let defines = job.defines(case).unwrap_or_default();
-    let script = parse(text, &defines)?;
-    let settings = Settings::of(&script, case.mode, &job.options())?;
+    let script = parse(&text.script, &defines)?;
+    let mut settings = Settings::of(&script, case.mode, &job.options())?;
+    settings.defaults = text.defaults.clone();
     Ok((script, settings))
 }
 

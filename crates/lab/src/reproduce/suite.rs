@@ -6,16 +6,12 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
-use tcplab_drill::IpMode;
 use tcplab_os::output::write_own;
 
 use crate::digest::hex;
 use crate::drill::{self, DrillDocument, Job};
 use crate::error::LabError;
 use crate::stack::Lab;
-
-/// All of them, as the suite's own runner takes them.
-const MODES: [IpMode; 3] = [IpMode::Ipv4, IpMode::Mapped, IpMode::Ipv6];
 
 /// Scripts of a repository at one commit.
 #[derive(Clone, Debug, Deserialize)]
@@ -60,7 +56,7 @@ impl Suite {
         let scripts = self.scripts(checkout)?;
         let job = Job {
             stack: &stack,
-            cases: &drill::cases(&scripts, &MODES),
+            cases: &drill::cases(&scripts, &drill::MODES),
             jobs,
             tolerance_us: None,
             defines: &[],

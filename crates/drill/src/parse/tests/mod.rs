@@ -2,6 +2,7 @@
 
 mod calls;
 mod defines;
+mod dialects;
 mod errors;
 mod packets;
 mod whole;

@@ -355,3 +355,88 @@ fn shell_lines_set_what_the_target_has() {
     let why = "needs sysctl net.ipv4.tcp_unknown".to_string();
     assert_eq!(skip, Verdict::Skip { line: 1, why });
 }
+
+/// Why a whole script is skipped.
+fn skipped(text: &str, mode: IpMode) -> Option<(u32, String)> {
+    match Host::new().run_with(text, &settings(mode)).verdict {
+        Verdict::Skip { line, why } => Some((line, why)),
+        _ => None,
+    }
+}
+
+#[test]
+fn a_script_runs_in_the_mode_that_it_names() {
+    let text = format!("--ip_version=ipv6\n{SOCKET}");
+    let (line, why) = skipped(&text, IpMode::Ipv4).unwrap();
+    assert_eq!(line, 1);
+    assert_eq!(why, "--ip_version=ipv6: it is for that mode only");
+    assert!(skipped(&text, IpMode::Mapped).is_some());
+    assert_eq!(skipped(&text, IpMode::Ipv6), None);
+}
+
+#[test]
+fn what_no_target_has_is_skipped_at_its_line() {
+    let text = format!("{SOCKET}+0 setsockopt(3, IPPROTO_TCP, TCP_NOOPT, [1], 4) = 0");
+    let expected = (2, "names TCP_NOOPT, a FreeBSD socket option".into());
+    assert_eq!(skipped(&text, IpMode::Ipv4), Some(expected));
+    // Its sysctls come first: they say which system it is for.
+    let text = format!("`sysctl -w net.inet.tcp.sack.enable=1`\n{text}");
+    let expected = (1, "names net.inet.tcp.sack.enable, a FreeBSD sysctl".into());
+    assert_eq!(skipped(&text, IpMode::Ipv4), Some(expected));
+}
+
+#[test]
+fn scripts_of_the_head_and_files_of_defaults_are_shell_lines() {
+    let mut settings = settings(IpMode::Ipv4);
+    settings.init_scripts = vec!["./defaults.sh".into()];
+    let run = |settings: &crate::Settings| Host::new().run_with(SOCKET, settings).verdict;
+    assert!(matches!(run(&settings), Verdict::Skip { line: 0, .. }));
+    settings.defaults = Some("sysctl -q net.ipv4.tcp_sack=0".into());
+    assert_eq!(run(&settings), Verdict::Pass);
+    settings.defaults = Some("sysctl -q net.ipv4.unknown=0".into());
+    assert!(matches!(run(&settings), Verdict::Skip { line: 0, .. }));
+}
+
+#[test]
+fn counters_and_listeners_are_looked_at() {
+    // The host counts sockets.
+    let opens = |more: &str| {
+        let text = format!("0 `nstat -n`\n+{SOCKET}+0 `{more}`");
+        let report = Host::new().run(&text);
+        match report.verdict {
+            Verdict::Pass => None,
+            Verdict::Fail(failure) => Some(failure.why),
+            Verdict::Skip { why, .. } => Some(format!("skip: {why}")),
+        }
+    };
+    for (line, expected) in [
+        ("nstat | grep ActiveOpens", None),
+        ("nstat | grep ActiveOpens | grep -q ' 1 '", None),
+        (
+            "nstat -s | grep ActiveOpens; nstat | grep ActiveOpens",
+            None,
+        ),
+        (
+            "nstat | grep ActiveOpens; nstat | grep ActiveOpens",
+            Some("nstat: ActiveOpens was expected to have grown, and has by 0"),
+        ),
+        (
+            "nstat | grep ActiveOpens | grep -q ' 2 '",
+            Some("nstat: ActiveOpens was expected to have grown by 2, and has by 1"),
+        ),
+        (
+            "nstat | grep TcpExtNone",
+            Some("skip: nstat: this host has no counter TcpExtNone"),
+        ),
+        (
+            "grep ' 0A ' /proc/net/tcp /proc/net/tcp6 | grep ':1F90'",
+            Some("no socket listens on port 8080"),
+        ),
+    ] {
+        assert_eq!(opens(line).as_deref(), expected, "{line}");
+    }
+    let text = "+0 bind(3, ..., ...) = 0\n+0 listen(3, 1) = 0\n\
+                +0 `grep ' 0A ' /proc/net/tcp /proc/net/tcp6 | grep ':1F90'`";
+    let report = Host::new().run(&format!("{SOCKET}{text}"));
+    assert_eq!(report.verdict, Verdict::Pass);
+}

@@ -196,6 +196,25 @@ impl Target for Host {
         }
     }
 
+    fn counters(&mut self) -> Result<Vec<(String, i64)>, TargetError> {
+        let opens = self
+            .calls
+            .iter()
+            .filter(|call| matches!(call, Call::Socket { .. }));
+        Ok(vec![
+            ("TcpActiveOpens".into(), opens.count() as i64),
+            ("Other".into(), 0),
+        ])
+    }
+
+    fn listens(&mut self, port: u16) -> Result<bool, TargetError> {
+        let has_listener = self
+            .calls
+            .iter()
+            .any(|call| matches!(call, Call::Listen { .. }));
+        Ok(port == 8080 && has_listener)
+    }
+
     fn tcp_info(&mut self, _fd: i32) -> Option<Vec<(&'static str, i64)>> {
         Some(self.info.clone())
     }
