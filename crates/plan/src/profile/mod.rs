@@ -142,6 +142,12 @@ pub struct Profile {
     pub rcv_mss_of_ofo: bool,
     /// Whether auto-tuning of the receive buffer leaves out what still waits to be read (`tcp_rcv_space_adjust()`).
     pub tunes_without_queue: bool,
+    /// Whether `tcp_cwnd_reduction()` makes up for what it did not send only when a retransmission was ACKed.
+    pub prr_waits_for_retransmission: bool,
+    /// Whether HyStart begins a new round only with a window of 16 segments.
+    pub hystart_rounds_from_16: bool,
+    /// Whether the SYN-ACK of crossed SYNs is taken (`tcp_validate_incoming()`); else it is challenged.
+    pub takes_crossed_synack: bool,
     /// Whether `tcp_rtx_probe0_timed_out()` compares TCP_USER_TIMEOUT, in milliseconds, with jiffies.
     pub user_timeout_in_jiffies: bool,
     /// Whether an ACK is delayed at most by the least timeout less a tick (`tcp_delack_max()`).
@@ -262,6 +268,9 @@ impl Default for Profile {
             syn_queue_at_backlog: false,
             rcv_mss_of_ofo: false,
             tunes_without_queue: false,
+            prr_waits_for_retransmission: false,
+            hystart_rounds_from_16: false,
+            takes_crossed_synack: true,
             user_timeout_in_jiffies: true,
             delack_below_rto_min: false,
             ato_has_8_bits: false,

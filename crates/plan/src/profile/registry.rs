@@ -213,6 +213,21 @@ pub const BEHAVIOURS: &[Behaviour] = &[
         "ea33537d8292, 6.16; before 6.12.118"
     ),
     choice!(
+        prr_waits_for_retransmission: bool,
+        "whether proportional rate reduction makes up for what it did not send only when a retransmission was ACKed; off: unless more is lost",
+        "off by 9ad084d66619, 6.0"
+    ),
+    choice!(
+        hystart_rounds_from_16: bool,
+        "whether HyStart begins a new round only with a window of 16 segments or more",
+        "off by 25c1a9ca53db, 6.14; stable kernels from 6.1 on"
+    ),
+    choice!(
+        takes_crossed_synack: bool,
+        "whether the SYN-ACK of crossed SYNs ends the handshake; off: it is challenged, and the ACK ends it",
+        "23e89e8ee7be, 6.12; stable kernels from 6.1 on"
+    ),
+    choice!(
         user_timeout_in_jiffies: bool,
         "whether retransmissions into a closed window end when as many jiffies are over as TCP_USER_TIMEOUT has milliseconds; off: milliseconds",
         "614e8316aa4c, 6.7"

@@ -50,7 +50,7 @@ pub const KNOWN: &[Known] = &[
     Known {
         name: "linux-5.10",
         what: "Linux 5.10.262 (Debian 11 of autumn 2026), which has the delayed-ACK fixes of 5.10.198",
-        verified: false,
+        verified: true,
         make: linux_5_10,
     },
     Known {
@@ -74,7 +74,7 @@ pub const KNOWN: &[Known] = &[
     Known {
         name: "linux-6.12",
         what: "Linux 6.12 (Debian 13)",
-        verified: false,
+        verified: true,
         make: linux_6_12,
     },
     Known {
@@ -86,7 +86,7 @@ pub const KNOWN: &[Known] = &[
     Known {
         name: "linux-7.2",
         what: "Linux 7.2",
-        verified: false,
+        verified: true,
         make: linux_7_2,
     },
     Known {
@@ -192,6 +192,9 @@ fn linux_5_10_46() -> Profile {
 fn linux_5_10() -> Profile {
     Profile {
         name: "linux-5.10",
+        prr_waits_for_retransmission: true,
+        hystart_rounds_from_16: true,
+        takes_crossed_synack: false,
         sysctl: SYSCTL_BEFORE_5_18,
         ..Profile::default()
     }
@@ -209,6 +212,9 @@ fn linux_5_14() -> Profile {
         hz: 1000,
         pingpong_rule: PingpongRule::FirstOfReply,
         pingpong_threshold: 3,
+        prr_waits_for_retransmission: true,
+        hystart_rounds_from_16: true,
+        takes_crossed_synack: false,
         tx_header: 320,
         tx_truesize: 1280,
         sysctl: SYSCTL_BEFORE_5_18,

@@ -101,7 +101,7 @@ impl Endpoint {
         }
         if self.loss.in_cwnd_reduction() {
             self.loss
-                .cwnd_reduction(&mut self.snd, acked, rs.losses, flag);
+                .cwnd_reduction(cx, &mut self.snd, acked, rs.losses, flag);
         } else if self.loss.may_raise_cwnd(cx, flag) {
             let (cc, mut control) = self.control(cx);
             cc.cong_avoid(&mut control, acked, rs);

@@ -5,6 +5,7 @@
 
 use tcplab_base::Seq;
 
+use super::hystart::LOW_WINDOW;
 use super::{CaEvent, Congestion, CongestionControl, Control, Echo, RateSample};
 use crate::cx::Cx;
 use crate::pack::packed;
@@ -258,7 +259,8 @@ impl CongestionControl for Cubic {
         if self.delay_min == 0 || self.delay_min > delay {
             self.delay_min = delay;
         }
-        if !self.found && c.snd.in_slow_start() {
+        let counts = !c.cx.host.profile.hystart_rounds_from_16 || c.snd.snd_cwnd >= LOW_WINDOW;
+        if !self.found && c.snd.in_slow_start() && counts {
             self.hystart_update(c, delay);
         }
     }

@@ -7,7 +7,7 @@ use crate::endpoint::Tune;
 use crate::mib::Counter;
 
 /// Below this window it does not look.
-const LOW_WINDOW: u32 = 16;
+pub(super) const LOW_WINDOW: u32 = 16;
 /// ACKs that are closer than this belong to one train, in us.
 const ACK_DELTA_US: i32 = 2000;
 /// Samples of a round before its delay counts.

@@ -88,7 +88,8 @@ impl Endpoint {
             self.reset_in_window(cx, seg);
             return false;
         }
-        if seg.flags.has(TcpFlags::SYN) && !self.answers_our_syn(seg) {
+        let passes = cx.host.profile.takes_crossed_synack && self.answers_our_syn(seg);
+        if seg.flags.has(TcpFlags::SYN) && !passes {
             self.syn_challenge(cx, syn_is_error);
             return false;
         }

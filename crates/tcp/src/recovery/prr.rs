@@ -19,11 +19,13 @@ impl Negotiated {
 }
 
 impl Loss {
-    /// `tcp_cwnd_reduction()`: RFC 6937 3.1, with the conservative bound while more is lost.
+    /// `tcp_cwnd_reduction()`: RFC 6937 3.1, with the conservative bound while more is lost. Older releases leave that
+    /// bound only when a retransmission was ACKed.
     #[cold]
     #[inline(never)]
     pub(crate) fn cwnd_reduction(
         &mut self,
+        cx: &Cx<'_>,
         snd: &mut Snd,
         newly_delivered: u32,
         newly_lost: u32,
@@ -40,6 +42,13 @@ impl Loss {
         let mut count = if delta < 0 {
             let prior = i64::from(snd.prior_cwnd);
             (i64::from(ssthresh) * delivered + prior - 1) / prior - out
+        } else if cx.host.profile.prr_waits_for_retransmission {
+            let both = Flag::RETRANS_DATA_ACKED | Flag::LOST_RETRANS;
+            let count = match flag & both == Flag::RETRANS_DATA_ACKED {
+                true => (delivered - out).max(i64::from(newly_delivered)) + 1,
+                false => i64::from(newly_delivered),
+            };
+            count.min(delta)
         } else {
             let mut count = (delivered - out).max(i64::from(newly_delivered));
             if flag.intersects(Flag::SND_UNA_ADVANCED) && newly_lost == 0 {

@@ -161,7 +161,7 @@ impl Endpoint {
                 if !self.cc.controls_cwnd() {
                     let lost = self.loss.lost.wrapping_sub(lost);
                     self.loss
-                        .cwnd_reduction(&mut self.snd, 1, lost, Flag::empty());
+                        .cwnd_reduction(cx, &mut self.snd, 1, lost, Flag::empty());
                 }
             }
             self.xmit_retransmit_queue(cx);
