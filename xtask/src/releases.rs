@@ -173,6 +173,22 @@ fn row(older: &str, change: &Change, scenarios: &[Scenario], jobs: usize) -> Res
 /// What a change does to a connection: harmless or not.
 const HARM: &[(&str, &str)] = &[
     (
+        "prr_waits_for_retransmission",
+        "recovery without SACK, and of many losses, is faster",
+    ),
+    (
+        "hystart_rounds_from_16",
+        "slow start ends where the path is full, not in the first round",
+    ),
+    (
+        "takes_crossed_synack",
+        "a simultaneous open takes one round trip less",
+    ),
+    (
+        "user_timeout_in_jiffies",
+        "at HZ other than 1000 a closed window holds a connection longer than it should (at 250 Hz four times), with a retransmission every few milliseconds",
+    ),
+    (
         "net.ipv4.tcp_challenge_ack_limit",
         "harmless: the limit for a whole host is gone, that for each connection stays",
     ),
