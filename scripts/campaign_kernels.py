@@ -13,6 +13,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -63,14 +64,18 @@ def scripts(kernel, model, *more):
     return text, sorted({script for script, _ in lost})
 
 
-def selftests(release):
-    """The folder of the release's own scripts, where its source is unpacked."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    found = sorted(cache.glob(f"tcplab/kernels/src/linux-source-{release}-*/tree/{SELFTESTS}"))
-    return next((folder for folder in found if any(folder.glob("*.pkt"))), None)
+def selftests(release, store, place):
+    """The release's own scripts, out of the source package in the store of kernels; None where there are none."""
+    for archive in sorted(store.glob(f"packages/linux-source-{release}_*/usr/src/*.tar.xz")):
+        inside = f"linux-source-{release}/{SELFTESTS}"
+        subprocess.run(["tar", "-xJf", archive, "-C", place, inside], stderr=subprocess.DEVNULL)
+        folder = Path(place) / inside
+        if any(folder.glob("*.pkt")):
+            return folder
+    return None
 
 
-def release_row(release, args, notes):
+def release_row(release, args, notes, place):
     """A row of the table, and what differs."""
     kernel, model = f"uml:{release}@{args.hz}", f"model:linux-{release}@{args.hz}"
     listed, listed_equal = compared(kernel, model)
@@ -81,7 +86,7 @@ def release_row(release, args, notes):
         for kind in document["classes"]:
             if kind["name"] != "equal":
                 notes.append(f"| {release} | {name} | {kind['name']} | {kind['scenarios']} | `{kind['such_as']}` |")
-    folders = [ROOT / "tests/pkt", selftests(release), args.suite]
+    folders = [ROOT / "tests/pkt", selftests(release, args.store, place), args.suite]
     for place, folder in zip(("own scripts", "selftests", "public suite"), folders):
         if folder is None:
             cells.append("not there" if place == "selftests" else "not run")
@@ -118,11 +123,14 @@ def main():
     parser.add_argument("--drawn", type=int, default=2000)
     parser.add_argument("--hz", type=int, default=1000)
     parser.add_argument("--suite", type=Path, help="folder of the public suite")
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    parser.add_argument("--store", type=Path, default=cache / "tcplab/kernels", help="where `tcplab kernel build` keeps sources")
     parser.add_argument("--releases", nargs="*", default=RELEASES)
     args = parser.parse_args()
     notes, rows = [], []
-    for release in args.releases:
-        rows.append(release_row(release, args, notes))
+    with tempfile.TemporaryDirectory() as place:
+        for release in args.releases:
+            rows.append(release_row(release, args, notes, place))
     pairs = [neighbours(a, b, args) for a, b in zip(args.releases, args.releases[1:])]
     commit = subprocess.run(["git", "rev-parse", "--short=8", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
     command = f"make campaign-kernels SEED={args.seed} N={args.drawn}"

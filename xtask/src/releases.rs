@@ -173,6 +173,10 @@ fn row(older: &str, change: &Change, scenarios: &[Scenario], jobs: usize) -> Res
 /// What a change does to a connection: harmless or not.
 const HARM: &[(&str, &str)] = &[
     (
+        "syn_data_beyond_page",
+        "harmless: Fast Open with jumbo frames sends more at once",
+    ),
+    (
         "prr_waits_for_retransmission",
         "recovery without SACK, and of many losses, is faster",
     ),

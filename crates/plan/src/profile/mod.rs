@@ -168,6 +168,8 @@ pub struct Profile {
     pub long_replay_window: bool,
     /// Whether `tcp_rcv_spurious_retrans()` goes by the flow label.
     pub rehash_by_label: bool,
+    /// Whether a SYN of Fast Open may carry more than fits in a page (`tcp_send_syn_data()`).
+    pub syn_data_beyond_page: bool,
     /// Whether `rcv_wnd` may begin with more than 65,535 bytes.
     pub whole_first_window: bool,
     /// Whether the part of a frame beyond a page is in pages of its own (`tun_alloc_skb()`).
@@ -281,6 +283,7 @@ impl Default for Profile {
             syn_before_paws: false,
             long_replay_window: false,
             rehash_by_label: false,
+            syn_data_beyond_page: false,
             whole_first_window: false,
             tap_frames_in_pages: false,
             grows_segments: false,

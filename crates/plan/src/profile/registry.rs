@@ -278,6 +278,11 @@ pub const BEHAVIOURS: &[Behaviour] = &[
         "939463016b7a, 6.7"
     ),
     choice!(
+        syn_data_beyond_page: bool,
+        "whether a SYN with data may carry as much as a segment; off: at most 3,520 bytes",
+        "fbf934068f6b, 6.5"
+    ),
+    choice!(
         whole_first_window: bool,
         "whether the window that a connection begins with may be more than 65,535 bytes",
         "378979e94e95, 6.10"

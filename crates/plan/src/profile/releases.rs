@@ -250,6 +250,7 @@ fn linux_6_12() -> Profile {
         syn_before_paws: true,
         long_replay_window: true,
         rehash_by_label: true,
+        syn_data_beyond_page: true,
         whole_first_window: true,
         tap_frames_in_pages: true,
         grows_segments: true,

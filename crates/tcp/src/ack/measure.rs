@@ -68,7 +68,12 @@ impl Rcv {
     fn measure_share(&mut self, cx: &Cx<'_>, len: u32, truesize: u32) {
         let share = u64::from(len) * 256 / u64::from(truesize.max(1));
         let share = share.clamp(1, 255) as u8;
-        if share != self.scaling_ratio {
+        // Until the first measurement a half; the same share again changes nothing.
+        let before = match self.scaling_ratio {
+            0 => 128,
+            share => share,
+        };
+        if share != before {
             self.scaling_ratio = share;
             self.new_window_clamp(cx);
         }

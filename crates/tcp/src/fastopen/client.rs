@@ -163,7 +163,11 @@ impl Endpoint {
         let pmtu = self.snd.pmtu;
         self.sync_mss(cx, pmtu);
         let room = self.mtu_to_mss(cx, pmtu).saturating_sub(OPTION_SPACE);
-        let len = u64::from(room.min(ONE_PAGE)).min(bytes) as u32;
+        let most = match cx.host.profile.syn_data_beyond_page {
+            true => room,
+            false => room.min(ONE_PAGE),
+        };
+        let len = u64::from(most).min(bytes) as u32;
         self.transmit_syn_with(cx, syn, len, option);
         let truesize = cx.host.profile.tx_truesize + len;
         let mut skb = Skb::new(self.snd.write_seq, len, SkbFlags::PSH, truesize);

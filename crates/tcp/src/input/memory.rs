@@ -223,6 +223,10 @@ impl Endpoint {
     /// `skb->truesize` of what GRO has joined.
     #[inline(never)]
     fn truesize_of_joined(cx: &Cx<'_>, headers: u32, seg: &Segment) -> u32 {
+        // A super-segment that a TUN device takes is one frame.
+        if cx.host.profile.tap_frames_in_pages && cx.host.rx_truesize == RxTruesize::Tun {
+            return frame_memory(cx, headers, seg.len).truesize;
+        }
         let size = u32::from(seg.gso_size);
         let full = frame_memory(cx, headers, size).truesize;
         match seg.len % size {

@@ -50,7 +50,8 @@ pub(crate) fn reply_ack(cx: &mut Cx<'_>, seg: &Segment, small: &SmallAck) {
         dst: seg.src,
         seq: small.seq,
         ack: small.ack,
-        window: small.window.min(65_535) as u16,
+        // As Linux writes it: what does not fit into the field is lost.
+        window: small.window as u16,
         flags: TcpFlags(TcpFlags::ACK),
         tos: small.tos,
         options: TcpOptions {
