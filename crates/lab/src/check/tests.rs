@@ -220,70 +220,6 @@ fn examples_of_rules() -> Vec<(&'static str, Point)> {
             with("", "change = [\"1s net.ipv4.tcp_sack=0\"]", BULK),
         ),
         (
-            "middlebox",
-            with(
-                "",
-                "",
-                &format!("{BULK}\n[[link]]\nmiddlebox = [\"set-mss 900\"]"),
-            ),
-        ),
-        (
-            "inject",
-            with("", "", &format!("{BULK}\n[[link]]\ninject = [\"1s rst\"]")),
-        ),
-        (
-            "rate_trace",
-            with(
-                "",
-                "",
-                &format!("{BULK}\n[[link]]\na_to_b = {{ rate_trace = \"x.trace\" }}"),
-            ),
-        ),
-        (
-            "change",
-            with(
-                "",
-                "",
-                &format!("{BULK}\n[[link]]\nchange = [\"1s delay 5ms\"]"),
-            ),
-        ),
-        (
-            "drop",
-            with(
-                "",
-                "",
-                &format!("{BULK}\n[[link]]\na_to_b = {{ drop = [\"data 3\"] }}"),
-            ),
-        ),
-        (
-            "duplicate",
-            with(
-                "",
-                "",
-                &format!("{BULK}\n[[link]]\na_to_b = {{ duplicate = [\"data 3\"] }}"),
-            ),
-        ),
-        (
-            "mark",
-            with(
-                "",
-                "",
-                &format!("{BULK}\n[[link]]\nb_to_a = {{ mark = [\"data 3\"] }}"),
-            ),
-        ),
-        (
-            "late",
-            with(
-                "",
-                "",
-                &format!("{BULK}\n[[link]]\na_to_b = {{ late = [\"data 3 by 5ms\"] }}"),
-            ),
-        ),
-        (
-            "outage",
-            with("", "", &format!("{BULK}\n[[link]]\noutage = [\"1s..2s\"]")),
-        ),
-        (
             "rcvbuf, sndbuf",
             with(
                 "",
@@ -306,10 +242,28 @@ fn examples_of_rules() -> Vec<(&'static str, Point)> {
     ]
 }
 
+/// The same of the rules about tcplab's own links.
+fn examples_of_links() -> impl Iterator<Item = (&'static str, Point)> {
+    let links = [
+        ("middlebox", "middlebox = [\"set-mss 900\"]"),
+        ("inject", "inject = [\"1s rst\"]"),
+        ("rate_trace", "a_to_b = { rate_trace = \"x.trace\" }"),
+        ("change", "change = [\"1s delay 5ms\"]"),
+        ("drop", "a_to_b = { drop = [\"data 3\"] }"),
+        ("duplicate", "a_to_b = { duplicate = [\"data 3\"] }"),
+        ("mark", "b_to_a = { mark = [\"data 3\"] }"),
+        ("late", "a_to_b = { late = [\"data 3 by 5ms\"] }"),
+        ("outage", "outage = [\"1s..2s\"]"),
+    ];
+    let point = |(name, link)| (name, with("", "", &format!("{BULK}\n[[link]]\n{link}")));
+    links.into_iter().map(point)
+}
+
 /// It is refused on the kinds of the rule, and on no other.
 #[test]
 fn every_rule_stands_against_its_kinds_and_no_other() {
-    let examples = examples_of_rules();
+    let mut examples = examples_of_rules();
+    examples.extend(examples_of_links());
     for rule in rules() {
         if rule.name != "options of a socket" {
             assert!(

@@ -165,6 +165,26 @@ pub fn show(population: &Population, draws: u64) -> Document {
             .map(|(place, client)| (client.words(), part(&|d| d.client == place)))
             .collect(),
     };
+    Document {
+        schema: SCHEMA.to_owned(),
+        experiment: population.name.clone(),
+        seed: population.seed,
+        draws: drawn.len() as u64,
+        quantities: quantities.into_iter().flatten().collect(),
+        kinds: [losses]
+            .into_iter()
+            .chain(paths(population, &drawn))
+            .chain([clients])
+            .collect(),
+        texts: population.texts(),
+    }
+}
+
+/// The kinds of paths that few populations have: middle boxes, changes, injected segments.
+fn paths(population: &Population, drawn: &[Drawn]) -> Vec<Kinds> {
+    let part = |keeps: &dyn Fn(&Drawn) -> bool| {
+        drawn.iter().filter(|d| keeps(d)).count() as f64 / drawn.len().max(1) as f64
+    };
     let some = |what: &str, words: Vec<String>, of: fn(&Drawn) -> Option<usize>| {
         let parts = words.into_iter().enumerate();
         let parts: Vec<(String, f64)> = parts
@@ -187,18 +207,7 @@ pub fn show(population: &Population, draws: u64) -> Document {
     let injects = some("injected segments", words(&population.injects), |d| {
         d.inject.map(|i| i.kind)
     });
-    Document {
-        schema: SCHEMA.to_owned(),
-        experiment: population.name.clone(),
-        seed: population.seed,
-        draws: drawn.len() as u64,
-        quantities: quantities.into_iter().flatten().collect(),
-        kinds: [Some(losses), boxes, changes, injects, Some(clients)]
-            .into_iter()
-            .flatten()
-            .collect(),
-        texts: population.texts(),
-    }
+    [boxes, changes, injects].into_iter().flatten().collect()
 }
 
 /// None: nothing was drawn.

@@ -123,7 +123,8 @@ impl RcvQueue {
         }
         cx.count(Counter::OfoPruned);
         let mut goal = i64::from(rcv.rcvbuf >> 3);
-        while let Some(skb) = self.ofo.pop_back_if(|skb| may_go(skb)) {
+        while let Some(skb) = self.ofo.back().copied().filter(may_go) {
+            self.ofo.pop_back();
             goal -= i64::from(skb.truesize);
             rcv.uncharge(skb.truesize);
             if goal <= 0 {

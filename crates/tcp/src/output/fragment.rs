@@ -136,10 +136,11 @@ impl Endpoint {
             return;
         };
         let missing = most.saturating_sub(skb.len);
-        if missing > 0 && self.take_of_next(id, missing, mss) > 0 {
-            if let Some(skb) = self.queue.get_mut(id) {
-                skb.set_segs(mss);
-            }
+        if missing > 0
+            && self.take_of_next(id, missing, mss) > 0
+            && let Some(skb) = self.queue.get_mut(id)
+        {
+            skb.set_segs(mss);
         }
     }
 

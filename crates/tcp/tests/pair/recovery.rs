@@ -216,17 +216,17 @@ fn a_user_timeout_ends_a_closed_window_in_jiffies_before_6_7() {
                 timestamps: synack.options.timestamps,
                 ..Default::default()
             },
-            ..synack.clone()
+            ..*synack
         };
         let again = Segment {
             seq: next + 1,
             len: 0,
-            ..closed.clone()
+            ..closed
         };
         pair.inject(0, closed);
         while pair.hosts[0].get(client).unwrap().state() != State::Close {
             pair.run(100 * MS);
-            pair.inject(0, again.clone());
+            pair.inject(0, again);
         }
         let took = (pair.now.as_nanos() - start) / S;
         assert!(
