@@ -146,9 +146,9 @@ mod tests {
     fn every_file_of_the_folder_is_in_the_list() {
         let folder = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios")).unwrap();
         let names = folder.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        let mut names: Vec<String> = names.filter(|name| name.ends_with(".toml")).collect();
-        names.sort();
-        let listed: Vec<&str> = FILES.iter().map(|(name, _)| *name).collect();
+        let names: std::collections::BTreeSet<String> =
+            names.filter(|name| name.ends_with(".toml")).collect();
+        let listed = FILES.iter().map(|(name, _)| (*name).to_owned()).collect();
         assert_eq!(names, listed);
     }
 

@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use tcplab_lab::agree::packets::Sent;
 use tcplab_lab::check::Kind;
 use tcplab_lab::{Lab, LabError, Stack};
+use tcplab_os::output::write_own;
 use tcplab_os::{Scratch, cpu};
 use tcplab_plan::Point;
 use tcplab_plan::result::PointResult;
@@ -115,22 +116,20 @@ impl Runs {
         if !self.fresh
             && let Ok(text) = fs::read_to_string(kept.join("result.json"))
             && let Ok(result) = serde_json::from_str(&text)
+            && let Ok(sent) = sent(point, stack, &kept)
         {
-            let sent = sent(point, stack, &kept)?;
             return Ok(Record { result, sent });
         }
-        let part = kept.with_extension(format!("part{:?}", std::thread::current().id()));
-        let _ = fs::remove_dir_all(&part);
         let at = |path: &Path| {
             let path = path.to_owned();
             move |source| LabError::Io { path, source }
         };
-        fs::create_dir_all(&part).map_err(at(&part))?;
-        let result = self.lab.run_one(point, stack, &part, cpu)?;
-        let file = part.join("result.json");
-        fs::write(&file, json(&result)?).map_err(at(&file))?;
         let _ = fs::remove_dir_all(&kept);
-        fs::rename(&part, &kept).map_err(at(&kept))?;
+        fs::create_dir_all(&kept).map_err(at(&kept))?;
+        let result = self.lab.run_one(point, stack, &kept, cpu)?;
+        // Written last: a folder without it is not whole.
+        let file = kept.join("result.json");
+        write_own(&file, json(&result)?).map_err(at(&file))?;
         let sent = sent(point, stack, &kept)?;
         Ok(Record { result, sent })
     }
