@@ -139,7 +139,7 @@ def main():
     text = "\n".join([
         f"`{command}` of {datetime.date.today()} at commit {commit}, {args.hz} Hz. Scripts: cases that pass on the kernel / on the model.",
         "",
-        "| release | list | drawn | own scripts | selftests of its source | public suite |",
+        "| release | equal of the list | equal of the drawn | own scripts | selftests of its source | public suite |",
         "|---|---|---|---|---|---|",
         *rows,
         "",
@@ -151,7 +151,7 @@ def main():
         "",
         "The kernels against each other:",
         "",
-        "| kernels | list | drawn | classes of the list |",
+        "| kernels | equal of the list | equal of the drawn | most frequent classes of the list |",
         "|---|---|---|---|",
         *pairs,
     ])

@@ -114,7 +114,10 @@ fn defaults(old: &Profile, new: &Profile) -> Vec<Change> {
         all.push(Change {
             name: (*name).to_owned(),
             what: format!("`{name}` is {after} by default; before: {before}"),
-            commit: String::new(),
+            commit: COMMITS
+                .iter()
+                .find(|(known, _)| known == name)
+                .map_or(String::new(), |(_, commit)| (*commit).to_owned()),
             apply: Box::new(move |point| {
                 for host in &mut point.hosts {
                     host.sysctl
@@ -169,6 +172,34 @@ fn row(older: &str, change: &Change, scenarios: &[Scenario], jobs: usize) -> Res
         change.commit
     ))
 }
+
+/// The commits of other defaults, with the release.
+const COMMITS: &[(&str, &str)] = &[
+    (
+        "net.ipv4.tcp_rmem",
+        "572be9bf9d0d, 6.19 (the release inferred)",
+    ),
+    (
+        "net.ipv4.tcp_syn_linear_timeouts",
+        "6.5 (the commit is not known)",
+    ),
+    (
+        "net.ipv4.tcp_backlog_ack_defer",
+        "133c4c0d3717, 6.7 (from memory)",
+    ),
+    (
+        "net.ipv4.tcp_comp_sack_rtt_percent",
+        "416dd649f3aa, 6.19 (from memory)",
+    ),
+    (
+        "net.ipv4.tcp_comp_sack_slack_ns",
+        "af3a599b5, 6.19 (the release inferred)",
+    ),
+    (
+        "net.ipv4.tcp_rcvbuf_low_rtt",
+        "91e1007ad, 6.19 (the release inferred)",
+    ),
+];
 
 /// What a change does to a connection: harmless or not.
 const HARM: &[(&str, &str)] = &[
@@ -237,7 +268,7 @@ const HARM: &[(&str, &str)] = &[
     ("fin_beyond_cwnd", "the last segment may wait for an ACK"),
     (
         "window_share",
-        "the window follows the real cost of memory: small segments shrink it, large ones open it",
+        "the window follows the real cost of memory: small segments shrink it, large ones open it; the first measurement forgets TCP_WINDOW_CLAMP",
     ),
     (
         "delack_below_rto_min",

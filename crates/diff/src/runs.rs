@@ -68,6 +68,17 @@ impl Runs {
         })
     }
 
+    /// The timer frequencies of a point's hosts on both stacks, where they differ.
+    ///
+    /// # Errors
+    /// A profile that is not known.
+    pub fn clocks(&self, point: &Point) -> Result<Option<[Vec<u32>; 2]>, LabError> {
+        match [self.a.hz(point)?, self.b.hz(point)?] {
+            [Some(a), Some(b)] if a != b => Ok(Some([a, b])),
+            _ => Ok(None),
+        }
+    }
+
     /// Runs a point on both.
     ///
     /// # Errors

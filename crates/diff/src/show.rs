@@ -11,12 +11,17 @@ use crate::verdict::Verdict;
 /// Lines before and after a difference.
 const AROUND: usize = 12;
 
+/// A host by its place in the experiment.
+fn host(place: usize) -> &'static str {
+    ["A", "B", "C", "D"].get(place).copied().unwrap_or("?")
+}
+
 /// One packet in one line.
 fn line(p: &Packet) -> String {
     let mut out = format!(
         "{:>12.6} {}{} {} {}:{}",
         p.time_ns as f64 / 1e9,
-        ["A", "B", "C", "D"].get(p.host).copied().unwrap_or("?"),
+        host(p.host),
         p.flow,
         flags(p),
         p.seq,
@@ -73,7 +78,12 @@ fn side_by_side(a: &[Packet], b: &[Packet], c: &Comparison, whole: bool) -> Stri
     let _ = writeln!(
         out,
         "first difference: {} of packet {} of host {} ({}): {} | {}",
-        first.field, first.number, first.host, first.kind, first.values.0, first.values.1
+        first.field,
+        first.number + 1,
+        host(first.host),
+        first.kind,
+        first.values.0,
+        first.values.1
     );
     let before = |packets: &[Packet]| packets.iter().filter(|p| p.time_ns < first.time_ns).count();
     let at = before(a).min(before(b));

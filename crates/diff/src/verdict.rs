@@ -38,11 +38,11 @@ impl Verdict {
         let packets =
             |run: &Result<Record, String>| run.as_ref().map_or(0, |r| r.sent.packets.len());
         let whys = runs.iter().zip(names).filter_map(|(run, name)| {
-            let why = run.as_ref().err()?;
-            Some(format!(
-                "{name}: {}",
-                why.lines().next().unwrap_or_default()
-            ))
+            let why = run.as_ref().err()?.lines().next().unwrap_or_default();
+            let why = why
+                .strip_prefix(name)
+                .map_or(why, |rest| rest.trim_start_matches(": "));
+            Some(format!("{name}: {why}"))
         });
         Self {
             failed: Some(whys.collect::<Vec<_>>().join("; ")),

@@ -68,6 +68,7 @@ fn kind(does: &AppKind) -> String {
     let text = serde_json::to_string(does).unwrap_or_default();
     text.replace(['{', '}', '"'], " ")
         .replace("null", "-")
+        .replace(" :", " ")
         .split_whitespace()
         .collect::<Vec<_>>()
         .join(" ")

@@ -30,7 +30,7 @@ pub struct DiffArgs {
     /// Second stack: uml:6.12
     #[arg(value_name = "B")]
     pub b: String,
-    /// Experiment files whose points are compared, in place of the list
+    /// Experiments or manifests whose points are compared, in place of the list
     #[arg(value_name = "EXPERIMENT", value_hint = ValueHint::FilePath)]
     pub experiments: Vec<PathBuf>,
     /// Draw N random scenarios, in place of the list
@@ -42,6 +42,9 @@ pub struct DiffArgs {
     /// Only scenarios with such a name; `*` matches anything
     #[arg(long, value_name = "GLOB")]
     pub only: Option<String>,
+    /// Print the names of the scenarios, and run none
+    #[arg(long)]
+    pub list: bool,
     /// Print one line per scenario that differs
     #[arg(long)]
     pub each: bool,
@@ -51,7 +54,7 @@ pub struct DiffArgs {
     /// With --show: all packets
     #[arg(long, requires = "show")]
     pub whole: bool,
-    /// Write a small scenario of each class into this folder
+    /// Write a small scenario of each class into this new folder
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath, conflicts_with = "show")]
     pub shrink: Option<PathBuf>,
     /// Exit with 1 if a scenario differs

@@ -12,7 +12,7 @@ use tcplab_diff::{
     DIFF_SCHEMA, DiffDocument, Judged, Minimal, Runs, Scenario, list, random, table, words,
 };
 use tcplab_guest::store::cache_folder;
-use tcplab_lab::{MANIFEST_SCHEMA, Manifest};
+use tcplab_lab::{LabError, MANIFEST_SCHEMA, Manifest};
 use tcplab_os::say;
 use tcplab_plan::profile::unverified;
 
@@ -29,8 +29,22 @@ pub fn main(args: &DiffArgs) -> ExitCode {
 
 fn run(args: &DiffArgs) -> Result<ExitCode, Failure> {
     let scenarios = scenarios(args)?;
+    if args.list {
+        let mut out = screen::plain();
+        for scenario in &scenarios {
+            writeln!(out, "{}", scenario.name)?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(folder) = args.shrink.as_deref().filter(|folder| folder.exists()) {
+        let folder = folder.display();
+        return Err(Failure::usage(format!(
+            "{folder} already exists: name a new folder"
+        )));
+    }
     let kept = cache_folder()?.join("diff");
     let runs = Runs::new(lab()?, [&args.a, &args.b], kept, args.fresh)?;
+    warn_of_clocks(args, &runs, &scenarios)?;
     let jobs = args.jobs.unwrap_or_else(processors);
     let judged = watched("scenarios", scenarios.len(), |done| {
         tcplab_diff::judge(&runs, scenarios, jobs, done)
@@ -62,7 +76,12 @@ fn scenarios(args: &DiffArgs) -> Result<Vec<Scenario>, Failure> {
     };
     for path in &args.experiments {
         let text = files::experiment(path)?;
-        all.append(&mut list::of_file(&path.display().to_string(), &text)?);
+        let name = path.display().to_string();
+        if text.trim_start().starts_with('{') {
+            all.append(&mut of_manifest(path, &Manifest::read(&name, &text)?));
+        } else {
+            all.append(&mut list::of_file(&name, &text)?);
+        }
     }
     if let Some(name) = &args.show {
         all.retain(|s| s.name == *name);
@@ -73,23 +92,61 @@ fn scenarios(args: &DiffArgs) -> Result<Vec<Scenario>, Failure> {
     match (all.is_empty(), args.show.as_ref().or(args.only.as_ref())) {
         (false, _) => Ok(all),
         (true, Some(name)) => Err(Failure::usage(format!(
-            "no scenario is named {name}; `--each` prints the names of those that differ, `--json` all names"
+            "no scenario is named {name}; `--list` prints the names"
         ))),
         (true, None) => Err(Failure::input("there is no scenario to run")),
     }
+}
+
+/// The points of a manifest, such as `--shrink` writes.
+fn of_manifest(path: &Path, manifest: &Manifest) -> Vec<Scenario> {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let points = manifest.points.iter().enumerate();
+    let named = points.map(|(n, point)| Scenario {
+        name: match manifest.points.len() {
+            1 => stem.to_string(),
+            _ => format!("{stem}/{}", n + 1),
+        },
+        point: point.clone(),
+    });
+    named.collect()
+}
+
+/// Says where the timers of the two stacks cannot agree.
+fn warn_of_clocks(args: &DiffArgs, runs: &Runs, scenarios: &[Scenario]) -> Result<(), Failure> {
+    let Some(first) = scenarios.first() else {
+        return Ok(());
+    };
+    if let Some([a, b]) = runs.clocks(&first.point)? {
+        let hz = |all: &[u32]| all.first().copied().unwrap_or_default();
+        say(&format!(
+            "tcplab: {} has {} timer ticks a second, {} has {}: their timers fire at other times; give both the same \
+             (uml:6.1@1000, model:linux-6.1@1000)",
+            args.a,
+            hz(&a),
+            args.b,
+            hz(&b)
+        ));
+    }
+    Ok(())
 }
 
 /// Work with a bar; `all` is how much there is.
 fn watched<T>(
     what: &'static str,
     all: usize,
-    work: impl FnOnce(&(dyn Fn() + Sync)) -> Result<T, tcplab_lab::LabError>,
+    work: impl FnOnce(&(dyn Fn() + Sync)) -> Result<T, LabError>,
 ) -> Result<T, Failure> {
     let bar = Bar::new(what, "[{bar:30}] {pos} of {len}, {eta} left");
     let done = AtomicU64::new(0);
     let result = work(&|| bar.show(done.fetch_add(1, Ordering::Relaxed) + 1, all as u64));
     bar.clear();
-    Ok(result?)
+    match result {
+        Err(LabError::Interrupted) => Err(Failure::interrupted(
+            "interrupted; what kernels did so far is kept, and the same command goes on",
+        )),
+        result => Ok(result?),
+    }
 }
 
 /// A small scenario of each class, each as a manifest that `tcplab run` takes.

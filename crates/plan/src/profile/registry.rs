@@ -325,22 +325,22 @@ pub const BEHAVIOURS: &[Behaviour] = &[
     choice!(
         rack_only: bool,
         "whether losses are found by time alone; off: bit 1 of net.ipv4.tcp_recovery turns to counted duplicates",
-        "between 6.12.118 and 6.18 (the commit is not known)"
+        "1c120191dcec, 6.17"
     ),
     choice!(
         challenges_unsent_ack: bool,
         "whether an ACK of data that was not sent gets a challenge ACK; off: it is dropped",
-        "between 6.12.118 and 7.2.13 (read in the sources; the commit is not known)"
+        "42726ec644cb, 2026 (the release is not known)"
     ),
     choice!(
         drops_old_acks: bool,
         "whether an overtaken ACK that PAWS refuses is dropped; off: it gets an ACK",
-        "between 6.12.118 and 7.2.13 (read in the sources; the commit is not known)"
+        "124c4c32e9f3, 6.14"
     ),
     choice!(
         checks_segment_end: bool,
         "whether a segment that ends beyond the window is taken only when no data wait to be read; off: where it begins decides",
-        "between 6.12.118 and 7.2.13 (read in the sources; the commit is not known)"
+        "9ca48d616ed7, 6.17"
     ),
     choice!(
         checks_synack_echo: bool,
@@ -360,7 +360,7 @@ pub const BEHAVIOURS: &[Behaviour] = &[
     choice!(
         tw_reuse_by_delay: bool,
         "whether net.ipv4.tcp_tw_reuse waits net.ipv4.tcp_tw_reuse_delay after TIME-WAIT began; off: until the next second",
-        "with net.ipv4.tcp_tw_reuse_delay, 6.14 (the commit is not known)"
+        "ca6a6f93867a, 6.14"
     ),
     choice!(
         fin_beyond_cwnd: bool,
