@@ -119,7 +119,9 @@ fn a_receiver_of_caqm_is_played_with_caqm_on() {
     assert!(tags("receiver") > 20 && tags("sender") > 100, "{found}");
     assert_eq!(found["is_exact"], true, "{found}");
     // As a receiver of Reno's, 8 of its 580 ACKs would be where linux-6.1 sends none.
-    assert_eq!(found["best"], serde_json::json!(["linux-6.1"]));
+    // 5.10.262 has its fixes of delayed ACKs, too.
+    let best = serde_json::json!(["linux-5.10", "linux-6.1"]);
+    assert_eq!(found["best"], best);
     let shown = tcplab(&["explain", text(&capture)]);
     for part in [
         "CAQM was agreed on",
