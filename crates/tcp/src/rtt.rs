@@ -316,8 +316,11 @@ impl HostConfig {
     /// sysctl was when it was made; here a change counts at once.
     #[inline]
     pub(crate) fn rto_max(&self) -> u32 {
-        self.clock
-            .from_millis(u64::from(self.sysctl.tcp_rto_max_ms))
+        match self.sysctl.tcp_rto_max_ms {
+            // The usual one without a division: it is asked for at each sample.
+            120_000 => 120 * self.clock.hz,
+            ms => self.clock.from_millis(u64::from(ms)),
+        }
     }
 
     /// `tcp_rto_min_us()`.
