@@ -83,7 +83,7 @@ fn changes(older: &str, newer: &str) -> Result<Vec<Change>> {
         let name = behaviour.name.to_owned();
         let key = name.clone();
         all.push(Change {
-            what: format!("`{name} = {value}`: {}", behaviour.meaning),
+            what: format!("`{name}` {value}: {}", behaviour.meaning),
             commit: behaviour.changed.to_owned(),
             apply: Box::new(move |point| {
                 for host in &mut point.hosts {
