@@ -112,7 +112,7 @@ table! {
         tcp_rmem: [u32; 3] = [4096, 131_072, 6_291_456], "bytes", Some((1, INT_MAX)), All, "receive buffer: least, default, most of auto-tuning";
         tcp_wmem: [u32; 3] = [4096, 16_384, 4_194_304], "bytes", Some((1, INT_MAX)), All, "send buffer: least, default, most of auto-tuning";
         tcp_adv_win_scale: i8 = 1, "", Some((-31, 31)), All, "window of a receive buffer: all but 1/2^N of it, with N <= 0 1/2^-N of it";
-        tcp_rcvbuf_low_rtt: u32 = 0, "us", Some((0, INT_MAX)), Since(6, 19), "round trips below which auto-tuning grows the receive buffer less; 0: none (profiles of 6.18 and later)";
+        tcp_rcvbuf_low_rtt: u32 = 0, "us", Some((0, INT_MAX)), Since(6, 19), "round trips below which auto-tuning grows the receive buffer less; 0: none (the default of linux-7.2 is 1000)";
         tcp_app_win: u8 = 31, "", Some((0, 31)), All, "part of the window that is kept for the application: 1/2^N; 0: none";
         tcp_moderate_rcvbuf: bool = true, "", None, All, "auto-tuning of the receive buffer";
         tcp_congestion_control: String = "cubic".to_owned(), "", None, All, "congestion control of new sockets";

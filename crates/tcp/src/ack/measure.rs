@@ -62,18 +62,22 @@ impl AckState {
 }
 
 impl Rcv {
+    /// The share of memory that becomes window, in 1/256; until the first measurement a half.
+    pub(crate) fn share(&self) -> u8 {
+        match self.scaling_ratio {
+            0 => 128,
+            share => share,
+        }
+    }
+
     /// `scaling_ratio` of kernels since 6.6: payload against memory, measured when the guess of the MSS changes.
     #[cold]
     #[inline(never)]
     fn measure_share(&mut self, cx: &Cx<'_>, len: u32, truesize: u32) {
         let share = u64::from(len) * 256 / u64::from(truesize.max(1));
         let share = share.clamp(1, 255) as u8;
-        // Until the first measurement a half; the same share again changes nothing.
-        let before = match self.scaling_ratio {
-            0 => 128,
-            share => share,
-        };
-        if share != before {
+        // The same share again changes nothing.
+        if share != self.share() {
             self.scaling_ratio = share;
             self.new_window_clamp(cx);
         }

@@ -143,12 +143,8 @@ impl Rcv {
 
     /// `tcp_space_from_win()`: memory for a window by the measured share, in the width of Linux' variables.
     pub(crate) fn space_from_win(&self, window: u32) -> u32 {
-        let ratio = match self.scaling_ratio {
-            0 => 128,
-            ratio => u64::from(ratio),
-        };
         let window = i64::from(window as i32) as u64;
-        ((window << 8) / ratio) as u32
+        ((window << 8) / u64::from(self.share())) as u32
     }
 
     fn rcvbuf_grows_to(&mut self, cx: &Cx<'_>, rcvbuf: u32) {

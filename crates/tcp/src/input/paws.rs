@@ -80,9 +80,7 @@ impl Endpoint {
     fn disordered_ack(&self, cx: &Cx<'_>, seg: &Segment) -> bool {
         use tcplab_wire::TcpFlags;
         let window = u32::from(seg.window) << self.snd.snd_wscale;
-        let updates_window = seg.ack.after(self.snd.snd_una)
-            || seg.seq.after(self.snd.snd_wl1)
-            || (seg.seq == self.snd.snd_wl1 && self.snd.is_news(cx, window));
+        let updates_window = self.snd.may_update_window(cx, seg, window);
         let older = self.neg.ts_recent.wrapping_sub(self.neg.rcv_tsval) as i32;
         let ticks = match cx.host.profile.long_replay_window {
             true => 1200,

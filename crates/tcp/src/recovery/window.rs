@@ -19,11 +19,14 @@ impl Snd {
 }
 
 impl Snd {
-    /// Whether a window that comes with the segment that set the last one counts: a larger one, and in later releases
-    /// one of 0 (`tcp_may_update_window()`).
+    /// `tcp_may_update_window()`: the segment is newer than the last that set the window, or as new with a larger one, in
+    /// later releases also with one of 0.
     #[inline]
-    pub(crate) fn is_news(&self, cx: &Cx<'_>, window: u32) -> bool {
-        window > self.snd_wnd || (window == 0 && cx.host.profile.takes_zero_window)
+    pub(crate) fn may_update_window(&self, cx: &Cx<'_>, seg: &Segment, window: u32) -> bool {
+        let counts = window > self.snd_wnd || (window == 0 && cx.host.profile.takes_zero_window);
+        seg.ack.after(self.snd_una)
+            || seg.seq.after(self.snd_wl1)
+            || (seg.seq == self.snd_wl1 && counts)
     }
 }
 
@@ -36,11 +39,7 @@ impl Endpoint {
         };
         let window = u32::from(seg.window) << scale.min(14);
         let mut flag = Flag::empty();
-        let s = &self.snd;
-        if seg.ack.after(s.snd_una)
-            || seg.seq.after(s.snd_wl1)
-            || (seg.seq == s.snd_wl1 && s.is_news(cx, window))
-        {
+        if self.snd.may_update_window(cx, seg, window) {
             flag |= Flag::WIN_UPDATE;
             self.snd.snd_wl1 = seg.seq;
             if self.snd.snd_wnd != window {
