@@ -167,10 +167,7 @@ impl Rcv {
         let [_, _, rmem_max] = cx.host.sysctl.tcp_rmem;
         let memory = match cx.host.profile.window_share {
             WindowShare::Sysctl => (window / mss).saturating_mul(self.memory_of_segment(cx)),
-            WindowShare::Measured => match self.scaling_ratio {
-                0 => window.saturating_mul(2),
-                ratio => window.saturating_mul(256) / u64::from(ratio),
-            },
+            WindowShare::Measured => window.saturating_mul(256) / u64::from(self.share()),
         };
         self.rcvbuf_grows_to(cx, memory.min(u64::from(rmem_max)) as u32);
     }
