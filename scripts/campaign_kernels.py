@@ -65,7 +65,7 @@ def scripts(kernel, model, *more):
 
 
 def selftests(release, store, place):
-    """The release's own scripts, out of the source package in the store of kernels; None where there are none."""
+    """The release's own scripts, from its source package in the store of kernels; None if it has none."""
     for archive in sorted(store.glob(f"packages/linux-source-{release}_*/usr/src/*.tar.xz")):
         inside = f"linux-source-{release}/{SELFTESTS}"
         subprocess.run(["tar", "-xJf", archive, "-C", place, inside], stderr=subprocess.DEVNULL)
