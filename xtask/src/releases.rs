@@ -308,6 +308,31 @@ const HARM: &[(&str, &str)] = &[
     ),
     ("comp_sack_reads_clock", "harmless: time stamps"),
     (
+        "delack_sends_sack",
+        "a SACK that was held back leaves up to a millisecond earlier",
+    ),
+    (
+        "resends_syn_data_at_once",
+        "harmless: another counter, and the window is cut no more",
+    ),
+    (
+        "rack_counts_every_dsack",
+        "needless retransmissions delay the detection of losses no more",
+    ),
+    (
+        "tlp_ends_by_any_dsack",
+        "harmless: some losses at the tail are noticed that were not",
+    ),
+    (
+        "clamp_moves_ssthresh",
+        "a clamp that is set on an open connection acts at once",
+    ),
+    ("old_ack_sets_echo", "harmless: time stamps"),
+    (
+        "buffers_of_whole_pages",
+        "harmless: the memory of a kernel without SLUB",
+    ),
+    (
         "buffer_growth",
         "receive buffers stay smaller, and follow losses",
     ),

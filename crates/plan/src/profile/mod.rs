@@ -132,6 +132,8 @@ pub struct Profile {
     pub comp_sack_rtt_percent: u32,
     /// Whether the timer of such ACKs reads the clock for their time stamp; else they have that of the last segment.
     pub comp_sack_reads_clock: bool,
+    /// Whether the delayed-ACK timer, also one whose ACK has left, sends a SACK that was held back.
+    pub delack_sends_sack: bool,
     /// Whether the segment that fills the last hole, and one with CWR, is ACKed at once.
     pub repair_ack: bool,
     /// Whether the receive buffer of a new connection is raised to hold four initial windows.
@@ -206,6 +208,19 @@ pub struct Profile {
     pub tw_reuse_by_delay: bool,
     /// Whether a last FIN goes out beyond the congestion window (`tcp_cwnd_test()`).
     pub fin_beyond_cwnd: bool,
+    /// Whether data of a SYN that the SYN-ACK does not acknowledge are sent again past the congestion control; else they are
+    /// marked lost.
+    pub resends_syn_data_at_once: bool,
+    /// Whether a DSACK widens RACK's reordering window also before any reordering, and one of a loss probe.
+    pub rack_counts_every_dsack: bool,
+    /// Whether any DSACK ends the episode of a loss probe; else only that of the probe.
+    pub tlp_ends_by_any_dsack: bool,
+    /// Whether TCP_WINDOW_CLAMP on an open connection also moves rcv_ssthresh.
+    pub clamp_moves_ssthresh: bool,
+    /// Whether an ACK below SND.UNA may set the time stamp that is echoed (TS.Recent).
+    pub old_ack_sets_echo: bool,
+    /// Whether a received frame of a page or more counts whole pages in a kernel with SLOB.
+    pub buffers_of_whole_pages: bool,
     /// See [`WindowShare`].
     pub window_share: WindowShare,
     /// Memory that a received frame counts for, in bytes; 0: as small as the allocator makes it for a TAP device.
@@ -265,6 +280,7 @@ impl Default for Profile {
             compressed_sack: CompressedSack::AfterThree,
             comp_sack_rtt_percent: 0,
             comp_sack_reads_clock: false,
+            delack_sends_sack: true,
             repair_ack: true,
             rcvbuf_fixup: false,
             syn_queue_at_backlog: false,
@@ -301,6 +317,12 @@ impl Default for Profile {
             tw_ack_keeps_ecn: false,
             tw_reuse_by_delay: false,
             fin_beyond_cwnd: true,
+            resends_syn_data_at_once: false,
+            rack_counts_every_dsack: false,
+            tlp_ends_by_any_dsack: false,
+            clamp_moves_ssthresh: true,
+            old_ack_sets_echo: true,
+            buffers_of_whole_pages: false,
             window_share: WindowShare::Sysctl,
             rx_truesize: 0,
             tx_header: 256,

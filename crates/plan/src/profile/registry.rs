@@ -188,6 +188,11 @@ pub const BEHAVIOURS: &[Behaviour] = &[
         "between 6.12.118 and 7.2.13 (read in the sources; the commit is not known)"
     ),
     choice!(
+        delack_sends_sack: bool,
+        "whether the delayed-ACK timer, also one whose ACK has left, sends a SACK that was held back",
+        "30c6f0bf9579, 6.4; before 6.1.56"
+    ),
+    choice!(
         repair_ack: bool,
         "whether the segment that fills the last hole, and one with CWR, is ACKed at once, whatever the mode",
         "15bdd5686c1e and 9aee40006190, 4.19"
@@ -366,6 +371,36 @@ pub const BEHAVIOURS: &[Behaviour] = &[
         fin_beyond_cwnd: bool,
         "whether the last segment with FIN goes out although the congestion window is full",
         "22555032c513, 6.10"
+    ),
+    choice!(
+        resends_syn_data_at_once: bool,
+        "whether data of a SYN that the SYN-ACK does not acknowledge are sent again past the congestion control; off: they are marked lost",
+        "a7abf3cd76e1, 5.13"
+    ),
+    choice!(
+        rack_counts_every_dsack: bool,
+        "whether a DSACK widens RACK's reordering window also before any reordering, and one of a loss probe",
+        "a657db0350bb, 5.15"
+    ),
+    choice!(
+        tlp_ends_by_any_dsack: bool,
+        "whether any DSACK ends the episode of a loss probe; off: only that of the probe",
+        "63f367d9de77, 5.15"
+    ),
+    choice!(
+        clamp_moves_ssthresh: bool,
+        "whether TCP_WINDOW_CLAMP on an open connection also moves rcv_ssthresh",
+        "3aa7857fe1d7, 5.15; both ways in 6.1.192"
+    ),
+    choice!(
+        old_ack_sets_echo: bool,
+        "whether an ACK below SND.UNA may set the time stamp that is echoed (TS.Recent)",
+        "between 5.10.262 and 6.1.192 (read in the sources; the commit is not known)"
+    ),
+    choice!(
+        buffers_of_whole_pages: bool,
+        "whether a received frame of a page or more counts whole pages in a kernel with SLOB",
+        "12d6c1d3a2ad, 6.2; before 6.1.192"
     ),
     choice!(
         window_share: WindowShare,

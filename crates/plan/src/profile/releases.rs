@@ -164,6 +164,7 @@ fn linux_4_18() -> Profile {
         pingpong_rule: PingpongRule::EachSegment,
         pingpong_threshold: 1,
         repair_ack: false,
+        resends_syn_data_at_once: true,
         rcvbuf_fixup: true,
         // The card of the machine whose window grew by 2048 bytes a segment.
         rx_truesize: 2304,
@@ -182,6 +183,7 @@ fn linux_4_18() -> Profile {
 fn linux_5_10_46() -> Profile {
     Profile {
         name: "linux-5.10.46",
+        resends_syn_data_at_once: true,
         hz: 250,
         tx_header: 256,
         tx_truesize: 832,
@@ -195,6 +197,13 @@ fn linux_5_10() -> Profile {
         prr_waits_for_retransmission: true,
         hystart_rounds_from_16: true,
         takes_crossed_synack: false,
+        delack_sends_sack: false,
+        resends_syn_data_at_once: true,
+        rack_counts_every_dsack: true,
+        tlp_ends_by_any_dsack: true,
+        clamp_moves_ssthresh: false,
+        old_ack_sets_echo: false,
+        buffers_of_whole_pages: true,
         sysctl: SYSCTL_BEFORE_5_18,
         ..Profile::default()
     }
@@ -215,6 +224,12 @@ fn linux_5_14() -> Profile {
         prr_waits_for_retransmission: true,
         hystart_rounds_from_16: true,
         takes_crossed_synack: false,
+        delack_sends_sack: false,
+        rack_counts_every_dsack: true,
+        tlp_ends_by_any_dsack: true,
+        clamp_moves_ssthresh: false,
+        old_ack_sets_echo: false,
+        buffers_of_whole_pages: true,
         tx_header: 320,
         tx_truesize: 1280,
         sysctl: SYSCTL_BEFORE_5_18,

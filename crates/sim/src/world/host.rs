@@ -157,7 +157,7 @@ impl tcplab_apps::Host for Net {
             self.with(end, |e, cx| e.set_rcvlowat(cx, bytes));
         }
         if let Some(bytes) = self.sockets.options(end).window_clamp {
-            self.with(end, |e, _| e.set_window_clamp(bytes.max(LEAST_CLAMP)));
+            self.with(end, |e, cx| e.set_window_clamp(cx, bytes.max(LEAST_CLAMP)));
         }
         self.comes_from_outside(end as u32 / 2, remote);
     }

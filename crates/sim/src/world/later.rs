@@ -61,7 +61,7 @@ fn set(e: &mut Endpoint, cx: &mut Cx<'_>, options: &SocketOptions) {
         e.set_linger2(cx, seconds(ns) as i32);
     }
     if let Some(bytes) = options.window_clamp {
-        e.set_window_clamp(bytes.max(LEAST_CLAMP));
+        e.set_window_clamp(cx, bytes.max(LEAST_CLAMP));
     }
     if options.linger.is_some() {
         e.set_linger(options.linger);

@@ -169,7 +169,7 @@ impl Endpoint {
         if self.state == State::Close {
             return;
         }
-        if self.ack.compressed > 0 {
+        if self.ack.compressed > 0 && cx.host.profile.delack_sends_sack {
             // Also from a timer whose ACK has left long ago.
             return self.send_compressed_ack(cx);
         }

@@ -56,7 +56,7 @@ impl Endpoint {
         self.rcv.rcvbuf = (bytes * 2).max(MIN_RCVBUF);
         if cx.host.profile.rcvbuf_sets_clamp {
             let window = self.rcv.full_space(cx);
-            self.set_window_clamp(window.max(MIN_RCVBUF / 2));
+            self.set_window_clamp(cx, window.max(MIN_RCVBUF / 2));
         }
     }
 
@@ -168,8 +168,11 @@ impl Endpoint {
     }
 
     /// Sets it; the window that was offered is not taken back (`tcp_set_window_clamp()`).
-    pub fn set_window_clamp(&mut self, bytes: u32) {
+    pub fn set_window_clamp(&mut self, cx: &Cx<'_>, bytes: u32) {
         let before = std::mem::replace(&mut self.rcv.window_clamp, bytes);
+        if !cx.host.profile.clamp_moves_ssthresh {
+            return;
+        }
         let ssthresh = self.rcv.rcv_ssthresh;
         self.rcv.rcv_ssthresh = match bytes.cmp(&before) {
             std::cmp::Ordering::Less => ssthresh.min(bytes),

@@ -246,12 +246,20 @@ impl Endpoint {
     }
 
     fn resend_syn_data(&mut self, cx: &mut Cx<'_>) {
+        let at_once = cx.host.profile.resends_syn_data_at_once;
         let mut at = self.queue.first_sent();
         while let Some(id) = at {
             at = self.queue.next_sent(id);
-            self.loss.mark_lost(cx, &mut self.queue, id);
+            match at_once {
+                true if !self.resend(cx, id, 1) => break,
+                true => {}
+                false => self.loss.mark_lost(cx, &mut self.queue, id),
+            }
         }
-        self.loss_without_congestion(cx);
+        match at_once {
+            true => self.rearm_rto(cx),
+            false => self.loss_without_congestion(cx),
+        }
         cx.count(Counter::FastOpenActiveFail);
     }
 }

@@ -55,7 +55,12 @@ pub(super) fn buffer_of(profile: &Profile, len: u32) -> u32 {
     let asked = len.next_multiple_of(CACHE_LINE);
     // What an empty segment of the send queue takes shows the allocator.
     if profile.tx_truesize == skb_truesize(profile.tx_header) {
-        return asked;
+        let taken = asked + SHARED_INFO;
+        return match profile.buffers_of_whole_pages && taken >= PAGE as u32 {
+            // `get_order()`
+            true => taken.next_power_of_two() - SHARED_INFO,
+            false => asked,
+        };
     }
     // A size that no kmalloc has: heads of skbs have a cache of their own (since 6.3), which small buffers share.
     let head = profile.tx_truesize.saturating_sub(SK_BUFF);

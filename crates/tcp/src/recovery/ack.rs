@@ -276,7 +276,7 @@ impl Endpoint {
             }
             return Acked::Invalid;
         }
-        if flag.intersects(Flag::UPDATE_TS_RECENT) {
+        if flag.intersects(Flag::UPDATE_TS_RECENT) && cx.host.profile.old_ack_sets_echo {
             self.neg.replace_ts_recent(cx, &self.rcv, seg.seq);
         }
         if self.neg.sack_ok && !seg.options.sack.is_empty() {

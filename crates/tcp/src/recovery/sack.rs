@@ -130,7 +130,7 @@ impl Endpoint {
         } else {
             return false;
         }
-        let segments = self.dsack_seen(start, end, work);
+        let segments = self.dsack_seen(cx, start, end, work);
         if segments == 0 {
             cx.count(Counter::DSACKIgnoredDubious);
             return false;
@@ -148,7 +148,7 @@ impl Endpoint {
     }
 
     /// `tcp_dsack_seen()`: segments that it stands for; 0: it cannot be about our retransmissions.
-    fn dsack_seen(&mut self, start: Seq, end: Seq, work: &mut AckWork) -> u32 {
+    fn dsack_seen(&mut self, cx: &Cx<'_>, start: Seq, end: Seq, work: &mut AckWork) -> u32 {
         if !start.before(end) {
             return 0;
         }
@@ -167,7 +167,8 @@ impl Endpoint {
             return 0;
         }
         // Only reordering is RACK's matter: not a probe, and not before any reordering was seen.
-        if self.stats.reord_seen > 0 && !work.flag.intersects(Flag::DSACK_TLP) {
+        let reordered = self.stats.reord_seen > 0 && !work.flag.intersects(Flag::DSACK_TLP);
+        if reordered || cx.host.profile.rack_counts_every_dsack {
             self.rack.dsack_seen = true;
         }
         work.flag |= Flag::DSACKING_ACK;

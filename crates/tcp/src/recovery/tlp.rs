@@ -136,7 +136,11 @@ impl Endpoint {
             return;
         }
         let pure = Flag::SND_UNA_ADVANCED | Flag::NOT_DUP | Flag::DATA_SACKED;
-        if !self.loss.tlp_retrans || flag.intersects(Flag::DSACK_TLP) {
+        let original_came = match cx.host.profile.tlp_ends_by_any_dsack {
+            true => Flag::DSACKING_ACK,
+            false => Flag::DSACK_TLP,
+        };
+        if !self.loss.tlp_retrans || flag.intersects(original_came) {
             // New data was the probe; or the original arrived too.
             self.loss.tlp_high_seq = None;
         } else if ack.after(high) {

@@ -132,7 +132,8 @@ impl Model {
             0 => 0,
             n => (n as u32).max(LEAST),
         };
-        self.with(fd, |ep, _| ep.set_window_clamp(bytes)).is_some()
+        self.with(fd, |ep, cx| ep.set_window_clamp(cx, bytes))
+            .is_some()
     }
 }
 
