@@ -308,6 +308,10 @@ const HARM: &[(&str, &str)] = &[
     ),
     ("comp_sack_reads_clock", "harmless: time stamps"),
     (
+        "keeps_largest_edge",
+        "data that were allowed once are not dropped after the window shrinks",
+    ),
+    (
         "delack_sends_sack",
         "a SACK that was held back leaves up to a millisecond earlier",
     ),

@@ -256,6 +256,9 @@ impl Draw {
             syncnt: self.maybe(4, |d| 1 + d.up_to(3) as u32),
             window_clamp: self.maybe(6, |d| d.size(1_500, 40_000) as u32),
             max_pacing_rate_bps: self.maybe(6, |d| d.size(200, 40_000) * 1_000),
+            // Only the newest kernels have them.
+            rto_min_ns: None,
+            delack_max_ns: None,
             // A link of ours treats all packets alike.
             tos: None,
             cpu: None,

@@ -111,13 +111,15 @@ fn candidates(point: &Point) -> Vec<Point> {
     out
 }
 
-const SOCKET: [fn(&mut SocketOptions); 17] = [
+const SOCKET: [fn(&mut SocketOptions); 19] = [
     |s| s.nodelay = None,
     |s| s.quickack = QuickAck::Leave,
     |s| s.rcvbuf = None,
     |s| s.sndbuf = None,
     |s| s.rcvlowat = None,
     |s| s.user_timeout_ns = None,
+    |s| s.rto_min_ns = None,
+    |s| s.delack_max_ns = None,
     |s| s.keepalive_ns = None,
     |s| s.congestion = None,
     |s| s.notsent_lowat = None,

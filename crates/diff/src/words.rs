@@ -88,6 +88,8 @@ fn socket(end: &str, s: &SocketOptions, words: &mut Vec<String>) {
     say("sndbuf", s.sndbuf.map(|v| v.to_string()));
     say("rcvlowat", s.rcvlowat.map(|v| v.to_string()));
     say("user_timeout", s.user_timeout_ns.map(time));
+    say("rto_min", s.rto_min_ns.map(time));
+    say("delack_max", s.delack_max_ns.map(time));
     say("keepalive", s.keepalive_ns.map(time));
     say("congestion", s.congestion.clone());
     say("notsent_lowat", s.notsent_lowat.map(|v| v.to_string()));

@@ -64,6 +64,17 @@ pub fn set(fd: &impl AsFd, is_tcp: bool, wanted: &SocketOptions) -> Result<(), R
     }
     let timeout = (wanted.user_timeout_ns).map(|ns| (ns / 1_000_000).max(1) as u32);
     int(SockOpt::USER_TIMEOUT, "TCP_USER_TIMEOUT", timeout)?;
+    let us = |ns: i64| u32::try_from(ns / 1_000).unwrap_or(u32::MAX);
+    int(
+        SockOpt::RTO_MIN_US,
+        "TCP_RTO_MIN_US (two ticks of the kernel to 200 ms)",
+        wanted.rto_min_ns.map(us),
+    )?;
+    int(
+        SockOpt::DELACK_MAX_US,
+        "TCP_DELACK_MAX_US (two ticks of the kernel to 200 ms)",
+        wanted.delack_max_ns.map(us),
+    )?;
     if let Some(ns) = wanted.keepalive_ns {
         let time = Duration::from_secs((ns / 1_000_000_000).max(1).cast_unsigned());
         let keepalive = TcpKeepalive::new().with_time(time).with_interval(time);

@@ -34,6 +34,10 @@ impl SockOpt {
     pub const USER_TIMEOUT: Self = Self::tcp(libc::TCP_USER_TIMEOUT);
     /// `TCP_CORK`, tcp(7).
     pub const CORK: Self = Self::tcp(libc::TCP_CORK);
+    /// `TCP_RTO_MIN_US` in microseconds, linux/tcp.h of Linux 6.15.
+    pub const RTO_MIN_US: Self = Self::tcp(45);
+    /// `TCP_DELACK_MAX_US` in microseconds, linux/tcp.h of Linux 6.15.
+    pub const DELACK_MAX_US: Self = Self::tcp(46);
     /// `TCP_LINGER2` in seconds, tcp(7).
     pub const LINGER2: Self = Self::tcp(libc::TCP_LINGER2);
     /// `TCP_SYNCNT`, tcp(7).

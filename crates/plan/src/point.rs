@@ -21,7 +21,7 @@ use crate::set::AppSet;
 use tcplab_qdisc::Settings;
 
 pub use crate::experiment::keys::{host::Card, route::Route, socket::SocketOptions};
-pub use change::{Change, SocketChange, SysctlChange};
+pub use change::{Change, SocketChange, SocketTable, SysctlChange};
 pub use check::Wrong;
 pub use ip::Ip;
 pub use middlebox::{Inject, Injected, Rewrite, TcpOption};
@@ -171,6 +171,8 @@ impl SocketOptions {
             rcvbuf: self.rcvbuf.or(other.rcvbuf),
             sndbuf: self.sndbuf.or(other.sndbuf),
             rcvlowat: self.rcvlowat.or(other.rcvlowat),
+            rto_min_ns: self.rto_min_ns.or(other.rto_min_ns),
+            delack_max_ns: self.delack_max_ns.or(other.delack_max_ns),
             user_timeout_ns: self.user_timeout_ns.or(other.user_timeout_ns),
             keepalive_ns: self.keepalive_ns.or(other.keepalive_ns),
             congestion: self.congestion.clone().or_else(|| other.congestion.clone()),

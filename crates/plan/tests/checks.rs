@@ -89,7 +89,7 @@ tcp_info_every = "50ms"
 name = "client"
 sysctl = { "net.ipv4.tcp_rmem" = "4096 131072 6291456" }
 route = "quickack 1 initcwnd 10 initrwnd 20 rto_min 5ms advmss 1000 mtu 1400 congctl reno"
-socket = { nodelay = true, quickack = "each 1", rcvbuf = "256k", user_timeout = "3s", keepalive = "5s", congestion = "cubic", maxseg = 900, cpu = 1 }
+socket = { nodelay = true, quickack = "each 1", rcvbuf = "256k", user_timeout = "3s", rto_min = "20ms", delack_max = "10ms", keepalive = "5s", congestion = "cubic", maxseg = 900, cpu = 1 }
 rx_queues = 2
 rx_usecs = "10us"
 [[host]]

@@ -17,7 +17,7 @@ use crate::gro::Gro;
 use crate::packet::{Body, Datagram, Packet, Protocol, TTL};
 use crate::too_big::Quoted;
 use crate::unreachable::{self, Limit};
-use crate::world::{SimError, refused_sysctl};
+use crate::world::{SimError, refused_sysctl, refused_timers};
 
 /// No event is set for it.
 pub(crate) const NEVER: Instant = Instant::from_nanos(i64::MAX);
@@ -90,11 +90,15 @@ impl Host {
                 return Err(SimError::Cannot(refusal.to_string()));
             }
         }
+        let clock = Clock::new(profile.hz, boot_ns);
+        if let Some(refusal) = refused_timers(point, index, &clock) {
+            return Err(SimError::Cannot(refusal.to_string()));
+        }
         let secret = Random::stream(point.seed, &format!("host/{index}/secret")).below(u64::MAX);
         let config = HostConfig {
             profile: profile.clone(),
             sysctl,
-            clock: Clock::new(profile.hz, boot_ns),
+            clock,
             route: host.route.clone(),
             offload: host.offload,
             queue: Default::default(),

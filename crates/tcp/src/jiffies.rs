@@ -23,6 +23,14 @@ pub struct Clock {
 }
 
 impl Clock {
+    /// TCP_RTO_MIN_US or TCP_DELACK_MAX_US of so many nanoseconds in ticks (`usecs_to_jiffies()`), if a socket takes it:
+    /// two ticks (`TCP_TIMEOUT_MIN`) to 200 ms.
+    pub fn timer_bound(&self, ns: i64) -> Option<u8> {
+        let ticks = self.from_micros(u64::try_from(ns).ok()?.div_ceil(1000));
+        let ticks = (2..=self.hz / 5).contains(&ticks).then_some(ticks)?;
+        u8::try_from(ticks).ok()
+    }
+
     /// `hz`: ticks a second (CONFIG_HZ; up to 100,000 are taken). `boot_ns`: nanoseconds from the host's boot to the
     /// run's start.
     pub const fn new(hz: u32, boot_ns: i64) -> Self {

@@ -109,7 +109,7 @@ impl Endpoint {
         if known.rtt_us > self.rtt.srtt_us {
             // As of a first sample, from the remembered one; the estimator itself is left alone.
             let jiffies = known.rtt_us / (8 * 1_000_000 / clock.hz);
-            self.rtt.rto = jiffies + (2 * jiffies).max(cx.host.rto_min());
+            self.rtt.rto = jiffies + (2 * jiffies).max(self.rtt.rto_min(cx.host));
         } else if self.rtt.srtt_us == 0 {
             // RFC 6298 5.7: no sample from the handshake: 3 s.
             let us = 3_000_000;

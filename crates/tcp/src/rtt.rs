@@ -74,6 +74,8 @@ pub(crate) struct Rtt {
     pub(crate) rto: u32,
     /// `icsk_backoff`.
     pub(crate) backoff: u8,
+    /// TCP_RTO_MIN_US in jiffies (`icsk_rto_min`); 0: the host's.
+    pub(crate) own_min: u8,
     /// Windowed minimum (lib/win_minmax.c): three samples of (jiffies, us).
     pub(crate) min: [(u32, u32); 3],
 }
@@ -86,6 +88,7 @@ packed!(Rtt {
     rtt_seq,
     rto,
     backoff,
+    own_min,
     min,
 });
 
@@ -100,6 +103,7 @@ impl Default for Rtt {
             rtt_seq: Seq(0),
             rto: 0,
             backoff: 0,
+            own_min: 0,
             min: [(0, u32::MAX); 3],
         }
     }
@@ -210,7 +214,7 @@ impl Rtt {
 
     /// `tcp_rtt_estimator()`, `tcp_set_rto()`: a sample in microseconds.
     pub(crate) fn add_sample(&mut self, cx: &mut Cx<'_>, snd: &Snd, us: u32) {
-        let rule = cx.host.rto_rule();
+        let rule = self.rule(cx.host);
         self.sample(us, snd.snd_una, snd.snd_nxt, &rule);
         self.set_rto(&cx.host.clock, &rule, cx.host.rto_max());
     }
@@ -302,16 +306,34 @@ pub fn timeouts_us(profile: &Profile, rto_min_us: u32, samples_us: &[u32]) -> Ve
     samples_us.iter().map(after).collect()
 }
 
-impl HostConfig {
-    /// `tcp_rto_min()` in jiffies: the route's, or the host's.
-    pub(crate) fn rto_min(&self) -> u32 {
-        let us = match self.route.rto_min_ns {
-            Some(ns) => u64::try_from(ns).unwrap_or(0) / 1000,
-            None => u64::from(self.sysctl.tcp_rto_min_us),
-        };
-        self.clock.from_micros(us)
+impl Rtt {
+    /// `tcp_rto_min()` in jiffies: the route's, the socket's, or the host's.
+    pub(crate) fn rto_min(&self, host: &HostConfig) -> u32 {
+        match (host.route.rto_min_ns, self.own_min) {
+            (Some(ns), _) => host
+                .clock
+                .from_micros(u64::try_from(ns).unwrap_or(0) / 1000),
+            (None, 0) => host
+                .clock
+                .from_micros(u64::from(host.sysctl.tcp_rto_min_us)),
+            (None, own) => u32::from(own),
+        }
     }
 
+    /// `tcp_rto_min_us()`.
+    #[inline]
+    pub(crate) fn rto_min_us(&self, host: &HostConfig) -> u32 {
+        host.clock.micros(self.rto_min(host))
+    }
+
+    /// The estimator that this connection uses.
+    #[inline]
+    pub(crate) fn rule(&self, host: &HostConfig) -> Rule {
+        Rule::of(&host.profile, self.rto_min_us(host))
+    }
+}
+
+impl HostConfig {
     /// RFC 6298 2.5: the largest retransmission timeout in jiffies (`tcp_rto_max()`). DEVIATION: a socket keeps what the
     /// sysctl was when it was made; here a change counts at once.
     #[inline]
@@ -321,18 +343,6 @@ impl HostConfig {
             120_000 => 120 * self.clock.hz,
             ms => self.clock.from_millis(u64::from(ms)),
         }
-    }
-
-    /// `tcp_rto_min_us()`.
-    #[inline]
-    pub(crate) fn rto_min_us(&self) -> u32 {
-        self.clock.micros(self.rto_min())
-    }
-
-    /// The estimator that this host uses.
-    #[inline]
-    pub(crate) fn rto_rule(&self) -> Rule {
-        Rule::of(&self.profile, self.rto_min_us())
     }
 }
 

@@ -121,7 +121,7 @@ measures = ["client.acks.delayed", "stream.completed", "run.virtual_s"]
 name = "client"
 sysctl = { "net.ipv4.tcp_rmem" = "4096 131072 6291456" }
 route = "quickack 1 initcwnd 10 rto_min 5ms congctl reno"
-socket = { nodelay = true, quickack = "each 1", rcvbuf = "256k", user_timeout = "3s", keepalive = "5s", cork = true, linger2 = "2s", syncnt = 3, window_clamp = 9000, max_pacing_rate = "5mbit" }
+socket = { nodelay = true, quickack = "each 1", rcvbuf = "256k", user_timeout = "3s", rto_min = "20ms", delack_max = "10ms", keepalive = "5s", cork = true, linger2 = "2s", syncnt = 3, window_clamp = 9000, max_pacing_rate = "5mbit" }
 [[host]]
 name = "server"
 behaviour = { rto_estimator = "rfc6298" }

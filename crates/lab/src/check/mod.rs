@@ -8,6 +8,7 @@
 //! What a profile sets itself, and lines of packetdrill scripts, are not judged here: both have rules of their own
 //! (docs/model.md).
 
+mod sockets;
 mod sysctls;
 #[cfg(test)]
 mod tests;
@@ -87,8 +88,10 @@ pub fn points(points: &[Point], stacks: &[(&str, Kind)]) -> Result<(), LabError>
     for (name, kind) in stacks {
         let mut seen = BTreeSet::new();
         for point in points {
-            let sysctls = sysctls::refusals(point, *kind, name);
-            for refusal in refusals(point, *kind).into_iter().chain(sysctls) {
+            let of_release = sysctls::refusals(point, *kind, name)
+                .into_iter()
+                .chain(sockets::refusals(point, *kind, name));
+            for refusal in refusals(point, *kind).into_iter().chain(of_release) {
                 let line = format!("{name}: {refusal}");
                 if !refusal.is_tolerated(point) && seen.insert(refusal) {
                     lines.push(line);

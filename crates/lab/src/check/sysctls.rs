@@ -122,7 +122,7 @@ fn refused_on(kernels: Kernels) -> Option<RefusedSysctl> {
 
 /// The release of a kernel that we build, where its name says it: a version, with edits that ship (none of them brings
 /// sysctls of the table).
-fn release(name: &str) -> Option<(u32, u32)> {
+pub(super) fn release(name: &str) -> Option<(u32, u32)> {
     let Ok(StackName::Uml(UmlName { base, edits, .. })) = StackName::parse(name) else {
         return None;
     };

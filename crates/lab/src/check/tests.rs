@@ -153,6 +153,27 @@ fn sysctls_that_a_release_of_linux_does_not_have_are_refused() {
     }
 }
 
+/// Socket options of Linux 6.15.
+#[test]
+fn socket_options_that_a_release_of_linux_does_not_have_are_refused() {
+    let kinds = [
+        ("model", true),
+        ("uml:6.1", false),
+        ("uml:6.12@1000", false),
+        ("uml:7.2", true),
+        ("uml:mine", true),
+        ("host", true),
+    ];
+    for (stack, takes) in kinds {
+        for key in ["rto_min", "delack_max"] {
+            let host = format!("socket = {{ {key} = \"20ms\" }}");
+            let stacks = [(stack, kind_of(stack).unwrap())];
+            let result = points(&[with("", &host, BULK)], &stacks);
+            assert_eq!(result.is_ok(), takes, "{key} on {stack}: {result:?}");
+        }
+    }
+}
+
 /// A point is refused on the kinds of the rule of this name, and by no other rule.
 fn stands_against_its_kinds(name: &str, point: &Point) {
     for kind in [Kind::Model, Kind::Uml, Kind::Qemu, Kind::Host, Kind::Ssh] {

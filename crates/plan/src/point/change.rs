@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcplab_qdisc::Settings;
 
-use super::{Direction, QuickAck, SocketOptions};
+use super::{Direction, Point, QuickAck, SocketOptions};
 
 /// New settings of one way from a time of the run on. A setting that is left out stays as it was.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -98,5 +98,51 @@ impl Change {
             queue: self.queue.clone().or_else(|| way.queue.clone()),
             ..way.clone()
         }
+    }
+}
+
+/// A table of socket options of an application: from the beginning, or set later.
+#[derive(Clone, Copy, Debug)]
+pub struct SocketTable<'a> {
+    /// The application's name.
+    pub app: &'a str,
+    /// `client_socket`, `server_socket`, `client_change` or `server_change`.
+    pub table: &'static str,
+    /// The host that has the socket.
+    pub host: usize,
+    /// What is set.
+    pub options: &'a SocketOptions,
+}
+
+impl SocketTable<'_> {
+    /// Where a key of it stands.
+    pub fn place(&self, key: &str) -> String {
+        format!("app.{}.{}.{key}", self.app, self.table)
+    }
+}
+
+impl Point {
+    /// All socket options of applications, in their order.
+    pub fn socket_tables(&self) -> impl Iterator<Item = SocketTable<'_>> {
+        self.apps.iter().flat_map(|app| {
+            let of = |table, host, options| SocketTable {
+                app: &app.name,
+                table,
+                host,
+                options,
+            };
+            let ends = [
+                of("client_socket", app.client, &app.client_socket),
+                of("server_socket", app.server, &app.server_socket),
+            ];
+            let later = app
+                .changes
+                .iter()
+                .map(move |change| match change.of_clients {
+                    true => of("client_change", app.client, &change.options),
+                    false => of("server_change", app.server, &change.options),
+                });
+            ends.into_iter().chain(later)
+        })
     }
 }

@@ -221,6 +221,8 @@ pub struct Profile {
     pub old_ack_sets_echo: bool,
     /// Whether a received frame of a page or more counts whole pages in a kernel with SLOB.
     pub buffers_of_whole_pages: bool,
+    /// Whether data up to the largest window that was ever offered are taken after it was taken back.
+    pub keeps_largest_edge: bool,
     /// See [`WindowShare`].
     pub window_share: WindowShare,
     /// Memory that a received frame counts for, in bytes; 0: as small as the allocator makes it for a TAP device.
@@ -323,6 +325,7 @@ impl Default for Profile {
             clamp_moves_ssthresh: true,
             old_ack_sets_echo: true,
             buffers_of_whole_pages: false,
+            keeps_largest_edge: false,
             window_share: WindowShare::Sysctl,
             rx_truesize: 0,
             tx_header: 256,

@@ -403,6 +403,11 @@ pub const BEHAVIOURS: &[Behaviour] = &[
         "12d6c1d3a2ad, 6.2; before 6.1.192"
     ),
     choice!(
+        keeps_largest_edge: bool,
+        "whether data up to the largest window that was ever offered are taken after it was taken back",
+        "0e24d17bd966, 7.1 (the release inferred)"
+    ),
+    choice!(
         window_share: WindowShare,
         "how much of the receive buffer becomes window: as tcp_adv_win_scale says, or as measured",
         "dfa2f0483360, 6.6"

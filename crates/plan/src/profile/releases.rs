@@ -302,6 +302,7 @@ fn linux_7_2() -> Profile {
     Profile {
         name: "linux-7.2",
         comp_sack_reads_clock: true,
+        keeps_largest_edge: true,
         read_keeps_clock: true,
         rcvbuf_sets_clamp: true,
         challenges_unsent_ack: true,
@@ -407,9 +408,5 @@ pub const NOT_MODELLED: &[(&str, &str)] = &[
     (
         "Accurate ECN (tcp_ecn 3 to 5), since 7.0; 7.2 takes CWR in the answer to a SYN that asked for ECN as Accurate ECN",
         "667539f6dce2, 7885ce014740, 1247fb19cafe, 7.0 (the release inferred)",
-    ),
-    (
-        "the window's right edge when tcp_shrink_window took it back: what was offered once stays acceptable, since 7.x",
-        "ba58b3e70b86 (the release inferred)",
     ),
 ];

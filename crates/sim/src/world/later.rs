@@ -73,6 +73,12 @@ fn set(e: &mut Endpoint, cx: &mut Cx<'_>, options: &SocketOptions) {
     if let Some(ns) = options.user_timeout_ns {
         e.set_user_timeout((ns / 1_000_000).max(1) as u32);
     }
+    if let Some(ns) = options.rto_min_ns {
+        e.set_rto_min(cx, ns);
+    }
+    if let Some(ns) = options.delack_max_ns {
+        e.set_delack_max(cx, ns);
+    }
     if let Some(ns) = options.keepalive_ns {
         e.enable_keepalive(cx, true);
         let (_, _, probes) = e.keepalive_times(cx);

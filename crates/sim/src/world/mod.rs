@@ -37,7 +37,7 @@ use crate::socket::Sockets;
 
 pub use live::{Live, LiveFlow};
 pub use refuse::refusals;
-pub(crate) use refuse::refused_sysctl;
+pub(crate) use refuse::{refused_sysctl, refused_timers};
 pub use step::Held;
 
 /// Why a point cannot be simulated.

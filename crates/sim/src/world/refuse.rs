@@ -6,7 +6,7 @@ use tcplab_plan::experiment::nearest;
 use tcplab_plan::network::{narrower_link, way};
 use tcplab_plan::point::Host;
 use tcplab_plan::{Point, Refusal};
-use tcplab_tcp::{Sysctl, Unread, congestion_controls};
+use tcplab_tcp::{Clock, Sysctl, Unread, congestion_controls};
 
 use super::replay;
 use crate::events::Events;
@@ -94,6 +94,27 @@ pub(crate) fn refused_sysctl(host: &str, (name, value): (&str, &str), why: &str)
     Refusal::new(place_of(host, name), why, &remedy).tolerable(name)
 }
 
+/// TCP_RTO_MIN_US or TCP_DELACK_MAX_US that is shorter than two ticks of this host's kernel.
+pub(crate) fn refused_timers(point: &Point, host: usize, clock: &Clock) -> Option<Refusal> {
+    let mut ours = point.socket_tables().filter(|table| table.host == host);
+    ours.find_map(|table| {
+        let options = table.options;
+        let values = [
+            ("rto_min", options.rto_min_ns),
+            ("delack_max", options.delack_max_ns),
+        ];
+        let is_short = |ns: i64| clock.timer_bound(ns).is_none();
+        let mut short = values
+            .into_iter()
+            .filter(|(_, ns)| ns.is_some_and(is_short));
+        let (key, _) = short.next()?;
+        let ms = clock.tick_ns() as f64 * 2e-6;
+        let why = format!("it is shorter than two ticks of this host, {ms} ms");
+        let remedy = "set more, or run it at 1000 Hz (`@1000` behind the profile)";
+        Some(Refusal::new(table.place(key), why, remedy))
+    })
+}
+
 fn place_of(host: &str, sysctl: &str) -> String {
     format!("host.{host}.sysctl.\"{sysctl}\"")
 }
@@ -115,23 +136,11 @@ fn of_congestion(point: &Point, found: &mut Vec<Refusal>) {
         look(&|| of("route (congctl)"), host.route.congctl.as_ref());
         look(&|| of("socket.congestion"), host.socket.congestion.as_ref());
     }
-    for app in &point.apps {
-        let of = |key: &str| format!("app.{}.{key}.congestion", app.name);
+    for table in point.socket_tables() {
         look(
-            &|| of("client_socket"),
-            app.client_socket.congestion.as_ref(),
+            &|| table.place("congestion"),
+            table.options.congestion.as_ref(),
         );
-        look(
-            &|| of("server_socket"),
-            app.server_socket.congestion.as_ref(),
-        );
-        for change in &app.changes {
-            let key = match change.of_clients {
-                true => "client_change",
-                false => "server_change",
-            };
-            look(&|| of(key), change.options.congestion.as_ref());
-        }
     }
 }
 

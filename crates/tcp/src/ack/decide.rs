@@ -141,9 +141,13 @@ impl Endpoint {
         if ato > ato_min(hz) {
             ato = ato.min(self.ack.longest_delay(cx, &self.rtt));
         }
-        let mut ato = ato.min(delack_max(hz));
+        let most = match self.ack.own_max {
+            0 => delack_max(hz),
+            own => u32::from(own),
+        };
+        let mut ato = ato.min(most);
         if cx.host.profile.delack_below_rto_min {
-            ato = ato.min(cx.host.rto_min().max(2) - 1);
+            ato = ato.min(self.rtt.rto_min(cx.host).max(2) - 1);
         }
         let now = cx.jiffies();
         let mut timeout = now + u64::from(ato);

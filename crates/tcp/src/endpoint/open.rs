@@ -150,6 +150,12 @@ impl Endpoint {
             let bytes = (bps / 8).clamp(1, u64::from(u32::MAX) - 1);
             ep.set_max_pacing_rate(bytes as u32);
         }
+        if let Some(ns) = open.rto_min_ns {
+            ep.set_rto_min(cx, ns);
+        }
+        if let Some(ns) = open.delack_max_ns {
+            ep.set_delack_max(cx, ns);
+        }
         ep.set_buffers(Self::buffers(cx, open));
         ep
     }

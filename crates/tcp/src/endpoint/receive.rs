@@ -17,6 +17,8 @@ pub(crate) struct Rcv {
     pub(crate) rcv_wup: Seq,
     pub(crate) rcv_wnd: u32,
     /// Target of the advertised window.
+    /// How far the largest right edge that was ever offered lies behind the one that stands (`rcv_mwnd_seq`).
+    pub(crate) taken_back: u32,
     pub(crate) rcv_ssthresh: u32,
     pub(crate) window_clamp: u32,
     /// `sk_rcvbuf`.
@@ -55,6 +57,7 @@ packed!(Rcv {
     copied_seq,
     rcv_wup,
     rcv_wnd,
+    taken_back,
     rcv_ssthresh,
     window_clamp,
     rcvbuf,
@@ -156,6 +159,8 @@ pub(crate) struct AckState {
     pub(crate) pingpong: u8,
     /// SACKs that were held back since the last one was sent (`compressed_ack`).
     pub(crate) compressed: u8,
+    /// TCP_DELACK_MAX_US in jiffies (`icsk_delack_max`); 0: the usual 200 ms.
+    pub(crate) own_max: u8,
     /// `dup_ack_counter`.
     pub(crate) dup_ack_counter: u8,
     /// `compressed_ack_rcv_nxt`.
@@ -181,6 +186,7 @@ packed!(AckState {
     quick,
     pingpong,
     compressed,
+    own_max,
     dup_ack_counter,
     compressed_rcv_nxt,
     ato,
@@ -199,6 +205,7 @@ impl Default for AckState {
             quick: 0,
             pingpong: 0,
             compressed: 0,
+            own_max: 0,
             dup_ack_counter: 0,
             compressed_rcv_nxt: Seq(0),
             ato: 0,

@@ -227,6 +227,36 @@ impl Endpoint {
         self.options.keepalive_probes = probes;
     }
 
+    /// TCP_RTO_MIN_US as it counts, in microseconds.
+    pub fn rto_min_us(&self, cx: &Cx<'_>) -> u32 {
+        match self.rtt.own_min {
+            0 => cx.host.sysctl.tcp_rto_min_us,
+            own => cx.host.clock.micros(u32::from(own)),
+        }
+    }
+
+    /// Sets it, in nanoseconds. False: it is none of 2 ticks to 200 ms.
+    pub fn set_rto_min(&mut self, cx: &Cx<'_>, ns: i64) -> bool {
+        let ticks = cx.host.clock.timer_bound(ns);
+        self.rtt.own_min = ticks.unwrap_or(self.rtt.own_min);
+        ticks.is_some()
+    }
+
+    /// TCP_DELACK_MAX_US as it counts, in microseconds.
+    pub fn delack_max_us(&self, cx: &Cx<'_>) -> u32 {
+        match self.ack.own_max {
+            0 => 200_000,
+            own => cx.host.clock.micros(u32::from(own)),
+        }
+    }
+
+    /// Sets it, in nanoseconds. False: it is none of 2 ticks to 200 ms.
+    pub fn set_delack_max(&mut self, cx: &Cx<'_>, ns: i64) -> bool {
+        let ticks = cx.host.clock.timer_bound(ns);
+        self.ack.own_max = ticks.unwrap_or(self.ack.own_max);
+        ticks.is_some()
+    }
+
     /// SO_KEEPALIVE.
     pub fn keepalive(&self) -> bool {
         self.options.keepalive

@@ -225,13 +225,15 @@ impl RcvQueue {
 }
 
 impl Endpoint {
+    /// A super-segment that a TUN device takes is one frame, not what GRO has joined.
+    fn is_one_frame(cx: &Cx<'_>, seg: &Segment) -> bool {
+        seg.gso_size == 0
+            || (cx.host.profile.tap_frames_in_pages && cx.host.rx_truesize == RxTruesize::Tun)
+    }
+
     /// `skb->truesize` of what GRO has joined.
     #[inline(never)]
     fn truesize_of_joined(cx: &Cx<'_>, headers: u32, seg: &Segment) -> u32 {
-        // A super-segment that a TUN device takes is one frame.
-        if cx.host.profile.tap_frames_in_pages && cx.host.rx_truesize == RxTruesize::Tun {
-            return frame_memory(cx, headers, seg.len).truesize;
-        }
         let size = u32::from(seg.gso_size);
         let full = frame_memory(cx, headers, size).truesize;
         match seg.len % size {
@@ -244,7 +246,7 @@ impl Endpoint {
     #[inline]
     pub(super) fn received(&self, cx: &Cx<'_>, seg: &Segment) -> RcvSkb {
         let headers = cx.host.ip_header + seg.header_len();
-        let (truesize, tailroom, frags) = if seg.gso_size == 0 {
+        let (truesize, tailroom, frags) = if Self::is_one_frame(cx, seg) {
             let buffer = frame_memory(cx, headers, seg.len);
             let own = u32::from(buffer.is_own) * u32::from(RcvSkb::OWN_BUFFER);
             (buffer.truesize, buffer.tailroom, own)

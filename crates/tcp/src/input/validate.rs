@@ -40,10 +40,10 @@ impl Rcv {
     /// `tcp_sequence()`: overlaps what we offered. From `rcv_wup`, not `rcv_nxt`: the peer may not know more.
     #[inline]
     fn acceptable(&self, seq: Seq, end_seq: Seq) -> bool {
-        end_seq.at_or_after(self.rcv_wup) && seq.at_or_before(self.rcv_nxt + self.receive_window())
+        end_seq.at_or_after(self.rcv_wup) && seq.at_or_before(self.rcv_nxt + self.largest_window())
     }
 
-    /// The segment ends behind the window.
+    /// The segment ends behind the window that stands.
     #[inline]
     pub(super) fn is_beyond(&self, end_seq: Seq) -> bool {
         end_seq.after(self.rcv_nxt + self.receive_window())
@@ -55,7 +55,8 @@ impl RcvQueue {
     /// to be read.
     fn takes_end(&self, rcv: &Rcv, seg: &Segment) -> bool {
         let fin = u32::from(seg.flags.has(TcpFlags::FIN));
-        !rcv.is_beyond(seg.end_seq() - fin) || self.ready.is_empty()
+        let edge = rcv.rcv_nxt + rcv.largest_window();
+        (seg.end_seq() - fin).at_or_before(edge) || self.ready.is_empty()
     }
 }
 

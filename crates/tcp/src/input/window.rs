@@ -114,10 +114,29 @@ impl Rcv {
     /// No memory is left for data.
     #[cold]
     #[inline(never)]
-    fn close_window(&mut self) {
+    fn close_window(&mut self, cx: &Cx<'_>) {
         self.pred = false;
+        self.window_taken_back(cx, 0);
         self.rcv_wnd = 0;
         self.rcv_wup = self.rcv_nxt;
+    }
+
+    /// `tcp_max_receive_window()`: what the peer may still send, by the largest window that was ever offered
+    /// (RFC 7323 2.4).
+    #[inline]
+    pub(super) fn largest_window(&self) -> u32 {
+        let left = (self.rcv_wup + self.rcv_wnd + self.taken_back).distance(self.rcv_nxt);
+        left.max(0) as u32
+    }
+
+    /// `tcp_update_max_rcv_wnd_seq()`, before `window` is offered: by how much that is less than what was.
+    #[cold]
+    #[inline(never)]
+    fn window_taken_back(&mut self, cx: &Cx<'_>, window: u32) {
+        if cx.host.profile.keeps_largest_edge {
+            let largest = self.rcv_wup + self.rcv_wnd + self.taken_back;
+            self.taken_back = largest.distance(self.rcv_nxt + window).max(0) as u32;
+        }
     }
 }
 
@@ -171,7 +190,7 @@ impl Endpoint {
     /// `tcp_select_window()`: the window field of a segment that leaves now, and moves `rcv_wnd`, `rcv_wup`.
     pub(crate) fn select_window(&mut self, cx: &mut Cx<'_>) -> u16 {
         if self.ack.pending.intersects(AckPending::NO_MEMORY) {
-            self.rcv.close_window();
+            self.rcv.close_window(cx);
             return 0;
         }
         let old = self.rcv.rcv_wnd;
@@ -180,6 +199,8 @@ impl Endpoint {
         let mut window = self.rcv.window_to_offer(cx, &mut self.ack, &self.snd);
         if window < left && !(cx.host.sysctl.tcp_shrink_window && scale > 0) {
             window = Self::window_offered(cx, window, round_up(left, scale));
+        } else if window < left || self.rcv.taken_back != 0 {
+            self.rcv.window_taken_back(cx, window);
         }
         self.rcv.rcv_wnd = window;
         self.rcv.rcv_wup = self.rcv.rcv_nxt;

@@ -84,7 +84,7 @@ impl Endpoint {
         self.rtt.backoff -= 1;
         let rto = match self.rtt.srtt_us {
             0 => timeout_init(clock),
-            _ => clock.from_micros(u64::from(self.rtt.rto_us(&cx.host.rto_rule()))),
+            _ => clock.from_micros(u64::from(self.rtt.rto_us(&self.rtt.rule(cx.host)))),
         };
         let rto = (u64::from(rto) << self.rtt.backoff.min(32)).min(u64::from(most)) as u32;
         self.rtt.rto = rto;
@@ -120,8 +120,8 @@ impl Endpoint {
             && self.loss.retransmits <= THIN_LINEAR_RETRIES
         {
             self.rtt.backoff = 0;
-            let us = self.rtt.rto_us(&cx.host.rto_rule());
-            let least = cx.host.rto_min();
+            let us = self.rtt.rto_us(&self.rtt.rule(cx.host));
+            let least = self.rtt.rto_min(cx.host);
             let rto = cx.host.clock.from_micros(u64::from(us));
             self.rtt.rto = rto.clamp(least.min(most), most);
         } else if !self.is_syn_linear(cx) {

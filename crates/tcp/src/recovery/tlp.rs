@@ -66,7 +66,7 @@ impl Endpoint {
         match cx.host.profile.tlp_rule {
             TlpRule::RtoMin => {
                 let more = match alone {
-                    true => cx.host.rto_min_us(),
+                    true => self.rtt.rto_min_us(cx.host),
                     false => TIMEOUT_MIN_US,
                 };
                 clock.from_micros(u64::from(self.rtt.srtt_us >> 2) + u64::from(more))

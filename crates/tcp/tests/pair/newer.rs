@@ -172,3 +172,78 @@ fn the_largest_timeout_is_a_sysctl() {
     let state = pair.hosts[0].get(client).map(tcplab_tcp::Endpoint::state);
     assert!(matches!(state, None | Some(State::Close)), "{state:?}");
 }
+
+/// TCP_RTO_MIN_US: the first retransmission of an established connection comes after it and the round trip.
+#[test]
+fn a_socket_has_its_own_least_timeout() {
+    let after = |own: Option<i64>| {
+        let mut pair = pair("linux-7.2");
+        let (client, _) = pair.established();
+        pair.with(0, client, |ep, cx| {
+            assert_eq!(
+                (ep.rto_min_us(cx), ep.delack_max_us(cx)),
+                (200_000, 200_000)
+            );
+            // Two ticks, and 200 ms, are the bounds.
+            assert!(!ep.set_rto_min(cx, MS) && !ep.set_rto_min(cx, 201 * MS));
+            if let Some(ns) = own {
+                assert!(ep.set_rto_min(cx, ns));
+            }
+            ep.write(cx, 100, false).unwrap();
+        });
+        pair.settle(S);
+        pair.drop = Some(Box::new(|_, _, _| true));
+        pair.log.clear();
+        pair.with(0, client, |ep, cx| ep.write(cx, 100, false))
+            .unwrap();
+        pair.run(10 * S);
+        // The probe of RFC 8985 after it, and what the timeout sends.
+        let at: Vec<_> = pair.log.iter().map(|(at, ..)| at.as_nanos() / MS).collect();
+        at[1] - at[0]
+    };
+    let (usual, own) = (after(None), after(Some(20 * MS)));
+    assert!(usual >= 200 && own < 100, "{usual} ms, {own} ms");
+}
+
+/// RFC 7323 2.4: what was allowed once is taken after the window shrank (0e24d17bd966).
+#[test]
+fn data_up_to_the_largest_window_are_taken() {
+    let taken = |keeps: bool| {
+        let mut hosts = [host_of(1, "linux-7.2"), host_of(2, "linux-7.2")];
+        hosts[1].profile.keeps_largest_edge = keeps;
+        hosts[1].sysctl.tcp_shrink_window = true;
+        hosts[1].sysctl.tcp_rmem = [4096, 32_768, 4_194_304];
+        let mut pair = Pair::of(hosts, 7);
+        let (client, server) = pair.established();
+        pair.with(0, client, |ep, cx| ep.write(cx, 3_000, false))
+            .unwrap();
+        pair.settle(S);
+        // A smaller buffer: the right edge comes back.
+        pair.with(1, server, |ep, cx| ep.set_rcvbuf(cx, 10_000, false));
+        pair.with(0, client, |ep, cx| ep.write(cx, 100, false))
+            .unwrap();
+        pair.settle(S);
+        let acks = pair.log.iter().filter(|(_, host, _)| *host == 1);
+        let edges: Vec<_> = acks
+            .filter(|(.., seg)| !seg.flags.has(TcpFlags::SYN))
+            .map(|(.., seg)| seg.ack + (u32::from(seg.window) << 7))
+            .collect();
+        let newest = *edges.last().unwrap();
+        let largest = newest
+            + edges
+                .iter()
+                .map(|edge| edge.distance(newest))
+                .max()
+                .unwrap() as u32;
+        assert!(newest.before(largest), "{edges:?}");
+        let mut seg = last(&pair, 0);
+        seg.seq = seg.end_seq();
+        seg.len = largest - seg.seq;
+        seg.flags = TcpFlags(TcpFlags::ACK);
+        let next = seg.end_seq();
+        pair.inject(1, seg);
+        pair.run(MS);
+        pair.with(1, server, |ep, _| ep.receive_space().0) == next
+    };
+    assert_eq!((taken(false), taken(true)), (false, true));
+}

@@ -152,6 +152,8 @@ impl Model {
                 tcp::MAXSEG => i64::from(ep.maxseg(is_listener)),
                 tcp::QUICKACK => i64::from(ep.quickack(cx)),
                 tcp::USER_TIMEOUT => i64::from(ep.user_timeout()),
+                tcp::RTO_MIN_US => i64::from(ep.rto_min_us(cx)),
+                tcp::DELACK_MAX_US => i64::from(ep.delack_max_us(cx)),
                 tcp::NOTSENT_LOWAT => i64::from(ep.notsent_lowat() as i32),
                 tcp::KEEPIDLE => or(idle, sysctl.tcp_keepalive_time),
                 tcp::KEEPINTVL => or(interval, sysctl.tcp_keepalive_intvl),

@@ -48,6 +48,10 @@ impl Model {
                 (1..=MAX_COUNT).contains(&n)
                     && (self.with(fd, |ep, _| ep.set_syn_count(n as u8))).is_some()
             }
+            tcp::RTO_MIN_US => self.with(fd, |ep, cx| ep.set_rto_min(cx, n * 1000)) == Some(true),
+            tcp::DELACK_MAX_US => {
+                self.with(fd, |ep, cx| ep.set_delack_max(cx, n * 1000)) == Some(true)
+            }
             tcp::LINGER2 => self.set_linger2(fd, n),
             tcp::DEFER_ACCEPT => self.set_defer_accept(fd, n),
             tcp::WINDOW_CLAMP => self.set_clamp(fd, n),

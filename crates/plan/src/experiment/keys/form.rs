@@ -66,6 +66,7 @@ pub(crate) enum Bounds {
     Longer(&'static str),
     AtLeast(i64),
     AtMost(i64),
+    Within(i64, i64),
     /// Whole ones of this unit, at least one and at most so many, and the unit's name.
     Whole(i64, i64, &'static str),
 }
@@ -78,6 +79,8 @@ impl Bounds {
             Self::AtLeast(least) if ns < least => {
                 Some(format!("must be at least {}", time(least.unsigned_abs())))
             }
+            Self::Within(least, _) if ns < least => Self::AtLeast(least).wrong(ns),
+            Self::Within(_, most) => Self::AtMost(most).wrong(ns),
             Self::AtMost(most) if ns > most => {
                 Some(format!("must be at most {}", time(most.unsigned_abs())))
             }
@@ -94,6 +97,7 @@ impl Bounds {
             Self::Longer(_) => (1, MAX_TIME_NS),
             Self::AtLeast(least) => (least.unsigned_abs(), MAX_TIME_NS),
             Self::AtMost(most) => (0, most.unsigned_abs()),
+            Self::Within(least, most) => (least.unsigned_abs(), most.unsigned_abs()),
             Self::Whole(unit, most, _) => (unit.unsigned_abs(), (unit * most).unsigned_abs()),
         }
     }

@@ -10,6 +10,8 @@ use crate::rules::{MS_NS, Range, SECOND_NS};
 const BYTES: Range = (0, 1 << 30);
 
 const TIMEOUT: Form = Form::Time(Bounds::Whole(MS_NS, i32::MAX as i64, "milliseconds"));
+/// At least the two ticks of the fastest kernel.
+const BOUND: Form = Form::Time(Bounds::Within(2 * MS_NS, 200 * MS_NS));
 const IDLE: Form = Form::Time(Bounds::Whole(SECOND_NS, 32_767, "seconds"));
 
 record! {
@@ -36,6 +38,10 @@ record! {
         syncnt: Option<u32> = SYNCNT, "syncnt", Form::Count((1, 127)), says("`net.ipv4.tcp_syn_retries`, `net.ipv4.tcp_synack_retries`"), "TCP_SYNCNT: how often a SYN or SYN-ACK is sent again", contract::OF_TCP;
         #[serde(default, skip_serializing_if = "Option::is_none")]
         window_clamp: Option<u32> = WINDOW_CLAMP, "window_clamp", Form::Size((1, 1 << 30)), says("the kernel's"), "TCP_WINDOW_CLAMP: largest window to offer, in bytes; Linux takes 1,152 for less", contract::OF_TCP;
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rto_min_ns: Option<i64> = RTO_MIN, "rto_min", BOUND, says("`net.ipv4.tcp_rto_min_us`"), "TCP_RTO_MIN_US: least retransmission timeout, 2 ticks of the kernel to 200 ms; a route's `rto_min` wins. Linux 6.15 or later", contract::OF_TCP;
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        delack_max_ns: Option<i64> = DELACK_MAX, "delack_max", BOUND, says("200 ms"), "TCP_DELACK_MAX_US: longest time that an ACK waits, 2 ticks of the kernel to 200 ms. Linux 6.15 or later", contract::OF_TCP;
         #[serde(default, skip_serializing_if = "Option::is_none")]
         max_pacing_rate_bps: Option<u64> = MAX_PACING_RATE, "max_pacing_rate", Form::Rate, says("no limit"), "SO_MAX_PACING_RATE; 8 bit/s to 34 Gbit/s", contract::OF_TCP;
         #[serde(default, skip_serializing_if = "Option::is_none")]
