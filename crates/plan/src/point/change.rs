@@ -101,12 +101,12 @@ impl Change {
     }
 }
 
-/// A table of socket options of an application: from the beginning, or set later.
+/// A table of socket options: of a host, of an application from the beginning, or set later.
 #[derive(Clone, Copy, Debug)]
 pub struct SocketTable<'a> {
-    /// The application's name.
-    pub app: &'a str,
-    /// `client_socket`, `server_socket`, `client_change` or `server_change`.
+    /// `host` or `app`, and its name.
+    pub of: (&'static str, &'a str),
+    /// `socket`, `client_socket`, `server_socket`, `client_change` or `server_change`.
     pub table: &'static str,
     /// The host that has the socket.
     pub host: usize,
@@ -117,16 +117,23 @@ pub struct SocketTable<'a> {
 impl SocketTable<'_> {
     /// Where a key of it stands.
     pub fn place(&self, key: &str) -> String {
-        format!("app.{}.{}.{key}", self.app, self.table)
+        let (kind, name) = self.of;
+        format!("{kind}.{name}.{}.{key}", self.table)
     }
 }
 
 impl Point {
-    /// All socket options of applications, in their order.
+    /// All socket options, those of hosts first.
     pub fn socket_tables(&self) -> impl Iterator<Item = SocketTable<'_>> {
-        self.apps.iter().flat_map(|app| {
+        let of_hosts = self.hosts.iter().enumerate().map(|(at, host)| SocketTable {
+            of: ("host", &host.name),
+            table: "socket",
+            host: at,
+            options: &host.socket,
+        });
+        let of_apps = self.apps.iter().flat_map(|app| {
             let of = |table, host, options| SocketTable {
-                app: &app.name,
+                of: ("app", &app.name),
                 table,
                 host,
                 options,
@@ -143,6 +150,7 @@ impl Point {
                     false => of("server_change", app.server, &change.options),
                 });
             ends.into_iter().chain(later)
-        })
+        });
+        of_hosts.chain(of_apps)
     }
 }

@@ -132,9 +132,8 @@ fn of_congestion(point: &Point, found: &mut Vec<Refusal>) {
         found.push(Refusal::new(place(), why, ""));
     };
     for host in &point.hosts {
-        let of = |key: &str| format!("host.{}.{key}", host.name);
-        look(&|| of("route (congctl)"), host.route.congctl.as_ref());
-        look(&|| of("socket.congestion"), host.socket.congestion.as_ref());
+        let place = || format!("host.{}.route (congctl)", host.name);
+        look(&place, host.route.congctl.as_ref());
     }
     for table in point.socket_tables() {
         look(
