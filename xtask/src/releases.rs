@@ -308,6 +308,10 @@ const HARM: &[(&str, &str)] = &[
     ),
     ("comp_sack_reads_clock", "harmless: time stamps"),
     (
+        "advmss_ignores_path",
+        "a path that is narrow one way does not shorten segments the other way",
+    ),
+    (
         "keeps_largest_edge",
         "data that were allowed once are not dropped after the window shrinks",
     ),

@@ -223,6 +223,8 @@ pub struct Profile {
     pub buffers_of_whole_pages: bool,
     /// Whether data up to the largest window that was ever offered are taken after it was taken back.
     pub keeps_largest_edge: bool,
+    /// Whether the MSS that is offered comes from the MTU of the route or the device; else from that of the path.
+    pub advmss_ignores_path: bool,
     /// See [`WindowShare`].
     pub window_share: WindowShare,
     /// Memory that a received frame counts for, in bytes; 0: as small as the allocator makes it for a TAP device.
@@ -326,6 +328,7 @@ impl Default for Profile {
             old_ack_sets_echo: true,
             buffers_of_whole_pages: false,
             keeps_largest_edge: false,
+            advmss_ignores_path: false,
             window_share: WindowShare::Sysctl,
             rx_truesize: 0,
             tx_header: 256,

@@ -408,6 +408,11 @@ pub const BEHAVIOURS: &[Behaviour] = &[
         "0e24d17bd966, 7.1 (the release inferred)"
     ),
     choice!(
+        advmss_ignores_path: bool,
+        "whether the MSS that is offered comes from the MTU of the route or the device; off: from that of the path",
+        "between 6.12.118 and 7.2.13 (read in the sources; the commit is not known)"
+    ),
+    choice!(
         window_share: WindowShare,
         "how much of the receive buffer becomes window: as tcp_adv_win_scale says, or as measured",
         "dfa2f0483360, 6.6"

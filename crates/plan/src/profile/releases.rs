@@ -285,6 +285,8 @@ fn linux_6_18() -> Profile {
         buffer_growth: BufferGrowth::Reordered,
         rcv_rtt_of_empty_queue: true,
         rack_only: true,
+        drops_old_acks: true,
+        checks_segment_end: true,
         tw_reuse_by_delay: true,
         sysctl: &[
             ("net.ipv4.tcp_rmem", "4096 131072 33554432"),
@@ -302,12 +304,11 @@ fn linux_7_2() -> Profile {
     Profile {
         name: "linux-7.2",
         comp_sack_reads_clock: true,
+        advmss_ignores_path: true,
         keeps_largest_edge: true,
         read_keeps_clock: true,
         rcvbuf_sets_clamp: true,
         challenges_unsent_ack: true,
-        drops_old_acks: true,
-        checks_segment_end: true,
         checks_synack_echo: true,
         synack_ece_ends: true,
         tw_ack_keeps_ecn: true,

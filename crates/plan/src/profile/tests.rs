@@ -74,3 +74,40 @@ fn sysctls_that_a_profile_changes_have_their_value_under_6_1() {
         }
     }
 }
+
+/// The mainline release of a row's commit: the newest of the form `6.4`; none: it is not known.
+fn mainline(changed: &str) -> Option<(u32, u32)> {
+    let words = changed.split(|c: char| !c.is_ascii_digit() && c != '.');
+    let releases = words.filter_map(|word| {
+        let mut parts = word.trim_end_matches('.').split('.').map(str::parse::<u32>);
+        match (parts.next(), parts.next(), parts.next()) {
+            (Some(Ok(major)), Some(Ok(minor)), None) => Some((major, minor)),
+            _ => None,
+        }
+    });
+    releases.max()
+}
+
+/// Profiles that no kernel was compared with are derived: what both neighbours do, and where these differ what the
+/// release of the commit says.
+#[test]
+fn derived_profiles_follow_the_commits() {
+    let of = |name: &str, row: &Behaviour| row.value(&named(name).unwrap());
+    // Without stable kernels' backports.
+    let (oldest, newest) = ("linux-5.10.46", "linux-7.2");
+    let choices = ["hz", "tx_header", "tx_truesize"];
+    for (name, release, before) in [
+        ("linux-5.14", (5, 14), oldest),
+        ("linux-6.18", (6, 18), "linux-6.12"),
+    ] {
+        for row in BEHAVIOURS.iter().filter(|row| !choices.contains(&row.name)) {
+            let (old, new) = (of(before, row), of(newest, row));
+            let wanted = match mainline(row.changed) {
+                Some(since) if old != new && since <= release => new,
+                _ => old,
+            };
+            let why = format!("{name}: {}: {}", row.name, row.changed);
+            assert_eq!(of(name, row), wanted, "{why}");
+        }
+    }
+}

@@ -68,9 +68,13 @@ impl Path {
         let header = cx.host.ip_header;
         let least = if header == 40 { 1_220 } else { 256 };
         let route = &cx.host.route;
-        let mtu = route.mtu.map_or(mtu, |own| own.min(mtu));
-        let mtu = cx.host.paths.of(to, cx.now).unwrap_or(mtu);
-        let most = (mtu.saturating_sub(header + 20)).clamp(least, 65_515 - header);
+        let configured = route.mtu.map_or(mtu, |own| own.min(mtu));
+        let mtu = cx.host.paths.of(to, cx.now).unwrap_or(configured);
+        let base = match cx.host.profile.advmss_ignores_path {
+            true => configured,
+            false => mtu,
+        };
+        let most = (base.saturating_sub(header + 20)).clamp(least, 65_515 - header);
         let advmss = route.advmss.unwrap_or(most).clamp(1, 65_495) as u16;
         Self { mtu, advmss }
     }
