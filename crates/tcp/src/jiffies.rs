@@ -18,6 +18,8 @@ pub struct Clock {
     pub(crate) boot_ns: i64,
     tick_ns: i64,
     tick_us: u32,
+    /// 200 ms in whole ticks, in microseconds.
+    usual_floor_us: u32,
     /// 2^64 / `tick_us`, rounded up: the high word of a product with it is the quotient ([`Clock::from_micros`]).
     by_tick_us: u64,
 }
@@ -45,6 +47,7 @@ impl Clock {
             boot_ns,
             tick_ns: NANOS / hz as i64,
             tick_us,
+            usual_floor_us: 200_000_u32.div_ceil(tick_us) * tick_us,
             by_tick_us: u64::MAX / tick_us as u64 + 1,
         }
     }
@@ -102,6 +105,12 @@ impl Clock {
             return ((up as u128 * self.by_tick_us as u128) >> 64) as u32;
         }
         us.div_ceil(self.tick_us as u64) as u32
+    }
+
+    /// 200 ms (TCP_RTO_MIN) in microseconds, as the kernel counts them in ticks: asked for at each sample.
+    #[inline]
+    pub(crate) const fn usual_floor_us(&self) -> u32 {
+        self.usual_floor_us
     }
 
     /// `msecs_to_jiffies()`: rounded up.

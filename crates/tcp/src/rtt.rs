@@ -323,7 +323,11 @@ impl Rtt {
     /// `tcp_rto_min_us()`.
     #[inline]
     pub(crate) fn rto_min_us(&self, host: &HostConfig) -> u32 {
-        host.clock.micros(self.rto_min(host))
+        let own = host.route.rto_min_ns.is_some() | (self.own_min != 0);
+        match own | (host.sysctl.tcp_rto_min_us != 200_000) {
+            false => host.clock.usual_floor_us(),
+            true => host.clock.micros(self.rto_min(host)),
+        }
     }
 
     /// The estimator that this connection uses.

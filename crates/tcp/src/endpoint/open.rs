@@ -116,6 +116,15 @@ pub(crate) fn socket_options(cx: &Cx<'_>, open: &OpenOptions) -> SocketState {
     o
 }
 
+/// TCP_RTO_MIN_US and TCP_DELACK_MAX_US in ticks; 0: as usual.
+fn own_timers(cx: &Cx<'_>, open: &OpenOptions) -> (u8, u8) {
+    let ticks = |ns: i64| cx.host.clock.timer_bound(ns).unwrap_or(0);
+    (
+        open.rto_min_ns.map_or(0, ticks),
+        open.delack_max_ns.map_or(0, ticks),
+    )
+}
+
 impl Loss {
     /// `tcp_try_undo_spurious_syn()`: the answer was to the first SYN, so its timeout was spurious.
     pub(crate) fn try_undo_spurious_syn(&mut self, neg: &Negotiated) {
@@ -131,6 +140,7 @@ impl Endpoint {
     /// `tcp_init_sock()`, and the options that are set before connect(2) or listen(2).
     pub(crate) fn new(cx: &mut Cx<'_>, ends: (Addr, Addr), open: &OpenOptions) -> Self {
         let (local, remote) = ends;
+        let timers = own_timers(cx, open);
         let mut ep = Self {
             local,
             remote,
@@ -139,6 +149,7 @@ impl Endpoint {
         };
         let clock = &cx.host.clock;
         ep.rtt = Rtt::new(clock, cx.jiffies32());
+        (ep.rtt.own_min, ep.ack.own_max) = timers;
         ep.snd.set_cwnd(10);
         ep.snd.set_ssthresh(INFINITE_SSTHRESH);
         ep.snd.snd_cwnd_clamp = u32::MAX;
@@ -153,12 +164,6 @@ impl Endpoint {
         if let Some(bps) = open.max_pacing_rate_bps {
             let bytes = (bps / 8).clamp(1, u64::from(u32::MAX) - 1);
             ep.set_max_pacing_rate(bytes as u32);
-        }
-        if let Some(ns) = open.rto_min_ns {
-            ep.set_rto_min(cx, ns);
-        }
-        if let Some(ns) = open.delack_max_ns {
-            ep.set_delack_max(cx, ns);
         }
         ep.set_buffers(Self::buffers(cx, open));
         ep
