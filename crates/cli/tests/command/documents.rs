@@ -74,13 +74,26 @@ const DOCUMENTS: [Documented; 9] = [
     },
 ];
 
+/// Types that every document has; the schema whose section describes them.
+const SHARED: (&[&str], &str) = (&["Failure", "Kind"], "analyze");
+
 /// The tables of one schema: the document itself, then each of its types.
 fn tables(name: &str) -> String {
     let schema = schema::schema(name);
     let mut out = String::new();
     table(&schema, "The document", &schema, &mut out);
-    for (name, definition) in schema["$defs"].as_object().unwrap() {
-        table(&schema, name, definition, &mut out);
+    let (shared, home) = SHARED;
+    let elsewhere = schema::schema(home)["$defs"].clone();
+    let mut is_elsewhere = false;
+    for (of, definition) in schema["$defs"].as_object().unwrap() {
+        if name != home && shared.contains(&of.as_str()) && elsewhere[of] == *definition {
+            is_elsewhere = true;
+            continue;
+        }
+        table(&schema, of, definition, &mut out);
+    }
+    if is_elsewhere {
+        out += "\nFailure: see [analyze.md](analyze.md#failure).\n";
     }
     out
 }
@@ -134,7 +147,7 @@ fn table(root: &Value, name: &str, definition: &Value, out: &mut String) {
         let optional = if required.contains(&field.as_str()) {
             ""
         } else {
-            " (may be left out)"
+            ", optional"
         };
         let kind = kind(root, rule);
         let _ = writeln!(out, "| `{field}` | {kind}{optional} | {} |", one_line(text));
@@ -243,6 +256,12 @@ fn every_kind_of_qdisc_is_documented() {
     let children = CHILDREN.map(|kind| format!("`{kind}`")).join(", ");
     let _ = writeln!(table, "\nKinds that may be a child: {children}.");
     has_sections("docs/qdisc.md", &[("the kinds", table)]);
+}
+
+#[test]
+fn the_glossary_has_the_words_of_help() {
+    let tables = tcplab_report::glossary::tables();
+    has_sections("docs/glossary.md", &[("the glossary", tables)]);
 }
 
 #[test]
