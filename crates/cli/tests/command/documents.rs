@@ -1,6 +1,7 @@
 //! A document in docs/ lists every field of the schemas of its command, in the words of the schemas,
 //! and every option of the command. `TCPLAB_WRITE_DOCS=1 cargo test -p tcplab documents` writes the tables.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use serde_json::{Map, Value};
@@ -74,26 +75,36 @@ const DOCUMENTS: [Documented; 9] = [
     },
 ];
 
-/// Types that every document has; the schema whose section describes them.
-const SHARED: (&[&str], &str) = (&["Failure", "Kind"], "analyze");
+/// Schemas whose types others share, with the document that describes them: those of an earlier one are not repeated.
+const HOMES: [(&str, &str); 3] = [
+    ("analyze", "analyze.md"),
+    ("compare", "compare.md"),
+    ("run", "results.md"),
+];
 
 /// The tables of one schema: the document itself, then each of its types.
 fn tables(name: &str) -> String {
     let schema = schema::schema(name);
     let mut out = String::new();
     table(&schema, "The document", &schema, &mut out);
-    let (shared, home) = SHARED;
-    let elsewhere = schema::schema(home)["$defs"].clone();
-    let mut is_elsewhere = false;
+    let earlier = HOMES.iter().take_while(|(home, _)| *home != name);
+    let homes: Vec<(Value, &str)> = earlier
+        .map(|(home, page)| (schema::schema(home)["$defs"].clone(), *page))
+        .collect();
+    let mut elsewhere: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (of, definition) in schema["$defs"].as_object().unwrap() {
-        if name != home && shared.contains(&of.as_str()) && elsewhere[of] == *definition {
-            is_elsewhere = true;
-            continue;
+        let home = homes.iter().find(|(defs, _)| defs[of] == *definition);
+        match home {
+            Some((_, page)) => elsewhere.entry(page).or_default().push(of),
+            None => table(&schema, of, definition, &mut out),
         }
-        table(&schema, of, definition, &mut out);
     }
-    if is_elsewhere {
-        out += "\nFailure: see [analyze.md](analyze.md#failure).\n";
+    for (page, types) in elsewhere {
+        let _ = writeln!(
+            out,
+            "\nDescribed in [{page}]({page}): {}.",
+            types.join(", ")
+        );
     }
     out
 }
