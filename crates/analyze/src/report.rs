@@ -66,16 +66,14 @@ pub struct Totals {
     /// Packets of connections that had been written out already; no figure counts them.
     #[serde(skip_serializing_if = "is_zero")]
     pub late_packets: u64,
-    /// Connections written out before their end, because there were more than `--max-streams`, or because they took
-    /// too much memory together. Their packets after that are `late_packets`.
+    /// Connections written out before their end, for `--max-streams` or for memory. Their later packets are `late_packets`.
     #[serde(skip_serializing_if = "is_zero")]
     pub evicted_streams: u64,
     /// Ended connections that were forgotten because there were more than `--max-streams`: a late packet of
     /// one counts as a new stream.
     #[serde(skip_serializing_if = "is_zero")]
     pub forgotten_streams: u64,
-    /// Packets without a row in `--acks`, `--annotate`, `--tshark-compat` or `--pair`, because more than
-    /// `--max-packets` would have been held at once.
+    /// Packets without a row in `--acks`, `--annotate`, `--tshark-compat` or `--pair`, for `--max-packets`.
     #[serde(skip_serializing_if = "is_zero")]
     pub rows_left_out: u64,
     /// Frames that the kernel dropped in a live capture because they came too fast.
@@ -87,8 +85,8 @@ pub struct Totals {
     /// Findings beyond the limit of each kind, which were counted but not listed.
     #[serde(skip_serializing_if = "is_zero")]
     pub findings_not_listed: u64,
-    /// Findings that could not be looked for in some streams, because the capture lacks what they need. Streams that
-    /// are not named here were checked for everything.
+    /// Findings that could not be checked in some streams, and what the capture lacks. Other streams were checked for
+    /// everything.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_checked: Vec<NotChecked>,
     /// Where the time of all streams went, microseconds.
@@ -138,7 +136,7 @@ pub struct Stream {
     /// What the capture cannot show.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub artefacts: Vec<Artefact>,
-    /// Findings that could not be looked for here, by what the capture lacks.
+    /// Findings that could not be checked here, by what the capture lacks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_checked: Vec<Lacks>,
     /// Where the time went, microseconds; the sum is `duration_us`.
@@ -245,8 +243,8 @@ pub struct Direction {
     pub lost_segments: u64,
     /// Segments that advertise a window of zero.
     pub zero_windows: u64,
-    /// From a data packet of this side to its ACK, at the capture point; Karn's rule. It is no round trip where the
-    /// capture was taken away from this side, and it holds the waits of the receiver: `round_trip` leaves both out.
+    /// From a data packet of this side to its ACK, at the capture point; Karn's rule. It includes the receiver's waits, and is
+    /// the whole round trip only at this side; see `round_trip`.
     pub rtt_us: Rtt,
     /// The ACKs that this side sent for new data of its peer.
     pub acks_sent: AcksSent,
@@ -266,10 +264,10 @@ pub struct Direction {
     /// Smallest and largest window that this side advertised, scaled; lower bounds with `window_unscaled`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_bytes: Option<(u64, u64)>,
-    /// The capture does not have the window scale option: the true windows are these or larger ones by a power of two.
+    /// The capture lacks the window scale option: true windows are larger by an unknown power of two, or equal.
     #[serde(skip_serializing_if = "is_false")]
     pub window_unscaled: bool,
-    /// Smallest shift of the window that explains what the peer had in flight, where the option is not in the capture.
+    /// Without the option: the smallest window shift that explains what the peer had in flight.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_scale_at_least: Option<u8>,
     /// MSS option of the SYN.
@@ -401,8 +399,7 @@ pub struct AcksSent {
     pub piggybacked: u64,
     /// None of these.
     pub other: u64,
-    /// Of `other`: late or not, nobody can tell. The path is not known, and the shortest wait is itself as long as a
-    /// delayed-ACK timer.
+    /// Of `other`: perhaps late. The path is unknown, and the shortest wait is as long as a delayed-ACK timer.
     #[serde(skip_serializing_if = "is_zero")]
     pub unclear: u64,
     /// Ordinal, from 1, of the newest first-transmitted data segment that the first delayed ACK covers.

@@ -19,7 +19,12 @@ use crate::ssh::SshArgs;
 
 /// A TCP laboratory: find out what TCP did, and why.
 #[derive(Parser, Debug)]
-#[command(name = "tcplab", version, max_term_width = 100)]
+#[command(
+    name = "tcplab",
+    version,
+    max_term_width = 100,
+    disable_help_subcommand = true
+)]
 #[command(after_help = "\
 Exit codes: 0 success; 1 a check failed (such as --fail-on); 2 wrong usage or bad input; 3 inconclusive; \
 4 cannot run here (the message says why and what to install); 130 interrupted (Ctrl-C or SIGTERM).")]
@@ -127,7 +132,7 @@ pub enum SchemaName {
 #[command(after_help = "\
 Examples:
   tcplab analyze slow.pcapng                     print a report
-  tcplab analyze --explain quick-ACK             explain a term of the report
+  tcplab help quick-ACK                          explain a term of the report
   tcplab analyze --json *.pcap.gz | jq ...       print all figures as JSON
   tcplab analyze --acks --stream 0 slow.pcapng   print one row per ACK
   tcplab analyze --prove slow.pcapng             test on the model whether each cure helps

@@ -10,14 +10,16 @@ pub const RUN: usize = 1;
 pub const TEST: usize = 2;
 pub const PREPARE: usize = 3;
 pub const GENERATE: usize = 4;
+pub const LEARN: usize = 5;
 
 /// Their headings.
-const HEADINGS: [&str; 5] = [
+const HEADINGS: [&str; 6] = [
     "Analyse captures",
     "Run experiments",
     "Test kernels, machines and lines",
     "Prepare this machine",
     "Generate files for other programs",
+    "Look things up",
 ];
 
 /// The command line, whose help lists its commands under headings.
@@ -37,7 +39,7 @@ pub fn grouped(command: Command) -> Command {
     }
     command.help_template(format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}\
-         `tcplab COMMAND --help` describes a command.\n\n\
+         `tcplab COMMAND --help` describes a command, `tcplab help WORD` explains a word.\n\n\
          {header}Options:{header:#}\n{{options}}{{after-help}}"
     ))
 }

@@ -20,6 +20,7 @@ mod failure;
 mod files;
 mod generate;
 mod groups;
+mod help;
 mod inject;
 mod json;
 #[cfg(target_os = "linux")]
@@ -158,6 +159,14 @@ pub(crate) enum Command {
         #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
         out: Option<PathBuf>,
     },
+    /// Explain a command, a term, a finding, a key; or show a page
+    #[command(display_order = groups::LEARN)]
+    Help {
+        /// Command, term, finding, key, sysctl, qdisc, profile, behaviour, measure, exit code, page or heading; `words`
+        /// lists terms and pages
+        #[arg(value_name = "WORD")]
+        words: Vec<String>,
+    },
 }
 
 impl Command {
@@ -195,6 +204,7 @@ impl Command {
             Self::Schema { name } => generate::schema(name),
             Self::Completions { shell } => generate::completions(shell),
             Self::Man { out } => generate::man(out.as_deref()),
+            Self::Help { words } => help::main(&words, color),
         }
     }
 }

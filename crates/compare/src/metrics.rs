@@ -61,7 +61,7 @@ pub struct Source {
     /// The machine and its kernel.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub system: String,
-    /// Settings that the tool tells (`congestion`: `bbr`).
+    /// Settings that the tool reports (`congestion`: `bbr`).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: BTreeMap<String, String>,
 }
@@ -84,8 +84,7 @@ pub struct Metric {
     /// How its runs become one figure.
     #[serde(default)]
     pub combine: Combine,
-    /// Whether a run gives the same value again: counters of a stack in virtual time. Such values are equal or
-    /// they differ; no statistics are made of them.
+    /// Exact: each run gives the same value, as counters in virtual time. Such values are equal or differ, without statistics.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub exact: bool,
     /// The runs, in the order in which they were made.
@@ -113,7 +112,7 @@ pub struct Run {
     /// Why it does not count; its value is shown and not used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
-    /// Why a run that counts has no value: there was nothing to measure, such as no delayed ACK. That is a result.
+    /// Why a valid run has no value: nothing to measure, such as no delayed ACK.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub absent: Option<String>,
     /// What the machine did beside it.
@@ -182,7 +181,7 @@ pub enum Combine {
     Mean,
     /// The geometric mean; values are above 0.
     Geometric,
-    /// The mean of the middle 60 %: what something took away in a few runs does not count. Of fewer than 10 runs the mean.
+    /// The mean of the middle 60 %, which discounts a few disturbed runs; the mean if there are fewer than 10.
     Trimmed,
 }
 
@@ -192,7 +191,7 @@ pub enum Combine {
 pub struct Count {
     /// The suite, such as `ltp syscalls`.
     pub name: String,
-    /// Where this count stands, when a source tells one twice (`summary`, `section 3`).
+    /// Where the count is, if a source states it twice (`summary`, `section 3`).
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub place: String,
     /// Tests that passed.

@@ -94,7 +94,7 @@ pub struct Row {
     pub before: Option<f64>,
     /// The figure after.
     pub after: Option<f64>,
-    /// The change, in per cent of `before`; null when that says nothing (`before` is 0, or values have both signs).
+    /// The change in per cent of `before`; null if `before` is 0 or values have both signs.
     pub change_percent: Option<f64>,
     /// The interval of the change, 95 % unless told; null where runs are too few.
     pub interval_percent: Option<(f64, f64)>,
@@ -108,7 +108,7 @@ pub struct Row {
     pub runs_before: Vec<f64>,
     /// Runs that count, after.
     pub runs_after: Vec<f64>,
-    /// What the machine did beside each of these runs before; empty when nobody tells.
+    /// What else the machine did during each of these runs before; empty if unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub noise_before: Vec<Noise>,
     /// The same after.

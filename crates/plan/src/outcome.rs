@@ -58,9 +58,9 @@ pub struct Flow {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct End {
-    /// When it was connected or accepted, after the run's start; none: it never was.
+    /// When it was connected or accepted, after the run's start; null: never.
     pub opened_ns: Option<i64>,
-    /// When its application was done with it.
+    /// When its application had finished with it.
     pub closed_ns: Option<i64>,
     /// The error that ended it, by its name (`ETIMEDOUT`).
     pub error: Option<String>,
@@ -72,8 +72,7 @@ pub struct End {
     pub completed: u64,
     /// Time of each transaction, in the order of the run (the first 100,000).
     pub latency_ns: Vec<i64>,
-    /// Each ping in order: when it was sent, after the run's start, and the time to its answer in nanoseconds; none: it
-    /// was lost.
+    /// Each ping in order: when it was sent, after the run's start, and the time to its answer, nanoseconds; null: lost.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pings: Vec<(i64, Option<i64>)>,
     /// tcp_info at its end, by the kernel's names (`tcpi_rtt`, in the kernel's units).
@@ -115,8 +114,7 @@ pub struct LogLine {
     pub value: i64,
     /// What getsockopt(TCP_QUICKACK) says; of `connected`, `accept`, `readable` and `read`.
     pub quickack: Option<i64>,
-    /// The kernel's own truth beside it, from /proc/net/tcp (`quick * 2 + pingpong`): the
-    /// quick-ACK credits that are left.
+    /// The quick-ACK credits that are left, from /proc/net/tcp (`quick * 2 + pingpong`).
     pub quick: Option<u32>,
     /// Whether the kernel is in interactive (pingpong) mode.
     pub pingpong: Option<bool>,
@@ -144,8 +142,7 @@ pub struct LinkCount {
     pub b_to_a_queue: Option<QueueCount>,
 }
 
-/// The bytes of a queue, each number of them weighted by the time for which it had them. The frame on its way out is among
-/// them until its last bit has left.
+/// The bytes of a queue, weighted by time. They include the frame on its way out until its last bit has left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct QueueCount {
@@ -153,9 +150,9 @@ pub struct QueueCount {
     pub ns: u64,
     /// The mean.
     pub mean_bytes: u64,
-    /// The median, to a part in a thousand upwards.
+    /// The median, rounded up by at most 0.1 %.
     pub p50_bytes: u64,
-    /// What it did not exceed for 99 % of the time, to a part in a thousand upwards.
+    /// Not exceeded for 99 % of the time; rounded up by at most 0.1 %.
     pub p99_bytes: u64,
     /// The most.
     pub max_bytes: u64,

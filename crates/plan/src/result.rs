@@ -36,7 +36,7 @@ pub struct RunDocument {
     /// Absent with fewer than two of them, and in the files of a result folder.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agreement: Vec<Agreement>,
-    /// The most memory that tcplab and its children held at once, as wait4(2) says.
+    /// Peak memory of tcplab and its children, as wait4(2) says.
     pub peak_rss_bytes: u64,
     /// The first thing that went wrong; the exit code is not 0 then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -158,8 +158,8 @@ pub struct Cost {
     pub wall_s: f64,
     /// Time that passed in the experiment, seconds.
     pub virtual_s: f64,
-    /// TCP packets that the endpoints handed to links: lost ones count, a super-segment counts as its
-    /// wire packets. The model's only, as the three after it.
+    /// TCP packets that the endpoints handed to links, lost ones included; a super-segment counts as its wire packets. Model
+    /// only, like the next three.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tcp_packets: Option<u64>,
     /// Of these with payload.

@@ -6,7 +6,7 @@ use crate::conn::{QueueWaits, STANDING_US};
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("bufferbloat"),
     severity: "high",
-    said_when: "For 0.4 s or more, and a fifth of the time of sending, every packet waited 100 ms and twice the idle round trip longer than on the idle path: by the ACKs at the sender, by time stamps behind the queue. Or for 1 s or more each message, three or more one after the other, had its ACK twice the idle round trip later than on the idle path, and later than the 200 ms for which Linux and Windows hold an ACK back by that round trip, 20 ms at least",
+    said_when: "For 0.4 s or more, and a fifth of the sending time, every packet waited 100 ms and twice the idle round trip longer than on the idle path (by ACKs at the sender, by time stamps behind the queue). Or for 1 s or more, three messages or more in a row had their ACKs later than on the idle path by twice the idle round trip, and by 200 ms (as long as Linux and Windows hold an ACK) plus the idle round trip, at least 20 ms",
     needs: &[Need::Data, Need::BothDirections],
     detect,
 };

@@ -24,8 +24,8 @@ pub struct Finding {
     pub cause: String,
     /// What to do, one entry for each way out; commands can be pasted.
     pub remedy: Vec<String>,
-    /// Share of findings of this name that were right on captures with known causes, 0 to 1, drawn towards that of all
-    /// findings; absent when nobody has measured it.
+    /// Share of findings of this id that were right on captures with known causes, 0 to 1, shrunk towards the share of all
+    /// findings; absent if not measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
     /// What an experiment said about it (`--prove`).

@@ -10,7 +10,7 @@ use crate::conn::{Ahead, Connection, Dir};
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("large_packets_missing"),
     severity: "medium",
-    said_when: "A suspicion, seen at the receiver. A small packet of the sender is two full segments or more ahead of all data that came, the missing data never comes, and no full segment ever did. The sender had been silent for 3 s before that packet, or the hole stayed open for 3 s. Also when the missing data came after 3 s of silence in segments smaller than both MSS options allow, and no full one ever did",
+    said_when: "A suspicion, seen at the receiver. No full segment ever arrived. A small packet is two full segments or more ahead of the data that came, and the missing data never comes; the sender was silent for 3 s before that packet, or the gap stayed open for 3 s. Also if the missing data came after 3 s of silence, in segments smaller than both MSS options allow",
     needs: &[
         Need::BothDirections,
         Need::Handshake,

@@ -11,7 +11,7 @@ use crate::conn::Dir;
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("option_not_agreed"),
     severity: "medium for window scale and SACK, else info",
-    said_when: "The connection carried 16 segments or more one way, and a SYN offered window scale, SACK, time stamps or ECN and the SYN-ACK answers without it: the peer has it off, or a device on the way removed it. Or a device did for sure: an end uses time stamps or window scale that its SYN-ACK lacks, or lacks those that both SYNs have, or ECN was agreed and no data is marked for it",
+    said_when: "A SYN offered window scale, SACK, time stamps or ECN, the SYN-ACK lacks it, and the connection carried 16 segments or more one way: the peer has it off, or a device removed it. Certainly a device if an end uses time stamps or window scale that its SYN-ACK lacks, or does not use those that both SYNs have, or if ECN was agreed and no data is marked for it",
     needs: &[Need::Handshake, Need::WholeHeaders],
     detect: |side, out| {
         if side.sender_is_client() && carries(side) {

@@ -18,7 +18,7 @@ use crate::conn::Record;
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("policer"),
     severity: "medium",
-    said_when: "A token bucket explains the losses of one connection, or of several between two hosts: four losses of five found it empty, at so many moments that chance hardly leaves them, nearly nothing passed beyond it, and no packet waited as long as in a queue of that length (behind the losses: and a fifth of the packets came twice as fast as its rate; or half of the losses left a gap there). Or segments were lost again and again and many at once, no queue was seen, between most losses the same rate passed, to 6 %, what was sent again passed no faster, and a bucket explains half of the losses or more",
+    said_when: "A token bucket explains the losses of one connection, or of several between two hosts: four of five found it empty, at so many moments that chance is unlikely; nearly nothing passed beyond it; and no packet waited as long as in a queue of that length. Behind the losses also: a fifth of the packets came twice as fast as its rate, or half of the losses left a gap there. Or: many segments were lost at once, again and again; no queue was seen; the same rate (within 6 %) passed between most losses; repetitions passed no faster; and a bucket explains half of the losses or more",
     needs: &[Need::Data, Need::BothDirections, Need::WholeHeaders],
     detect: |side, out| {
         let sampled = is_sampled(side);

@@ -10,7 +10,7 @@ use crate::conn::Level;
 pub(crate) const LIMITED: Detector = Detector {
     id: Id("receive_window_limited"),
     severity: "medium",
-    said_when: "Eight round trips or more, a third or more of the transfer (half of it, where late ACKs spread the round trips), in which the sender filled the advertised window and waited, though the path had room; the window was not closed",
+    said_when: "In eight round trips or more, and a third or more of the transfer (half, if late ACKs spread the round trips), the sender filled the advertised window and waited, though the path had room. The window was not closed",
     needs: &[Need::Handshake, Need::BothDirections, Need::Data],
     detect: |side, out| look(side, out, limited),
 };
@@ -18,7 +18,7 @@ pub(crate) const LIMITED: Detector = Detector {
 pub(crate) const UNSCALED: Detector = Detector {
     id: Id("window_scaling_off"),
     severity: "medium",
-    said_when: "As for `receive_window_limited`, with a window of 65,535 bytes at most, because the two sides did not agree on window scaling",
+    said_when: "As `receive_window_limited`, with a window of at most 65,535 bytes, because the sides did not agree on window scaling",
     needs: LIMITED.needs,
     detect: |side, out| look(side, out, unscaled),
 };

@@ -6,7 +6,7 @@ use crate::conn::Reordered;
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("reordering"),
     severity: "info",
-    said_when: "Segments came after others that were sent later, and nobody had asked for them again, nor had a retransmission been ACKed that tells the sender of them (RACK): by their time stamps or IP identification behind the place, by SACK at the sender",
+    said_when: "Segments arrived after others that were sent later. Nobody had asked for them again, and no ACKed retransmission tells the sender of them (RACK). Behind the place of the reordering, time stamps or IP identification show it; at the sender, SACK does",
     needs: &[Need::Data, Need::BothDirections, Need::EveryPacket],
     detect: |side, out| {
         let loss = side.sender.loss.as_deref();

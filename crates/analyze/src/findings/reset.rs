@@ -9,7 +9,7 @@ use crate::conn::{Dir, Ignored, Reset, Went};
 pub(crate) const BY_MIDDLEBOX: Detector = Detector {
     id: Id("reset_by_middlebox"),
     severity: "high",
-    said_when: "Before any FIN a RST has another TTL than all other packets of its end, or its end goes on with data that the RST does not know of, or with three ACKs or more that advance; and the peer took it",
+    said_when: "Before any FIN the peer took a RST that the named end did not send: its TTL differs from that of all other packets of the end, or the end goes on with data that the RST does not know of, or with three advancing ACKs or more",
     needs: &[],
     detect: |side, out| look(side, out, middlebox, |_| false),
 };
@@ -25,7 +25,7 @@ pub(crate) const BY_END: Detector = Detector {
 pub(crate) const IGNORED: Detector = Detector {
     id: Id("reset_ignored"),
     severity: "info",
-    said_when: "A RST came in the name of an end, and its peer did not take it: it ACKed data that the end sent after it, or went on with new data while the end ACKed on",
+    said_when: "A RST came in the name of an end, and the peer did not take it: the peer ACKed data that the end sent later, or sent new data while the end went on to ACK",
     needs: &[],
     detect: |side, out| {
         let found = ignored(side);

@@ -12,7 +12,7 @@ use crate::conn::Level;
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("send_buffer_limited"),
     severity: "medium",
-    said_when: "Sixteen round trips or more, a third or more of the transfer, with the same amount in flight, at most half of the receiver's window, and silence until the ACKs came; nothing was lost in the whole connection, so a congestion window would have grown",
+    said_when: "For sixteen round trips or more, and a third or more of the transfer, the same amount was in flight, at most half of the receiver's window, with silence until the ACKs came. The whole connection lost nothing, so a congestion window would have grown",
     needs: &[Need::Handshake, Need::BothDirections, Need::Data],
     detect,
 };

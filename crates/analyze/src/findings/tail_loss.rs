@@ -8,7 +8,7 @@ use crate::report::EpisodeKind;
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("tail_loss"),
     severity: "medium",
-    said_when: "The end of a burst was lost: repaired by a tail loss probe or timeout without any SACK or duplicate ACK, and the sender had nothing more to send",
+    said_when: "The end of a burst was lost, and the sender had nothing more to send. A tail loss probe or timeout repaired it, without SACK or duplicate ACKs",
     needs: &[],
     detect,
 };

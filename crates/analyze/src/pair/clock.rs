@@ -20,7 +20,7 @@ pub struct Clock {
     pub offset_ns: i64,
     /// How much faster B's clock runs, parts per million; 0 when the capture is too short to tell.
     pub drift_ppm: f64,
-    /// Fastest way there and back, nanoseconds: does not depend on the clocks. `None` when no
+    /// Fastest time there and back, nanoseconds, independent of the clocks. `None` when no
     /// connection has packets of both directions in both captures; the offset is a guess then.
     pub path_ns: Option<i64>,
     /// A's time of the first matched packet.

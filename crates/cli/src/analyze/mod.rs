@@ -5,7 +5,6 @@ mod acks;
 mod annotate;
 pub mod asked;
 mod compat;
-mod explain;
 pub mod fail_on;
 mod fast;
 mod flows;
@@ -39,7 +38,7 @@ use crate::files::{Out, Spool, distinct};
 /// Runs the command. Failures after this point are part of the document when `--json` is on.
 pub fn main(args: &AnalyzeArgs, color: Color) -> Result<ExitCode, Failure> {
     if let Some(word) = &args.explain {
-        return explain::main(word, color);
+        return crate::help::explain(word, color);
     }
     let outputs = [
         ("-o", args.output.as_deref()),

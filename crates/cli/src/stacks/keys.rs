@@ -240,7 +240,8 @@ fn head(text: &mut Vec<String>, name: &str, takes: &str, default: Option<&str>) 
     text.extend(lines.into_iter().enumerate().map(hang));
 }
 
-fn of_key(entry: &Entry, text: &mut Vec<String>) {
+/// What a key takes and means, and which stacks refuse it.
+pub fn of_key(entry: &Entry, text: &mut Vec<String>) {
     let takes = match entry.written_range() {
         Some((min, max)) => format!("{}, {min} to {max}", entry.takes()),
         None => entry.takes(),
@@ -266,7 +267,8 @@ fn of_key(entry: &Entry, text: &mut Vec<String>) {
     }
 }
 
-fn of_sysctl(entry: &SysctlEntry, text: &mut Vec<String>) {
+/// The same of a sysctl.
+pub fn of_sysctl(entry: &SysctlEntry, text: &mut Vec<String>) {
     let row = &entry.row;
     let takes = match row.range {
         Some((0, 1)) | None => row.takes.to_owned(),

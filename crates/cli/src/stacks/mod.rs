@@ -1,7 +1,7 @@
 //! `tcplab stacks`: what `--on` can name on this machine, what each kind of stack honours, and what the model does under
 //! each profile.
 
-mod keys;
+pub mod keys;
 mod profiles;
 
 use std::io::Write;

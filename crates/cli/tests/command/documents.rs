@@ -1,6 +1,7 @@
 //! A document in docs/ lists every field of the schemas of its command, in the words of the schemas,
 //! and every option of the command. `TCPLAB_WRITE_DOCS=1 cargo test -p tcplab documents` writes the tables.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use serde_json::{Map, Value};
@@ -74,13 +75,36 @@ const DOCUMENTS: [Documented; 9] = [
     },
 ];
 
+/// Schemas whose types others share, with the document that describes them: those of an earlier one are not repeated.
+const HOMES: [(&str, &str); 3] = [
+    ("analyze", "analyze.md"),
+    ("compare", "compare.md"),
+    ("run", "results.md"),
+];
+
 /// The tables of one schema: the document itself, then each of its types.
 fn tables(name: &str) -> String {
     let schema = schema::schema(name);
     let mut out = String::new();
     table(&schema, "The document", &schema, &mut out);
-    for (name, definition) in schema["$defs"].as_object().unwrap() {
-        table(&schema, name, definition, &mut out);
+    let earlier = HOMES.iter().take_while(|(home, _)| *home != name);
+    let homes: Vec<(Value, &str)> = earlier
+        .map(|(home, page)| (schema::schema(home)["$defs"].clone(), *page))
+        .collect();
+    let mut elsewhere: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (of, definition) in schema["$defs"].as_object().unwrap() {
+        let home = homes.iter().find(|(defs, _)| defs[of] == *definition);
+        match home {
+            Some((_, page)) => elsewhere.entry(page).or_default().push(of),
+            None => table(&schema, of, definition, &mut out),
+        }
+    }
+    for (page, types) in elsewhere {
+        let _ = writeln!(
+            out,
+            "\nDescribed in [{page}]({page}): {}.",
+            types.join(", ")
+        );
     }
     out
 }
@@ -134,7 +158,7 @@ fn table(root: &Value, name: &str, definition: &Value, out: &mut String) {
         let optional = if required.contains(&field.as_str()) {
             ""
         } else {
-            " (may be left out)"
+            ", optional"
         };
         let kind = kind(root, rule);
         let _ = writeln!(out, "| `{field}` | {kind}{optional} | {} |", one_line(text));
@@ -243,6 +267,12 @@ fn every_kind_of_qdisc_is_documented() {
     let children = CHILDREN.map(|kind| format!("`{kind}`")).join(", ");
     let _ = writeln!(table, "\nKinds that may be a child: {children}.");
     has_sections("docs/qdisc.md", &[("the kinds", table)]);
+}
+
+#[test]
+fn the_glossary_has_the_words_of_help() {
+    let tables = tcplab_report::glossary::tables();
+    has_sections("docs/glossary.md", &[("the glossary", tables)]);
 }
 
 #[test]

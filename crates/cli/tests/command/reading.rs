@@ -98,20 +98,32 @@ fn a_capture_without_its_beginning_is_no_all_clear() {
 
 #[test]
 fn a_word_of_the_report_is_explained() {
-    let run = tcplab(&["analyze", "--explain", "rcv_mss"]);
+    let run = tcplab(&["help", "rcv_mss"]);
     assert_eq!(run.code, 0, "{}", run.err);
     assert!(run.out.contains("segment size"), "{}", run.out);
-    let run = tcplab(&["analyze", "--explain", "quickack_exhausted"]);
+    assert_eq!(tcplab(&["analyze", "--explain", "rcv_mss"]).out, run.out);
+    let run = tcplab(&["help", "quickack_exhausted"]);
     assert!(run.out.contains("6.1.0-13"), "the releases: {}", run.out);
     let run = tcplab(&["analyze", "--explain"]);
-    for word in ["TIME-WAIT", "rto_stall", "server thinks"] {
+    for word in ["TIME-WAIT", "rto_stall", "server thinks", "analyze.md"] {
         assert!(run.out.contains(word), "{word}: {}", run.out);
     }
-    let run = tcplab(&["analyze", "--explain", "nagel"]);
+    let run = tcplab(&["help", "nagel"]);
     assert_eq!((run.code, run.out.as_str()), (2, ""));
-    assert!(run.err.contains("did you mean `Nagle`?"), "{}", run.err);
+    assert!(run.err.contains("did you mean `Nagle`"), "{}", run.err);
     let run = tcplab(&["analyze", "--explain", "TLP", "x.pcap"]);
     assert_eq!(run.code, 2, "{}", run.out);
+}
+
+#[test]
+fn help_of_a_command_is_its_help() {
+    for command in [&[][..], &["run"], &["kernel", "build"]] {
+        let help = tcplab(&[&["help"], command].concat());
+        let long = tcplab(&[command, &["--help"]].concat());
+        assert_eq!((help.code, help.out), (0, long.out), "{command:?}");
+    }
+    let both = tcplab(&["help", "population"]).out;
+    assert!(both.contains("Usage: tcplab population") && both.contains("drawn from distributions"));
 }
 
 #[test]

@@ -1,10 +1,12 @@
-//! What the words of a report mean: `tcplab analyze --explain WORD`, and the lines under a report.
+//! What words mean: `tcplab help WORD`, the lines under a report, and the tables of `docs/glossary.md`.
 //!
-//! The kernel's words stand in `words.rs`, the classes of time in `classes.rs`; findings bring their own (when they are
-//! said, what they need to see) from the analyser's list.
+//! Words of reports stand in `words.rs`, rarer ones in `more.rs`, those of experiments in `lab.rs`, the classes of time
+//! in `classes.rs`; findings bring their own (when they are said, what they need to see) from the analyser's list.
 
 mod classes;
 mod columns;
+mod lab;
+mod more;
 mod words;
 
 pub(crate) use classes::meaning;
@@ -15,10 +17,9 @@ use std::fmt::Write;
 
 use tcplab_analyze::budget::Class;
 use tcplab_analyze::findings;
-use tcplab_plan::experiment::nearest;
 
 use crate::terminal::Theme;
-use crate::terminal::style::{Ink, safe, wrap};
+use crate::terminal::style::{Ink, wrap};
 
 /// Longest line of running text.
 const TEXT: usize = 100;
@@ -42,57 +43,86 @@ pub struct Entry {
     pub more: &'static str,
 }
 
-/// A word that the glossary lacks.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no entry for `{}`{}", safe(word), hint(near))]
-pub struct Unknown {
-    /// As it was asked for.
-    pub word: String,
-    /// Words of the glossary that it may mean.
-    pub near: Vec<&'static str>,
+/// The words of TCP and of experiments.
+fn entries() -> impl Iterator<Item = &'static Entry> {
+    words::WORDS.iter().chain(more::MORE).chain(lab::LAB)
 }
 
-fn hint(near: &[&str]) -> String {
-    match near {
-        [] => "; `tcplab analyze --explain` lists all terms".to_owned(),
-        near => format!("; did you mean `{}`?", near.join("` or `")),
-    }
-}
-
-/// What a word means, as text for a terminal.
-pub fn explain(theme: &Theme, word: &str) -> Result<String, Unknown> {
+/// What a word means, as text for a terminal: a term, a finding, a column, a verdict, a class of time.
+pub fn explain(theme: &Theme, word: &str) -> Option<String> {
     let asked = plain(word);
     let by_name = findings::ids().find(|id| plain(id.name()) == asked);
     let said = by_name.or_else(|| findings::ids().find(|id| plain(&short(id.name())) == asked));
-    if let Some(entry) = words::WORDS.iter().find(|e| e.is(&asked)) {
+    let mut pages = Vec::new();
+    if let Some(entry) = entries().find(|e| e.is(&asked)) {
         let about = format!("{}.\n{}", capital(entry.short), entry.more);
-        let word = page(theme, entry.word, &about);
-        return Ok(match said {
-            Some(id) => format!("{word}\n{}", page(theme, id.name(), &finding(id.name()))),
-            None => word,
-        });
+        pages.push(page(theme, entry.word, &about));
     }
     if let Some(id) = said {
-        return Ok(page(theme, id.name(), &finding(id.name())));
+        pages.push(page(theme, id.name(), &finding(id.name())));
     }
-    if let Some((name, about)) = columns::find(&asked) {
-        return Ok(page(theme, name, about));
+    if pages.is_empty()
+        && let Some((name, about)) = columns::find(&asked)
+    {
+        pages.push(page(theme, name, about));
     }
     let is_class = |c: &Class| [c.name(), c.words()].map(plain).contains(&asked);
-    if let Some(class) = Class::ALL.into_iter().find(is_class) {
+    if pages.is_empty()
+        && let Some(class) = Class::ALL.into_iter().find(is_class)
+    {
         let title = format!("{} (where the time went)", class.words());
-        return Ok(page(theme, &title, meaning(class)));
+        pages.push(page(theme, &title, meaning(class)));
     }
-    Err(Unknown {
-        word: word.to_owned(),
-        near: near(&asked),
-    })
+    (!pages.is_empty()).then(|| pages.join("\n"))
+}
+
+/// The tables of `docs/glossary.md`: a heading, and its words with their meanings.
+pub fn tables() -> String {
+    let tcp = words::WORDS.iter().chain(more::MORE).collect();
+    let parts: [(&str, Vec<&Entry>); 2] = [
+        ("TCP, Linux and captures", tcp),
+        ("Experiments and results", lab::LAB.iter().collect()),
+    ];
+    let mut out = String::new();
+    for (heading, mut entries) in parts {
+        entries.sort_by_key(|e| plain(e.word));
+        let _ = write!(out, "\n## {heading}\n\n| word | meaning |\n|---|---|\n");
+        for e in entries {
+            let also = match e.also {
+                [] => String::new(),
+                also => format!(" ({})", also.join(", ")),
+            };
+            let text = format!("{}. {}", capital(e.short), e.more.replace('\n', " "));
+            let _ = writeln!(
+                out,
+                "| **{}**{also} | {} |",
+                e.word,
+                text.replace('|', "\\|")
+            );
+        }
+    }
+    out
+}
+
+/// Every word that [`explain`] knows: the terms with their other names, findings, columns and verdicts, classes.
+pub fn names() -> Vec<&'static str> {
+    entries()
+        .flat_map(|e| std::iter::once(e.word).chain(e.also.iter().copied()))
+        .chain(findings::ids().map(|id| id.name()))
+        .chain(columns::names())
+        .chain(Class::ALL.into_iter().map(Class::words))
+        .collect()
 }
 
 /// All words that can be explained, by kind.
 pub fn list(theme: &Theme) -> String {
+    let tcp = words::WORDS.iter().chain(more::MORE);
     let kinds = [
-        ("Words", words::WORDS.iter().map(|e| e.word).collect()),
+        ("TCP, Linux and captures", tcp.map(|e| e.word).collect()),
+        (
+            "Experiments and results",
+            lab::LAB.iter().map(|e| e.word).collect(),
+        ),
         ("Findings", findings::ids().map(|id| id.name()).collect()),
         ("Columns and verdicts", columns::names()),
         (
@@ -154,7 +184,7 @@ pub fn under_a_report(theme: &Theme, text: &str) -> String {
             let _ = writeln!(out, "  {}{pad}  {line}", theme.paint(Ink::Cyan, word));
         }
     }
-    let more = "`tcplab analyze --explain WORD` says more, also of the names of findings.";
+    let more = "`tcplab help WORD` says more, also of the names of findings.";
     for line in wrap(more, width(theme)) {
         let _ = writeln!(out, "  {}", theme.paint(Ink::Dim, &line));
     }
@@ -201,7 +231,8 @@ fn and(parts: &[&str]) -> String {
     }
 }
 
-fn page(theme: &Theme, title: &str, about: &str) -> String {
+/// An entry: its title, and indented lines.
+pub fn page(theme: &Theme, title: &str, about: &str) -> String {
     let mut out = format!("{}\n\n", theme.paint(Ink::Bold, title));
     for line in wrap(about, width(theme)) {
         let _ = writeln!(out, "  {line}");
@@ -209,12 +240,13 @@ fn page(theme: &Theme, title: &str, about: &str) -> String {
     out
 }
 
-fn width(theme: &Theme) -> usize {
+/// Columns for the lines of an entry.
+pub fn width(theme: &Theme) -> usize {
     theme.width.saturating_sub(2).min(TEXT)
 }
 
 /// Words in small letters, with one blank between two: `Quick-ACK` and `quick_ack` are the same.
-fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     let letters = text.chars().map(|c| match c {
         c if c.is_alphanumeric() => c.to_ascii_lowercase(),
         _ => ' ',
@@ -236,24 +268,6 @@ pub(crate) fn capital(text: &str) -> String {
     })
 }
 
-/// Words of the glossary that a word may mean: part of it, or few letters away.
-fn near(asked: &str) -> Vec<&'static str> {
-    let known: Vec<&'static str> = words::WORDS
-        .iter()
-        .map(|e| e.word)
-        .chain(findings::ids().map(|id| id.name()))
-        .chain(Class::ALL.into_iter().map(Class::words))
-        .collect();
-    let holds = |k: &&str| asked.len() > 2 && plain(k).contains(asked);
-    let mut near: Vec<&'static str> = known.iter().copied().filter(holds).take(3).collect();
-    if let Some(typo) = nearest(asked, known.iter().copied())
-        && !near.contains(&typo)
-    {
-        near.insert(0, typo);
-    }
-    near
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -261,13 +275,8 @@ mod tests {
     #[test]
     fn every_word_finding_and_class_is_explained() {
         let theme = Theme::default();
-        let words = words::WORDS.iter().flat_map(Entry::names);
-        let ids = findings::ids().map(|id| id.name().to_owned());
-        let classes = Class::ALL.into_iter().flat_map(|c| [c.name(), c.words()]);
-        let columns = columns::names().into_iter().map(str::to_owned);
-        let classes = classes.map(str::to_owned).chain(columns);
-        for word in words.chain(ids).chain(classes) {
-            let text = explain(&theme, &word).unwrap_or_else(|e| panic!("{e}"));
+        for word in names() {
+            let text = explain(&theme, word).unwrap_or_else(|| panic!("{word}"));
             assert!(text.lines().count() >= 3, "{text}");
             for line in text.lines().filter(|l| !l.contains('`')) {
                 assert!(line.chars().count() <= 80, "{line}");
@@ -290,11 +299,11 @@ mod tests {
 
     #[test]
     fn no_word_stands_twice_in_the_glossary() {
-        let mut names: Vec<String> = words::WORDS.iter().flat_map(Entry::names).collect();
+        let mut names: Vec<String> = entries().flat_map(Entry::names).collect();
         names.sort();
-        let all = names.len();
+        let all = names.clone();
         names.dedup();
-        assert_eq!(names.len(), all);
+        assert_eq!(names, all);
     }
 
     #[test]
@@ -304,25 +313,7 @@ mod tests {
         for word in ["Quick ACK", "quick_acks", "quickack", "QUICK-ACK MODE"] {
             assert_eq!(explain(&theme, word).unwrap(), same, "{word}");
         }
-    }
-
-    #[test]
-    fn an_unknown_word_gets_suggestions() {
-        let theme = Theme::default();
-        let message = |word: &str| explain(&theme, word).unwrap_err().to_string();
-        assert!(
-            message("nagel").contains("did you mean `Nagle`"),
-            "{}",
-            message("nagel")
-        );
-        assert!(message("quickack_exausted").contains("`quickack_exhausted`"));
-        assert!(
-            message("delay").contains("`delayed ACK`"),
-            "{}",
-            message("delay")
-        );
-        assert!(message("xyzzy").contains("--explain` lists"));
-        assert!(!message("a\x1b[2Jb").contains('\x1b'));
+        assert_eq!(explain(&theme, "xyzzy"), None);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::Entry;
 pub(super) const WORDS: &[Entry] = &[
     Entry {
         word: "delayed ACK",
-        also: &["delayed-ACK timer", "delack", "ato"],
+        also: &["delayed-ACK timer", "delack"],
         short: "the receiver waits before it acknowledges, in case it can send the ACK with something else",
         more: "RFC 1122 allows up to 500 ms and asks for an ACK for each second full segment. Linux waits 40 to 200 ms. \
                It saves packets. It costs time when the sender cannot go on without the ACK: with Nagle's algorithm, \
@@ -17,7 +17,7 @@ pub(super) const WORDS: &[Entry] = &[
     },
     Entry {
         word: "quick-ACK",
-        also: &["quickack", "quick-ACK mode", "quick-ACK credit", "pingpong"],
+        also: &["quickack", "quick-ACK mode", "quick-ACK credit"],
         short: "Linux acknowledges at once, without waiting for a second segment",
         more: "A Linux receiver begins each connection with up to 16 quick-ACK credits. Each ACK uses one; after that \
                ACKs may be delayed. The credits come back after losses and after long pauses. \

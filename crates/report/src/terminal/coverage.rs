@@ -171,7 +171,7 @@ impl Coverage {
         let (text, is_clear) = self.verdict(totals, streams);
         if is_clear {
             let text = theme.paint(Ink::Green, &text);
-            let list = theme.paint(Ink::Dim, "`tcplab analyze --explain` lists them.");
+            let list = theme.paint(Ink::Dim, "`tcplab help findings` lists them.");
             return format!("{text}\n  {list}\n");
         }
         let lines = wrap(&text, theme.width.min(100));
@@ -326,7 +326,7 @@ mod tests {
         coverage.stream(&stream(0, 0, 0));
         coverage.settle();
         let text = coverage.all_clear(&Theme::default(), &Totals::default(), 12);
-        let text = text.replace("\n  `tcplab analyze --explain` lists them.", "");
+        let text = text.replace("\n  `tcplab help findings` lists them.", "");
         let causes = findings::looked_for();
         assert_eq!(
             text,
