@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::keys::{
     APP, Bounds, FILE, Form, HOST, KIND_NAMES, KINDS, Key, LATER, LINK, METRICS, REPORT, RUN,
-    SOCKET, VARIANT, WAY, are_same,
+    SHARED, SOCKET, VARIANT, WAY, are_same,
 };
 use crate::profile::{BEHAVIOURS, Behaviour, KNOWN, NOT_MODELLED, Takes};
 use tcplab_base::quantity::{PERCENT, Quantity, RATE, SIZE, TIME};
@@ -229,36 +229,72 @@ fn or_axis(schema: Json) -> Json {
 /// The keys as Markdown: a heading and a table for each part of the file.
 pub(super) fn reference() -> String {
     let mut out = String::new();
-    let parts: [(&str, &[Key]); 10] = [
+    let parts: [(&str, &[Key]); 9] = [
         ("The file", FILE),
         ("`[run]`", RUN),
         ("`[[host]]`", HOST),
         ("Words of `route`", METRICS),
         ("`socket`, `client_socket`, `server_socket`", SOCKET),
         ("`[[link]]`", LINK),
-        ("`a_to_b`, `b_to_a` as tables", WAY),
         ("`[[variant]]`", VARIANT),
         ("`[report]`", REPORT),
         ("`[[app]]`, every kind", APP),
     ];
     for (title, keys) in parts {
         let _ = write!(out, "\n### {title}\n\n");
-        rows(keys, &mut out);
+        rows(keys, !are_same(keys, FILE), &mut out);
         if are_same(keys, HOST) {
             profiles(&mut out);
         }
+        if are_same(keys, LINK) {
+            way(&mut out);
+        }
     }
-    for (kind, what, keys) in KINDS {
-        let _ = write!(out, "\n### `kind = \"{kind}\"`\n\n{}.\n\n", capital(what));
-        rows(keys, &mut out);
-    }
+    kinds(&mut out);
     out
 }
 
-/// A heading and a table of keys.
+/// What a table of one direction takes: keys of the link, by name only, and its own.
+fn way(out: &mut String) {
+    let is_of_link = |key: &&Key| LINK.iter().any(|of| of.name == key.name);
+    let (of_link, own): (Vec<&Key>, Vec<&Key>) = WAY.iter().partition(is_of_link);
+    let _ = write!(
+        out,
+        "\n### `a_to_b`, `b_to_a` as tables\n\nKeys of the link, for one direction; the default is the link's: {}. Also:\n\n",
+        names(&of_link)
+    );
+    rows(own, true, out);
+}
+
+/// The kinds of applications. Keys that several kinds take in one meaning stand once.
+fn kinds(out: &mut String) {
+    out.push_str("\n### Keys of several kinds\n\nThe kinds below name those that they take.\n\n");
+    rows(SHARED, true, out);
+    let is_shared = |key: &&Key| {
+        let mut all = SHARED.iter();
+        all.any(|of| of.name == key.name && of.meaning == key.meaning)
+    };
+    for (kind, what, keys) in KINDS {
+        let _ = write!(out, "\n### `kind = \"{kind}\"`\n\n{}.", capital(what));
+        let (shared, own): (Vec<&Key>, Vec<&Key>) = keys.iter().partition(is_shared);
+        if !shared.is_empty() {
+            let _ = write!(out, " Also takes {}.", names(&shared));
+        }
+        out.push_str("\n\n");
+        rows(own, true, out);
+    }
+}
+
+/// Names of keys as a list.
+fn names(keys: &[&Key]) -> String {
+    let names: Vec<String> = keys.iter().map(|key| format!("`{}`", key.name)).collect();
+    names.join(", ")
+}
+
+/// A heading and a table of keys that cannot be axes.
 pub(crate) fn part(title: &str, keys: &[Key]) -> String {
     let mut out = format!("\n### {title}\n\n");
-    rows(keys, &mut out);
+    rows(keys, false, &mut out);
     out
 }
 
@@ -286,15 +322,15 @@ fn profiles(out: &mut String) {
     }
 }
 
-fn rows(keys: &[Key], out: &mut String) {
+/// A table of keys; `axes`: it marks those that cannot be axes.
+fn rows<'a>(keys: impl IntoIterator<Item = &'a Key>, axes: bool, out: &mut String) {
     out.push_str("| key | takes | default | meaning |\n|---|---|---|---|\n");
     for key in keys {
         let default = match key.is_required() {
-            true => "it must be there".to_owned(),
+            true => "required".to_owned(),
             false => key.default(),
         };
-        let no_axis = !key.axis && !are_same(keys, FILE);
-        let axis = if no_axis { " (no axis)" } else { "" };
+        let axis = if axes && !key.axis { " (no axis)" } else { "" };
         let takes = takes(&key.form);
         let _ = writeln!(
             out,

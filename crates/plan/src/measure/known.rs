@@ -99,15 +99,15 @@ pub static PACKETS: [Packets; 44] = [
     sum(
         "caqm.requests",
         packets(TELLS),
-        "of these those that ask for window",
+        "of these, those that ask for window",
     ),
     sum(
         "caqm.granted",
         packets(TELLS),
         "requests that switches before this capture granted",
     ),
-    sum("caqm.refused", packets(TELLS), "that they refused"),
-    sum("caqm.marked", packets(TELLS), "that they marked"),
+    sum("caqm.refused", packets(TELLS), "requests that they refused"),
+    sum("caqm.marked", packets(TELLS), "requests that they marked"),
     sum(
         "caqm.feedback",
         packets(TELLS),
@@ -244,11 +244,15 @@ pub static PACKETS: [Packets; 44] = [
 
 /// Measures of an application, after `APP.`.
 pub static APP: [Known; 21] = [
-    known("connections", count(WORK), "connections that stood"),
+    known(
+        "connections",
+        count(WORK),
+        "connections that were established",
+    ),
     known(
         "failed",
         count(Less),
-        "connections that never stood or ended in an error",
+        "connections that were never established or ended in an error",
     ),
     known(
         "completed",
@@ -288,7 +292,7 @@ pub static APP: [Known; 21] = [
     known(
         "latency_us.min",
         time(Us, Less),
-        "time of a transaction over all connections, us (of each the first 100,000)",
+        "shortest transaction over all connections, us (the first 100,000 of each)",
     ),
     known(
         "latency_us.p50",
@@ -315,7 +319,7 @@ pub static APP: [Known; 21] = [
     known(
         "jain.mean",
         share(More),
-        "Jain's index of the goodput of connections that stand at once, mean over intervals of `tcp_info_every`",
+        "Jain's index of the goodput of simultaneous connections, mean over intervals of `tcp_info_every`",
     ),
     known(
         "jain.min",
@@ -330,7 +334,7 @@ pub static APP: [Known; 21] = [
     known(
         "to_fair_us.median",
         time(Us, Less),
-        "time from a change of the connections that stand until the index is 0.95, median over all changes, us; where it never is, until the next change",
+        "time from a change of the set of connections until the index is 0.95 (else until the next change), median over all changes, us",
     ),
     known("to_fair_us.max", time(Us, Less), "the longest time"),
 ];
@@ -341,18 +345,18 @@ pub static LOG: [Known; 8] = [
     known(
         "quickack.first",
         count(ACKS),
-        "what getsockopt(TCP_QUICKACK) says when the first connection stands",
+        "getsockopt(TCP_QUICKACK) when the first connection is established",
     ),
     known(
         "quickack.min",
         count(ACKS),
-        "the smallest that it says before and after reads that got data",
+        "the smallest value before and after reads that got data",
     ),
     known("quickack.max", count(ACKS), "the largest"),
     known(
         "credits.first",
         count(ACKS),
-        "quick-ACK credits that the kernel has when the first connection stands",
+        "the kernel's quick-ACK credits when the first connection is established",
     ),
     known(
         "credits.min",
@@ -375,7 +379,7 @@ pub static LOG: [Known; 8] = [
 /// Measures of one way of a link, after `link.A-B.a_to_b.` or `link.A-B.b_to_a.`.
 pub static LINK: [Known; 20] = [
     known("frames", packets(WORK), "frames that entered"),
-    known("bytes", bytes(WORK), "bytes of them"),
+    known("bytes", bytes(WORK), "bytes of these frames"),
     known("delivered", packets(WORK), "frames that left the link"),
     known(
         "queue_drops",
@@ -385,7 +389,7 @@ pub static LINK: [Known; 20] = [
     known(
         "lost",
         packets(CHANCE),
-        "frames lost by chance or because they were listed",
+        "frames lost by chance or by a list (`drop`)",
     ),
     known(
         "peak_pkts",
@@ -402,7 +406,7 @@ pub static LINK: [Known; 20] = [
     known(
         "overlimits",
         count(QUEUE),
-        "how often its qdisc delayed packets to keep a rate",
+        "times that its qdisc delayed packets to keep a rate",
     ),
     known(
         "granted",
@@ -437,7 +441,7 @@ pub static LINK: [Known; 20] = [
     known(
         "queue_mean_bytes",
         bytes(QUEUE),
-        "mean of the queue's bytes by time, the frame on its way out included (`queue_from`)",
+        "time-weighted mean of the queue in bytes, with the frame on its way out (`queue_from`)",
     ),
     known("queue_p50_bytes", bytes(QUEUE), "the median by time"),
     known(

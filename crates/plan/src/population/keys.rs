@@ -33,29 +33,29 @@ pub(super) const SCOPE: Scope = Scope {
     keys: VARIANT,
 };
 
-pub(crate) const BASE: Key = fixed("base", Form::Words(&["web"]), word("web"), "the population whose keys hold where this one says nothing");
+pub(crate) const BASE: Key = fixed("base", Form::Words(&["web"]), word("web"), "population that sets the keys left out here");
 pub(crate) const CONNECTIONS: Key = fixed("connections", Form::Count((1, Population::MAX_CONNECTIONS)), number(100_000), "connections per arm");
-pub(crate) const SEED: Key = fixed("seed", Form::Count((0, (1 << 53) - 1)), number(1), "connection n is drawn from this and n, and from nothing else");
+pub(crate) const SEED: Key = fixed("seed", Form::Count((0, (1 << 53) - 1)), number(1), "seed; the draws of connection n depend only on it and n");
 pub(crate) const HZ: Key = fixed("hz", Form::Count((24, 1000)), number(1000), "timer ticks per second (HZ) of every host");
 pub(crate) const IP: Key = fixed("ip", Form::Words(&["ipv4", "ipv6"]), word("ipv4"), "internet protocol of all packets");
-pub(crate) const RTT: Key = fixed("rtt", Form::Dist(Kind::Time), says("web's"), "times: round-trip time of the path without queues");
-pub(crate) const RATE: Key = fixed("rate", Form::Dist(Kind::Rate), says("web's"), "rates: of the bottleneck, both ways");
+pub(crate) const RTT: Key = fixed("rtt", Form::Dist(Kind::Time), says("web's"), "round-trip time of the path without queues");
+pub(crate) const RATE: Key = fixed("rate", Form::Dist(Kind::Rate), says("web's"), "rate of the bottleneck, both ways");
 pub(crate) const BUFFER: Key = fixed("buffer", Form::Dist(Kind::Buffer), says("web's"), "size of the bottleneck's drop-tail queue: bytes (`64 kB`), a time at the bottleneck's rate (`100ms`), or multiples of the bandwidth-delay product (`0.5 bdp`)");
-pub(crate) const JITTER: Key = fixed("jitter", Form::Dist(Kind::Time), says("web's"), "times: mean of an exponential delay of each packet, in order");
-pub(crate) const REQUESTS: Key = fixed("requests", Form::Dist(Kind::Number), says("web's"), "numbers: requests of a connection");
-pub(crate) const THINK: Key = fixed("think", Form::Dist(Kind::Time), says("web's"), "times: from a response to the next request");
-pub(crate) const REQUEST: Key = fixed("request", Form::Dist(Kind::Size), says("web's"), "sizes: of a request");
-pub(crate) const RESPONSE: Key = fixed("response", Form::Dist(Kind::Size), says("web's"), "sizes: of a response");
-pub(crate) const CLIENT_TIMEOUT: Key = fixed("client_timeout", Form::Dist(Kind::Time), says("web's"), "times: how long the client waits for its socket before it gives up");
-pub(crate) const SERVER_TIMEOUT: Key = fixed("server_timeout", Form::Dist(Kind::Time), says("web's"), "times: the same of the server");
-pub(crate) const THE_LOSS: Key = fixed("loss", Form::Tables(LOSS), says("web's"), "kinds of paths that lose packets; the rest loses none but by full queues");
-pub(crate) const ACK_LOSS: Key = fixed("ack_loss", Form::Percent, says("web's"), "part of a path's loss that the way of the ACKs has");
-pub(crate) const THE_SPIKES: Key = fixed("spikes", Form::Table(SPIKES), says("web's"), "times in which the link stands still");
-pub(crate) const THE_REORDERING: Key = fixed("reordering", Form::Table(REORDERING), says("none"), "data packets that are overtaken");
-pub(crate) const THE_OUTAGE: Key = fixed("outage", Form::Table(OUTAGE), says("web's"), "a time in which every packet is lost");
+pub(crate) const JITTER: Key = fixed("jitter", Form::Dist(Kind::Time), says("web's"), "mean of each packet's exponential extra delay; packets keep their order");
+pub(crate) const REQUESTS: Key = fixed("requests", Form::Dist(Kind::Number), says("web's"), "number of requests per connection");
+pub(crate) const THINK: Key = fixed("think", Form::Dist(Kind::Time), says("web's"), "time from a response to the next request");
+pub(crate) const REQUEST: Key = fixed("request", Form::Dist(Kind::Size), says("web's"), "size of a request");
+pub(crate) const RESPONSE: Key = fixed("response", Form::Dist(Kind::Size), says("web's"), "size of a response");
+pub(crate) const CLIENT_TIMEOUT: Key = fixed("client_timeout", Form::Dist(Kind::Time), says("web's"), "time that the client waits for its socket before it gives up");
+pub(crate) const SERVER_TIMEOUT: Key = fixed("server_timeout", Form::Dist(Kind::Time), says("web's"), "the same for the server");
+pub(crate) const THE_LOSS: Key = fixed("loss", Form::Tables(LOSS), says("web's"), "kinds of paths that lose packets; other paths lose packets only in full queues");
+pub(crate) const ACK_LOSS: Key = fixed("ack_loss", Form::Percent, says("web's"), "part of a path's loss that the ACKs' direction has");
+pub(crate) const THE_SPIKES: Key = fixed("spikes", Form::Table(SPIKES), says("web's"), "periods in which the link sends nothing");
+pub(crate) const THE_REORDERING: Key = fixed("reordering", Form::Table(REORDERING), says("none"), "data packets that are delayed and overtaken");
+pub(crate) const THE_OUTAGE: Key = fixed("outage", Form::Table(OUTAGE), says("web's"), "a period in which every packet is lost");
 pub(crate) const THE_MIDDLEBOXES: Key = fixed("middlebox", Form::Tables(BOX), says("none"), "kinds of paths with a middle box that rewrites or drops segments both ways; other paths have no middle box");
-pub(crate) const THE_CHANGES: Key = fixed("change", Form::Tables(CHANGE), says("none"), "kinds of paths that have another rate or round-trip time from a time on; other paths stay as they are");
-pub(crate) const THE_INJECTS: Key = fixed("inject", Form::Tables(INJECT), says("none"), "kinds of paths on which a segment that nobody sent gets into the connection");
+pub(crate) const THE_CHANGES: Key = fixed("change", Form::Tables(CHANGE), says("none"), "kinds of paths whose rate or round-trip time changes; other paths stay unchanged");
+pub(crate) const THE_INJECTS: Key = fixed("inject", Form::Tables(INJECT), says("none"), "kinds of paths on which a forged segment enters the connection");
 pub(crate) const THE_CLIENTS: Key = fixed("clients", Form::Tables(CLIENT), says("web's"), "kinds of clients; their shares add to 100%");
 /// `[population]`.
 pub(crate) const POPULATION: &[Key] = &[
@@ -65,7 +65,7 @@ pub(crate) const POPULATION: &[Key] = &[
 ];
 
 pub(crate) const LOSS_SHARE: Key = fixed("share", Form::Percent, MUST, "share of the paths");
-pub(crate) const LOSS_RATE: Key = fixed("rate", Form::Dist(Kind::Chance), MUST, "chances: mean loss of such a path, on the way of the data");
+pub(crate) const LOSS_RATE: Key = fixed("rate", Form::Dist(Kind::Chance), MUST, "mean loss of such a path in the data's direction, a chance");
 pub(crate) const LOSS_BURST: Key = fixed("burst", Form::Dist(Kind::Number), says("none"), "losses come in bursts (Gilbert-Elliott): mean number of packets that meet the bad state");
 pub(crate) const LOSS_BAD: Key = fixed("bad", Form::Percent, number(ALL), "chance of loss in the bad state");
 /// `loss`.
@@ -73,8 +73,8 @@ pub(crate) const LOSS: &[Key] = &[
     LOSS_SHARE, LOSS_RATE, LOSS_BURST, LOSS_BAD,
 ];
 
-pub(crate) const SPIKE_DATA: Key = fixed("data", Form::Percent, number(0), "chance that a data packet meets one");
-pub(crate) const SPIKE_ACK: Key = fixed("ack", Form::Percent, number(0), "the same on the way of the ACKs");
+pub(crate) const SPIKE_DATA: Key = fixed("data", Form::Percent, number(0), "chance that a data packet meets a spike");
+pub(crate) const SPIKE_ACK: Key = fixed("ack", Form::Percent, number(0), "the same for ACKs");
 pub(crate) const SPIKE_MEDIAN: Key = fixed("median", Form::Time(Bounds::Any), MUST, "median of the lognormal length");
 pub(crate) const SPIKE_SIGMA: Key = fixed("sigma", Form::Dist(Kind::Number), says("0"), "its sigma");
 /// `spikes`.
@@ -82,17 +82,17 @@ pub(crate) const SPIKES: &[Key] = &[
     SPIKE_DATA, SPIKE_ACK, SPIKE_MEDIAN, SPIKE_SIGMA,
 ];
 
-pub(crate) const REORDER_DATA: Key = fixed("data", Form::Percent, MUST, "chance per data packet");
-pub(crate) const REORDER_LEAST: Key = fixed("least", Form::Dist(Kind::Time), says("0"), "times: it comes later at least by this");
-pub(crate) const REORDER_MOST: Key = fixed("most", Form::Dist(Kind::Time), MUST, "times: and at most by this");
+pub(crate) const REORDER_DATA: Key = fixed("data", Form::Percent, MUST, "chance that a data packet is delayed");
+pub(crate) const REORDER_LEAST: Key = fixed("least", Form::Dist(Kind::Time), says("0"), "least extra delay");
+pub(crate) const REORDER_MOST: Key = fixed("most", Form::Dist(Kind::Time), MUST, "largest extra delay");
 /// `reordering`.
 pub(crate) const REORDERING: &[Key] = &[
     REORDER_DATA, REORDER_LEAST, REORDER_MOST,
 ];
 
 pub(crate) const OUTAGE_SHARE: Key = fixed("share", Form::Percent, MUST, "share of the connections");
-pub(crate) const OUTAGE_START: Key = fixed("start", Form::Dist(Kind::Time), MUST, "times: when it begins");
-pub(crate) const OUTAGE_LENGTH: Key = fixed("length", Form::Dist(Kind::Time), MUST, "times: how long it lasts");
+pub(crate) const OUTAGE_START: Key = fixed("start", Form::Dist(Kind::Time), MUST, "start of the outage");
+pub(crate) const OUTAGE_LENGTH: Key = fixed("length", Form::Dist(Kind::Time), MUST, "length of the outage");
 pub(crate) const OUTAGE_FINAL: Key = fixed("final", Form::Percent, number(0), "share of the outages that never end");
 /// `outage`.
 pub(crate) const OUTAGE: &[Key] = &[
@@ -100,25 +100,25 @@ pub(crate) const OUTAGE: &[Key] = &[
 ];
 
 pub(crate) const BOX_SHARE: Key = fixed("share", Form::Percent, MUST, "share of the paths");
-pub(crate) const BOX_RULES: Key = Key { axis: false, absent: MUST, rules: &[], meaning: "what it does, in the words of a link's `middlebox`: `strip-options timestamp`, `set-mss 1200`, `ecn-tcp-remove`", name: "rules", ..links::MIDDLEBOX };
+pub(crate) const BOX_RULES: Key = Key { axis: false, absent: MUST, rules: &[], meaning: "its rules, in the words of a link's `middlebox`: `strip-options timestamp`, `set-mss 1200`, `ecn-tcp-remove`", name: "rules", ..links::MIDDLEBOX };
 /// `middlebox`.
 pub(crate) const BOX: &[Key] = &[
     BOX_SHARE, BOX_RULES,
 ];
 
 pub(crate) const CHANGE_SHARE: Key = fixed("share", Form::Percent, MUST, "share of the paths");
-pub(crate) const CHANGE_AT: Key = fixed("at", Form::Dist(Kind::Time), MUST, "times: when, after the connection's start");
-pub(crate) const CHANGE_RATE: Key = fixed("rate", Form::Dist(Kind::Rate), says("as before"), "rates: of the bottleneck from then on, both ways; its queue keeps its bytes");
-pub(crate) const CHANGE_RTT: Key = fixed("rtt", Form::Dist(Kind::Time), says("as before"), "times: round-trip time of the path without queues from then on");
+pub(crate) const CHANGE_AT: Key = fixed("at", Form::Dist(Kind::Time), MUST, "time after the connection's start");
+pub(crate) const CHANGE_RATE: Key = fixed("rate", Form::Dist(Kind::Rate), says("as before"), "new rate of the bottleneck, both ways; its queue keeps its bytes");
+pub(crate) const CHANGE_RTT: Key = fixed("rtt", Form::Dist(Kind::Time), says("as before"), "new round-trip time of the path without queues");
 /// `change`.
 pub(crate) const CHANGE: &[Key] = &[
     CHANGE_SHARE, CHANGE_AT, CHANGE_RATE, CHANGE_RTT,
 ];
 
 pub(crate) const INJECT_SHARE: Key = fixed("share", Form::Percent, MUST, "share of the paths");
-pub(crate) const INJECT_AT: Key = fixed("at", Form::Dist(Kind::Time), MUST, "times: when, after the connection's start");
-pub(crate) const INJECT_SEGMENT: Key = fixed("segment", Form::Text, MUST, "what is sent, in the words of a link's `inject` without the time: `rst`, `rst seq +1000`, `data 100`");
-pub(crate) const INJECT_TO: Key = fixed("to", Form::Words(&["client", "server"]), word("client"), "who receives it");
+pub(crate) const INJECT_AT: Key = fixed("at", Form::Dist(Kind::Time), MUST, "time after the connection's start");
+pub(crate) const INJECT_SEGMENT: Key = fixed("segment", Form::Text, MUST, "the segment, in the words of a link's `inject` without the time: `rst`, `rst seq +1000`, `data 100`");
+pub(crate) const INJECT_TO: Key = fixed("to", Form::Words(&["client", "server"]), word("client"), "receiver of the segment");
 /// `inject`.
 pub(crate) const INJECT: &[Key] = &[
     INJECT_SHARE, INJECT_AT, INJECT_SEGMENT, INJECT_TO,
@@ -129,7 +129,7 @@ pub(crate) const CLIENT_SHARE: Key = fixed("share", Form::Percent, MUST, "share 
 pub(crate) const CLIENT: &[Key] = &[
     CLIENT_SHARE,
     Key { axis: false, absent: says("the stack's"), meaning: "profile of such a client", ..host::PROFILE },
-    Key { axis: false, meaning: "behaviours that differ", ..host::BEHAVIOUR },
+    Key { axis: false, meaning: "behaviours that differ from the profile's", ..host::BEHAVIOUR },
     Key { axis: false, absent: says("none"), meaning: "sysctls of such a client", ..host::SYSCTL },
     Key { axis: false, meaning: "socket options of such a client", ..host::SOCKET },
 ];

@@ -12,8 +12,11 @@ use crate::point::Point;
 
 /// Statistics of a series by name.
 pub const STATISTICS: [(&str, &str); 6] = [
-    ("mean", "mean over the load but for its begin (`settle`)"),
-    ("median", "the median of the steps there (nearest rank)"),
+    (
+        "mean",
+        "mean over the load without its beginning (`settle`)",
+    ),
+    ("median", "median of these steps (nearest rank)"),
     ("p99", "their 99th percentile (nearest rank)"),
     ("min", "the smallest"),
     ("max", "the largest"),

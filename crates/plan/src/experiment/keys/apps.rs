@@ -19,25 +19,25 @@ const LONGER: Bounds = Bounds::Longer("must be longer than 0; remove it to use t
 const WAIT: Bounds = Bounds::Longer("must be longer than 0; remove it to wait for ever");
 
 pub(crate) const NAME: Key = fixed("name", Form::Name, says("its kind"), "its name in variants and measures");
-pub(crate) const KIND: Key = key("kind", Form::Words(&KIND_NAMES), MUST, "what it does (required)");
+pub(crate) const KIND: Key = key("kind", Form::Words(&KIND_NAMES), MUST, "what the application does");
 pub(crate) const CLIENT: Key = key("client", Form::Text, word("client"), "host that connects");
 pub(crate) const SERVER: Key = key("server", Form::Text, word("server"), "host that listens; the client's own name means over `lo`");
 pub(crate) const PORT: Key = key("port", Form::Count((1, 65_535)), says("5001 and up"), "port of the server");
 pub(crate) const START: Key = key("start", Form::Time(Bounds::Any), number(0), "time of the first connection");
-pub(crate) const CONNECTIONS: Key = key("connections", Form::Count((1, MAX_CONNECTIONS)), number(1), "connections");
-pub(crate) const STAGGER: Key = key("stagger", Form::Time(Bounds::Any), number(0), "time between two starts, also between hosts of a group");
+pub(crate) const CONNECTIONS: Key = key("connections", Form::Count((1, MAX_CONNECTIONS)), number(1), "number of connections");
+pub(crate) const STAGGER: Key = key("stagger", Form::Time(Bounds::Any), number(0), "time between the starts of two connections, also between hosts of a group");
 pub(crate) const CLIENT_SOCKET: Key = key("client_socket", Form::Table(SOCKET), says("the host's"), "options of the client's sockets");
 pub(crate) const SERVER_SOCKET: Key = key("server_socket", Form::Table(SOCKET), says("the host's"), "options of the server's sockets");
-pub(crate) const AT: Key = fixed("at", Form::Time(Bounds::Any), MUST, "time since the run's start (required)");
+pub(crate) const AT: Key = fixed("at", Form::Time(Bounds::Any), MUST, "time since the run's start");
 /// `client_change`, `server_change`.
 pub(crate) const LATER: &[Key] = &super::joined::<{ 1 + SOCKET.len() }>(&[AT], SOCKET);
-pub(crate) const CLIENT_CHANGE: Key = fixed("client_change", Form::Tables(LATER), says("none"), "options that are set during the run on the client's sockets that are open then: `[{ at = \"5s\", nodelay = true }]`");
+pub(crate) const CLIENT_CHANGE: Key = fixed("client_change", Form::Tables(LATER), says("none"), "options to set during the run on the client's sockets that are open then: `[{ at = \"5s\", nodelay = true }]`");
 pub(crate) const SERVER_CHANGE: Key = fixed("server_change", Form::Tables(LATER), says("none"), "the same for the server's sockets");
 pub(crate) const CLIENT_TIMEOUT: Key = key("client_timeout", Form::Time(WAIT), says("none"), "a client whose socket makes no progress for this long gives up (`ETIME`) and closes");
 pub(crate) const SERVER_TIMEOUT: Key = key("server_timeout", Form::Time(WAIT), says("none"), "the same for the server");
 pub(crate) const LISTENS: Key = key("listens", Form::Flag, flag(true), "whether the server listens; if not, connections and datagrams are refused");
 pub(crate) const BACKLOG: Key = key("backlog", Form::Count((0, 65_535)), number(crate::app::BACKLOG as u64), "backlog of listen(2): connections that wait to be accepted, up to `net.core.somaxconn`");
-pub(crate) const DEFER_ACCEPT: Key = key("defer_accept", Form::Time(Bounds::Whole(1_000_000_000, 3_600, "seconds")), says("off"), "TCP_DEFER_ACCEPT of the listener: a connection is there to be accepted when data came, or after this time, whole seconds");
+pub(crate) const DEFER_ACCEPT: Key = key("defer_accept", Form::Time(Bounds::Whole(1_000_000_000, 3_600, "seconds")), says("off"), "TCP_DEFER_ACCEPT of the listener, whole seconds: the server accepts a connection when data arrive, or after this time");
 pub(crate) const FASTOPEN: Key = key("fastopen", Form::Flag, flag(false), "TCP Fast Open: the client's first write goes with its SYN (TCP_FASTOPEN_CONNECT), the listener takes it (TCP_FASTOPEN); the server's host needs bit 2 in `net.ipv4.tcp_fastopen`");
 pub(crate) const ACCEPT_EVERY: Key = key("accept_every", Form::Time(Bounds::Any), number(0), "the server accepts one connection, then waits this long; 0: accepts all at once");
 pub(crate) const OPEN: Key = key("open", Form::Words(&["listen", "simultaneous"]), word("listen"), "`simultaneous`: nobody listens, both ends bind `port` and connect, and their SYNs cross (RFC 9293, figure 8); for one connection between two hosts");
@@ -54,13 +54,13 @@ pub(crate) const PAUSE: Key = key("pause", Form::Time(Bounds::Any), number(0), "
 
 pub(crate) const STREAM_CHUNK: Key = key("chunk", Form::Size(CHUNK), number(1460), "bytes of each write");
 pub(crate) const STREAM_EVERY: Key = key("every", Form::Time(Bounds::Any), number(0), "time between two writes, on an absolute schedule; 0: as fast as the socket accepts them");
-pub(crate) const STREAM_LATE: Key = key("late", Form::Time(Bounds::Any), number(0), "delays each write, and all later writes, by a random time up to this: a loop that takes time itself");
+pub(crate) const STREAM_LATE: Key = key("late", Form::Time(Bounds::Any), number(0), "delays each write, and all later writes, by a random time up to this, like a loop whose body takes time");
 pub(crate) const STREAM_URGENT: Key = key("urgent", Form::Count(COUNTS), says("none"), "each Nth write is sent with MSG_OOB: its last byte is urgent, and the client does not read it");
-pub(crate) const STREAM_MORE: Key = key("more", Form::Count((2, MAX_COUNT)), says("none"), "of each N writes, all but the last are sent with MSG_MORE: only full segments leave, and what is left after 200 ms; a write with MSG_OOB is sent without it");
+pub(crate) const STREAM_MORE: Key = key("more", Form::Count((2, MAX_COUNT)), says("none"), "of each N writes, all but the last use MSG_MORE: full segments leave at once, the rest after 200 ms; writes with MSG_OOB do not use it");
 pub(crate) const STREAM_READ: Key = key("read", Form::Size(CHUNK), number(64 << 10), "most bytes per read");
 pub(crate) const READ_PAUSE: Key = key("read_pause", Form::Time(Bounds::Any), number(0), "the reader stops once for this long");
 pub(crate) const READ_PAUSE_AT: Key = key("read_pause_at", Form::Size((0, SIZE.max)), number(0), "bytes that it reads before `read_pause`");
-pub(crate) const READ_EVERY: Key = key("read_every", Form::Time(Bounds::Any), number(0), "time from one read to the next: with `read`, a reader of a rate; 0: reads as data come");
+pub(crate) const READ_EVERY: Key = key("read_every", Form::Time(Bounds::Any), number(0), "time between reads; with `read` it limits the reading rate; 0: reads as data arrive");
 const STREAM: &[Key] = &[
     STREAM_CHUNK, STREAM_EVERY, STREAM_LATE, STREAM_URGENT, STREAM_MORE, STREAM_READ, READ_PAUSE, READ_PAUSE_AT, READ_EVERY, COUNT, DURATION,
 ];
@@ -82,7 +82,7 @@ const BULK: &[Key] = &[BULK_BYTES, BULK_DURATION, BULK_CHUNK, BULK_REVERSE, BULK
 
 pub(crate) const RR_REQUEST: Key = key("request", Form::Size(MESSAGE), number(1), "bytes of a request");
 pub(crate) const RR_RESPONSE: Key = key("response", Form::Size(MESSAGE), number(1), "bytes of a response");
-pub(crate) const RR_BURST: Key = key("burst", Form::Count((0, 10_000)), number(0), "requests that are outstanding beyond the first (netperf's `-b`): the client writes so many more before it reads, then one for each response; buffers must hold what is outstanding, else both ends wait for ever");
+pub(crate) const RR_BURST: Key = key("burst", Form::Count((0, 10_000)), number(0), "requests outstanding beyond the first (netperf's `-b`): the client writes this many more before it reads, then one for each response; if buffers cannot hold them, both ends wait for ever");
 const REQUEST_RESPONSE: &[Key] = &[RR_REQUEST, RR_RESPONSE, RR_BURST, PAUSE, COUNT, DURATION];
 const CONNECT_REQUEST_RESPONSE: &[Key] = &[RR_REQUEST, RR_RESPONSE, PAUSE, COUNT, DURATION];
 
@@ -91,7 +91,7 @@ pub(crate) const WEB_SIZES: Key = key("sizes", Form::Sizes(MESSAGE), number(10 <
 pub(crate) const WEB_THINK: Key = key("think", Form::Times, number(0), "pauses of the client before each request except the first; the last value repeats");
 const WEB: &[Key] = &[WEB_REQUEST, WEB_SIZES, WEB_THINK];
 
-pub(crate) const WRITES: Key = key("messages", Form::Texts, MUST, "what both ends do, in order: `client` or `server`, then `BYTES`, `BYTES x N`, `shutdown` or `close`, then `more` for MSG_MORE, `after TIME` for a pause before it and `at once` (see [Conversations](#conversations))");
+pub(crate) const WRITES: Key = key("messages", Form::Texts, MUST, "items in order: `client` or `server`, then `BYTES`, `BYTES x N`, `shutdown` or `close`, then optionally `more` (MSG_MORE), `after TIME` (a pause before it) and `at once` (see [Conversations](#conversations))");
 const MESSAGES: &[Key] = &[WRITES];
 
 pub(crate) const SINK_HOLD: Key = key("hold", Form::Time(Bounds::Any), number(10 * S), "how long the client holds the connection");
@@ -110,9 +110,9 @@ pub(crate) const PING_EVERY: Key = key("every", Form::Time(Bounds::AtLeast(MS_NS
 pub(crate) const PING_TIMEOUT: Key = key("timeout", Form::Time(LONGER), number(10 * S), "a ping without an answer counts as lost after this time");
 pub(crate) const UDP_PING_SIZE: Key = key("size", Form::Size((LEAST_PING, MAX_DATAGRAM)), number(60), "bytes of payload, each way");
 pub(crate) const PING_SIZE: Key = key("size", Form::Size((LEAST_PING, MAX_DATAGRAM)), number(56), "bytes after the ICMP header");
-pub(crate) const REPLAY_FILE: Key = key("file", Form::Text, MUST, "capture to replay (pcap, pcapng, also compressed), relative to this file (required)");
-pub(crate) const REPLAY_INTERFACE: Key = key("interface", Form::Text, says("all"), "only frames of the capture's interface of this name");
-pub(crate) const REPLAY_FROM: Key = key("from", Form::Text, says("all"), "only IP packets from this address");
+pub(crate) const REPLAY_FILE: Key = key("file", Form::Text, MUST, "capture to replay (pcap, pcapng, also compressed), relative to this file");
+pub(crate) const REPLAY_INTERFACE: Key = key("interface", Form::Text, says("all"), "replay only frames of this interface of the capture");
+pub(crate) const REPLAY_FROM: Key = key("from", Form::Text, says("all"), "replay only IP packets from this address");
 const UDP_PING: &[Key] = &[UDP_PING_SIZE, PING_EVERY, PING_TIMEOUT, COUNT, DURATION];
 const PING: &[Key] = &[PING_SIZE, PING_EVERY, PING_TIMEOUT, COUNT, DURATION];
 const REPLAY: &[Key] = &[REPLAY_FILE, REPLAY_INTERFACE, REPLAY_FROM];
@@ -129,6 +129,9 @@ pub(crate) const RRUL_SETTLE: Key = key("settle", Form::Time(Bounds::Any), says(
 pub(crate) const RRUL: &[Key] = &[
     RRUL_DURATION, RRUL_DELAY, RRUL_MARKS, RRUL_UP, RRUL_DOWN, RRUL_PINGS, RRUL_STEP, RRUL_SETTLE,
 ];
+
+/// Keys that several kinds take in one meaning.
+pub(crate) const SHARED: &[Key] = &[PAUSE, COUNT, DURATION, READ_PAUSE, READ_PAUSE_AT, READ_EVERY];
 
 /// The kinds of applications, what they do and their own keys.
 pub(crate) const KINDS: [(&str, &str, &[Key]); 15] = [

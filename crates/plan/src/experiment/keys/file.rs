@@ -4,7 +4,7 @@ use super::{Form, HOST, Key, LINK, MUST, REPORT, RUN, fixed, says};
 
 pub(crate) const SCHEMA: Key = fixed("schema", Form::Words(&[crate::experiment::SCHEMA]), says("this one"), "version of the format");
 pub(crate) const NAME: Key = fixed("name", Form::Name, says("the file's name"), "name of the experiment in results");
-pub(crate) const TITLE: Key = fixed("title", Form::Text, says("none"), "the question it answers");
+pub(crate) const TITLE: Key = fixed("title", Form::Text, says("none"), "the question that the file answers");
 pub(crate) const MEASURES: Key = fixed("measures", Form::Texts, says("the applications' measures"), "names of the measures to show, in this order");
 
 /// The file.
@@ -18,7 +18,7 @@ pub(crate) const FILE: &[Key] = &[
     fixed("report", Form::Table(REPORT), says("the first two axes and the first measure"), "what tables and pages of the result show first"),
 ];
 
-pub(crate) const VARIANT_NAME: Key = fixed("name", Form::Name, MUST, "its name (required)");
+pub(crate) const VARIANT_NAME: Key = fixed("name", Form::Name, MUST, "name of the variant");
 pub(crate) const SET: Key = fixed("set", Form::Set, says("nothing"), "values by the path of their key: `app.NAME.KEY`, `host.NAME.KEY`, `link.A-B.KEY`, `run.KEY`");
 
 /// `[[variant]]`.

@@ -9,11 +9,11 @@ use crate::rules::{MAX_ALL_HOSTS, SECOND_NS};
 /// A time that a card or its CPU needs.
 const CARD_TIME: Bounds = Bounds::AtMost(SECOND_NS);
 
-pub(crate) const NAME: Key = fixed("name", Form::Name, MUST, "its name (required)");
-pub(crate) const COUNT: Key = key("count", Form::Count((1, MAX_ALL_HOSTS)), says("one host of this name"), "number of hosts, named `NAME-1`, `NAME-2` and so on; links and applications of `NAME` multiply with them");
+pub(crate) const NAME: Key = fixed("name", Form::Name, MUST, "name of the host");
+pub(crate) const COUNT: Key = key("count", Form::Count((1, MAX_ALL_HOSTS)), says("one host of this name"), "number of hosts, named `NAME-1`, `NAME-2` and so on; links and applications of `NAME` are repeated for each");
 pub(crate) const FORWARD: Key = key("forward", Form::Flag, flag(false), "makes the host a router (net.ipv4.ip_forward)").refused(contract::FORWARD);
 pub(crate) const SYSCTL: Key = key("sysctl", Form::Sysctl, says("the kernel's"), "`net.` sysctls of this host by name");
-pub(crate) const CHANGE: Key = key("change", Form::Texts, says("none"), "sysctls that are set during the run: `TIME NAME=VALUE`, time since the run's start: `5s net.ipv4.tcp_recovery=0`").refused(contract::HOST_CHANGE);
+pub(crate) const CHANGE: Key = key("change", Form::Texts, says("none"), "sysctls to set during the run: `TIME NAME=VALUE`, time since the run's start: `5s net.ipv4.tcp_recovery=0`").refused(contract::HOST_CHANGE);
 pub(crate) const ROUTE: Key = key("route", Form::Pairs(METRICS), says("none"), "metrics of its routes in the words of ip-route(8): `initcwnd 10 rto_min 50ms`").refused(contract::ROUTE);
 pub(crate) const SOCKET: Key = key("socket", Form::Table(super::SOCKET), says("none"), "options of every socket of this host");
 pub(crate) const OFFLOAD: Key = key("offload", Form::Words(&["none", "tso", "gro"]), word("none"), "none: each frame is a segment; tso: the card splits super-segments; gro: the card also merges received segments").refused(contract::OFFLOAD);

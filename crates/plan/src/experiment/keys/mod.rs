@@ -28,7 +28,7 @@ pub(crate) mod socket;
 use crate::contract::Rule;
 use crate::rules::Range;
 
-pub(crate) use self::apps::{APP, KIND_NAMES, KINDS, LATER, RRUL};
+pub(crate) use self::apps::{APP, KIND_NAMES, KINDS, LATER, RRUL, SHARED};
 pub(crate) use self::file::{FILE, VARIANT};
 pub(crate) use self::form::{Bounds, Form, are_same};
 pub(crate) use self::host::{CARD, HOST, PROFILE_NAMES};
