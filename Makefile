@@ -5,7 +5,7 @@
 
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help demo test build static dist campaign-dist web fmt tidy bench campaign-files campaign-fuzz campaign-keys campaign-kernels campaign-truth campaign-cluster clean
+.PHONY: help demo test build static dist campaign-dist web fmt tidy bench book pictures gallery campaign-files campaign-fuzz campaign-keys campaign-kernels campaign-truth campaign-cluster clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,6 +40,16 @@ tidy: ## check layers, sizes, forbidden calls; list the aims that were missed
 
 bench: ## measure speed and memory of the program as it is handed out (minutes, 2 GB of disk; see benches/README.md)
 	@bash scripts/bench.sh
+
+book: ## build the book of docs/, target/book/index.html, and check its links (searchable, works without a network)
+	@bash scripts/book.sh
+
+pictures: ## draw docs/pictures/*.svg from their sources (needs Node)
+	@bash scripts/pictures.sh
+
+gallery: build ## run the experiments of docs/gallery.md again and draw their pictures (a minute or two)
+	@bash scripts/book.sh setup
+	@$(or $(CARGO_TARGET_DIR),target)/book-env/bin/python scripts/gallery.py
 
 campaign-files: build ## try every form of output on every kind of file (minutes; root for all of them; docs/campaigns.md)
 	@python3 scripts/campaign_files.py --append

@@ -127,6 +127,8 @@ step build cargo build --release --locked --package tcplab
 step digests digests
 step kernels kernels
 step documents cargo xtask documents
+step book bash scripts/book.sh
+step pictures bash scripts/pictures.sh --check
 # Tests that need a kernel are ignored unless they are asked for; they count as not run where there is none.
 asked=()
 if kernels_are_here; then
