@@ -52,6 +52,7 @@ const PAGES: &[Page] = pages! {
     "inject"
     "install"
     "kernels"
+    "limits"
     "link"
     "model"
     "notebooks"
