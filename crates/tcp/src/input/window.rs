@@ -199,10 +199,8 @@ impl Endpoint {
         let mut window = self.rcv.window_to_offer(cx, &mut self.ack, &self.snd);
         if window < left && !(cx.host.sysctl.tcp_shrink_window && scale > 0) {
             window = Self::window_offered(cx, window, round_up(left, scale));
-        } else if window < left {
-            self.rcv.window_taken_back(cx, window);
         }
-        if self.rcv.taken_back != 0 {
+        if self.rcv.taken_back != 0 || window < left {
             self.rcv.window_taken_back(cx, window);
         }
         self.rcv.rcv_wnd = window;

@@ -236,14 +236,19 @@ fn data_up_to_the_largest_window_are_taken() {
                 .max()
                 .unwrap() as u32;
         assert!(newest.before(largest), "{edges:?}");
-        let mut seg = last(&pair, 0);
-        seg.seq = seg.end_seq();
-        seg.len = largest - seg.seq;
-        seg.flags = TcpFlags(TcpFlags::ACK);
-        let next = seg.end_seq();
-        pair.inject(1, seg);
-        pair.run(MS);
-        pair.with(1, server, |ep, _| ep.receive_space().0) == next
+        let base = last(&pair, 0);
+        let from = base.end_seq();
+        let mut takes = |len: u32| {
+            let mut seg = base;
+            (seg.seq, seg.len) = (from, len);
+            seg.flags = TcpFlags(TcpFlags::ACK);
+            pair.inject(1, seg);
+            pair.run(MS);
+            pair.with(1, server, |ep, _| ep.receive_space().0) == from + len
+        };
+        let most = largest - from;
+        // One byte more than was ever offered is not taken.
+        (takes(most + 1), takes(most))
     };
-    assert_eq!((taken(false), taken(true)), (false, true));
+    assert_eq!((taken(false), taken(true)), ((false, false), (false, true)));
 }
