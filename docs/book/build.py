@@ -147,6 +147,8 @@ class Stage:
             pages = "\n".join(posixpath.splitext(page)[0] for page in chapter["pages"])
             trees.append(f"```{{toctree}}\n:hidden:\n:caption: {chapter['title']}\n:maxdepth: 1\n\n{pages}\n```\n")
         text = (HERE / "index.md").read_text().replace("<!-- cards -->", '<div class="cards">\n' + "\n".join(cards) + "\n</div>")
+        # It stands in docs/book, and its page at the top.
+        text = text.replace("](../", "](docs/")
         lines = [LINK.sub(lambda m: m[1] + self.target("index.md", 0, m[2]) + m[3], line) for line in text.split("\n")]
         self.write("index.md", "\n".join(lines) + "\n" + "\n".join(trees))
 
