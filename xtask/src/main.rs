@@ -62,8 +62,12 @@ fn main() -> ExitCode {
     }
 }
 
-/// The folder of the workspace: the parent of this crate's folder.
+/// The folder of the workspace that this is called in; called elsewhere, that of this crate. A copied program must not
+/// check the tree that it was built in.
 fn repository_root() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.parent().unwrap_or(here).to_path_buf()
+    let here = std::env::current_dir().unwrap_or_default();
+    let is_root = |folder: &&Path| folder.join("xtask/Cargo.toml").is_file();
+    let built = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let called = here.ancestors().find(is_root);
+    called.unwrap_or(built.parent().unwrap_or(built)).to_path_buf()
 }
