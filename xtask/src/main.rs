@@ -69,5 +69,7 @@ fn repository_root() -> PathBuf {
     let is_root = |folder: &&Path| folder.join("xtask/Cargo.toml").is_file();
     let built = Path::new(env!("CARGO_MANIFEST_DIR"));
     let called = here.ancestors().find(is_root);
-    called.unwrap_or(built.parent().unwrap_or(built)).to_path_buf()
+    called
+        .unwrap_or(built.parent().unwrap_or(built))
+        .to_path_buf()
 }
