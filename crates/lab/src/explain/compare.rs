@@ -22,7 +22,7 @@ pub(super) struct Fit {
     pub(super) first: Option<Mismatch>,
 }
 
-/// The first captured ACK that a profile does not send, or not then.
+/// The first captured ACK that a profile sends at another time, or not at all.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Mismatch {
     /// Frame number of the captured ACK; of the next one when an ACK was predicted that is not there.
