@@ -90,7 +90,7 @@ pub(super) const LAB: &[Entry] = entries! {
     "variant" []
         "a named set of changes of an experiment file: `[[variant]]`"
         "Each variant runs at every point, and a table compares it with the first.";
-    "verdict" ["better, worse, same, undecided", "better", "worse", "same", "undecided"]
+    "verdict" ["better", "worse", "same", "undecided"]
         "what a comparison says of a row: better, worse, same, undecided and others"
         "same: the whole interval lies within 1 %. undecided: the interval allows several verdicts; more runs help.";
     "virtual time" []

@@ -180,7 +180,7 @@ fn foot(answers: &Answers) -> String {
         parts.push(format!("same: the whole interval lies within {band} %"));
     }
     if rows.iter().any(|row| verdict(row).contains('~')) {
-        parts.push("undecided ~N: about N runs of each would detect a change of 5 %".into());
+        parts.push("undecided ~N: about N runs of each would decide".into());
     }
     if has(Verdict::TooNoisy) {
         parts.push("too noisy >X %: detecting a smaller change would take too many runs".into());
