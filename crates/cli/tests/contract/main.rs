@@ -204,7 +204,8 @@ fn what_other_kernels_take_is_shown_on_this_one(kernel: &Found) {
         let is_listed = |key: &String| {
             let listed = ["uml:6.1", kind.word()].map(|of| format!("{key} ({of})"));
             // The kernel of the machine may have it: one that has not refuses it.
-            let is_of_others = key.starts_with("sysctl ") && kernel.refused.contains_key(key);
+            let is_of_release = key.starts_with("sysctl ") || OF_RELEASE.contains(&key.as_str());
+            let is_of_others = is_of_release && kernel.refused.contains_key(key);
             exceptions.contains_key(key)
                 || listed.iter().any(|own| exceptions.contains_key(own))
                 || is_of_others
@@ -231,6 +232,9 @@ fn every_key_changes_something_on_the_model_or_is_refused() {
     let found = judge("model", Kind::Model);
     every_key_has_an_effect_or_is_refused("model", &found);
 }
+
+/// Options of sockets that only later kernels have.
+const OF_RELEASE: [&str; 2] = ["socket.delack_max", "socket.rto_min"];
 
 /// Keys that change what is drawn (a port by its hash), or where in a tick a run begins: which way a value goes is chance.
 const OF_CHANCE: [&str; 3] = ["app.port", "run.boot", "run.seed"];
