@@ -235,7 +235,7 @@ impl Endpoint {
         }
     }
 
-    /// Sets it, in nanoseconds. False: it is none of 2 ticks to 200 ms.
+    /// Sets it, in nanoseconds. False, and nothing set, when it is below 2 ticks or above 200 ms.
     pub fn set_rto_min(&mut self, cx: &Cx<'_>, ns: i64) -> bool {
         let ticks = cx.host.clock.timer_bound(ns);
         self.rtt.own_min = ticks.unwrap_or(self.rtt.own_min);
@@ -250,7 +250,7 @@ impl Endpoint {
         }
     }
 
-    /// Sets it, in nanoseconds. False: it is none of 2 ticks to 200 ms.
+    /// Sets it, in nanoseconds. False, and nothing set, when it is below 2 ticks or above 200 ms.
     pub fn set_delack_max(&mut self, cx: &Cx<'_>, ns: i64) -> bool {
         let ticks = cx.host.clock.timer_bound(ns);
         self.ack.own_max = ticks.unwrap_or(self.ack.own_max);
