@@ -234,3 +234,45 @@ fn a_request_that_stands_in_a_queue_is_not_with_the_server_yet() {
     assert_eq!(answer("620"), (380_000, 220_000));
     assert_eq!(answer("200"), (20_000, 160_000));
 }
+
+/// After a wide flight a lone segment is lost and sent again; `next` new segments follow its ACK, and more follow theirs.
+fn lone_segment_repaired(next: u32) -> Answer {
+    let mut lines = vec![
+        "0 > S 100 0 0 60000 mss=1000 sackok".to_owned(),
+        "100 < S. 500 101 0 60000 mss=1000 sackok".to_owned(),
+        "100 > . 101 501 0 60000".to_owned(),
+    ];
+    let mut seq = 101;
+    let mut flight = |at: u32, segments: u32, lines: &mut Vec<String>| {
+        for _ in 0..segments {
+            lines.push(format!("{at} > . {seq} 501 1000 60000"));
+            seq += 1000;
+        }
+        seq
+    };
+    let wide = flight(101, 8, &mut lines);
+    lines.push(format!("201 < . 501 {wide} 0 60000"));
+    let lone = flight(301, 1, &mut lines);
+    lines.push(format!("701 > . {wide} 501 1000 60000"));
+    lines.push(format!("801 < . 501 {lone} 0 60000"));
+    let after = flight(801, next, &mut lines);
+    lines.push(format!("901 < . 501 {after} 0 60000"));
+    let all = flight(901, 2 * next, &mut lines);
+    lines.push(format!("1001 < . 501 {all} 0 60000"));
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    analyze_script(&lines)
+}
+
+#[test]
+fn the_window_after_the_repair_of_a_lone_segment_tells_a_timeout_from_a_probe() {
+    for (next, tlp, rto) in [(2, 0, 1), (8, 1, 0), (1, 1, 0)] {
+        let answer = lone_segment_repaired(next);
+        let s = &answer.streams[0];
+        let sent = &s.client_to_server.retransmissions;
+        assert_eq!((sent.tlp, sent.rto), (tlp, rto), "{next}");
+        let of_timer = share(s, Class::Rto);
+        let of_probe = share(s, Class::Tlp);
+        assert_eq!(of_probe > 0.3, tlp == 1, "{next}: {of_probe}");
+        assert_eq!(of_timer > 0.3, rto == 1, "{next}: {of_timer}");
+    }
+}

@@ -135,7 +135,9 @@ impl Class {
             Self::DelayedAck => "The receiver delayed an ACK that the sender waited for.",
             Self::Nagle => "Nagle's algorithm held a small segment.",
             Self::FastRecovery => "Recovery by duplicate ACKs or SACK.",
-            Self::Tlp => "Recovery by a tail loss probe.",
+            Self::Tlp => {
+                "Recovery by a tail loss probe, or by what could be one: the repair of a single segment in flight."
+            }
             Self::Rto => "The retransmission timer had to fire.",
             Self::Spurious => "A retransmission timeout or recovery though nothing was lost.",
             Self::ZeroWindow => "The receiver's window was zero.",

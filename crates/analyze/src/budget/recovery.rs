@@ -200,16 +200,21 @@ impl Recovery {
 
     /// Moves the time of episodes that were not needed.
     pub(crate) fn judge(&self, dirs: &[Dir; 2], ledger: &mut Ledger) {
-        for s in self.stretches.iter().filter(|s| !s.needed) {
+        for s in &self.stretches {
             let loss = dirs[usize::from(s.dir)].loss.as_deref();
             let record = loss.and_then(|l| l.episodes.ended.get(s.episode as usize));
-            if record.and_then(Record::spurious).is_some() {
+            let was_timeout = s.class == Class::Tlp && record.is_some_and(|r| r.seemed_probe);
+            let was = if was_timeout { Class::Rto } else { s.class };
+            if was != s.class {
+                ledger.turn((s.from, s.to), s.class, was);
+            }
+            if !s.needed && record.and_then(Record::spurious).is_some() {
                 let class = if s.full {
                     Class::ReceiveWindow
                 } else {
                     Class::Spurious
                 };
-                ledger.turn((s.from, s.to), s.class, class);
+                ledger.turn((s.from, s.to), was, class);
             }
         }
     }

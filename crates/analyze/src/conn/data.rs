@@ -10,6 +10,7 @@ use super::flight::Segment;
 use super::hidden;
 use super::input;
 use super::load::{BULK, SILENCE};
+use super::lone::Sends;
 use super::loss::{Again, Hole, Loss};
 use super::passed::Passed;
 use super::rounds::{self, Rounds};
@@ -223,9 +224,8 @@ fn new_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, from: Seq, at: At) -> Seg
         tx.unique_bytes += u64::from(payload);
         tx.first_data.set_first(at.now);
         released(tx, rx, p, at);
-        let near_us = tx.path_or_zero();
-        if let Some(loss) = tx.loss.as_deref_mut() {
-            loss.episodes.new_data(at.now, near_us);
+        if tx.loss.is_some() {
+            tell_of_new_data(tx, rx, payload, at);
         }
         receive(tx, rx, payload, p);
         if payload > tx.unpushed.into() && payload <= ETHERNET && !p.flags.has(TcpFlags::PSH) {
@@ -250,6 +250,22 @@ fn new_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, from: Seq, at: At) -> Seg
     tx.advance(end);
     tx.max_in_flight = tx.max_in_flight.max(tx.nxt - tx.una.min(tx.nxt));
     SegmentKind::New
+}
+
+/// The sender has lost something before: what it sends shows how it went on.
+fn tell_of_new_data(tx: &mut Dir, rx: &Dir, payload: u32, at: At) {
+    let sends = Sends {
+        now: at.now,
+        payload,
+        full: tx.full_payload(rx.mss),
+        most: tx.max_in_flight,
+        window: rx.window,
+        heard: rx.nxt.0,
+        near: Duration::from_micros(tx.path_or_zero().into()),
+    };
+    if let Some(loss) = tx.loss.as_deref_mut() {
+        loss.new_data(&sends);
+    }
 }
 
 /// The first data of `tx`, or data after an ACK of the round: does another one begin?

@@ -84,6 +84,8 @@ pub(crate) struct Record {
     pub smaller: bool,
     /// New data was sent in it, or at once after it: the sender had more to send.
     pub more_to_send: bool,
+    /// A timeout that was taken for a tail loss probe until the window after it showed otherwise.
+    pub seemed_probe: bool,
 }
 
 impl Record {
@@ -180,6 +182,25 @@ impl Episodes {
         self.index().saturating_sub(1)
     }
 
+    /// No episode began before.
+    pub(crate) fn is_first(&self) -> bool {
+        self.open.is_none() && self.ended.is_empty() && self.not_listed == 0
+    }
+
+    /// The only episode so far, taken for a probe's, was a timeout's. Gives whether there is such a one.
+    pub(crate) fn probe_was_timeout(&mut self) -> bool {
+        let [only] = &mut self.ended[..] else {
+            return false;
+        };
+        let is_it = only.kind == Some(EpisodeKind::Tlp) && only.retransmissions == 1;
+        if is_it {
+            only.kind = Some(EpisodeKind::Rto);
+            only.timeouts = 1;
+            only.seemed_probe = true;
+        }
+        is_it
+    }
+
     /// What the recovery that ended within `lately` was, as a kind of segment.
     pub(crate) fn just_ended(&self, now: Instant, lately: Duration) -> Option<SegmentKind> {
         let last = self.ended.last()?;
@@ -236,15 +257,15 @@ impl Episodes {
     }
 
     /// New data is sent.
-    /// `near_us` is the way from the capture to the sender and back.
-    pub(crate) fn new_data(&mut self, now: Instant, near_us: u32) {
+    /// `near` is the time from the capture to the sender and back.
+    pub(crate) fn new_data(&mut self, now: Instant, near: Duration) {
         if let Some(open) = &mut self.open {
             open.record.more_to_send = true;
         } else if let Some(last) = self.ended.last_mut()
             && let Some(at) = last.ended_at.take()
         {
-            let near = i64::from(near_us);
-            last.more_to_send |= now.since(at) <= Duration::from_micros(near + near / 4 + 2_000);
+            let quarter = Duration::from_nanos(near.as_nanos() / 4);
+            last.more_to_send |= now.since(at) <= near + quarter + Duration::from_millis(2);
         }
     }
 

@@ -14,6 +14,7 @@ use tcplab_base::{Duration, Instant, Seq};
 use super::episode::{Episodes, Open, Record};
 use super::flight::Taken;
 use super::load::{Queued, Reordered};
+use super::lone::{Lone, Sends};
 use super::moment::Moment;
 use crate::report::{EpisodeKind, SpuriousEvidence};
 use crate::trace::SegmentKind;
@@ -58,6 +59,8 @@ pub(crate) struct Loss {
     pub reordered: Option<Box<Reordered>>,
     /// End of the last probe; until an ACK goes beyond it Linux sends no other (`tlp_high_seq`).
     probed: Option<Seq>,
+    /// The first repair of this sender, if it sent a lone segment again.
+    lone: Option<Box<Lone>>,
     sent: VecDeque<Sent>,
     /// Corrections to rows of the trace that were already written, each with its frame number.
     pub fixes: Vec<Fix>,
@@ -134,6 +137,11 @@ impl Again {
     pub(crate) fn silent(&self) -> bool {
         self.idle >= self.wait + RTO_FLOOR
     }
+
+    /// Nothing else was in flight, and probe and timeout come after the same silence.
+    fn is_lone(&self) -> bool {
+        self.head && self.tail && self.silent()
+    }
 }
 
 impl Loss {
@@ -164,6 +172,10 @@ impl Loss {
             self.tlp -= 1;
             self.rto += 1;
             self.fixes.push(Fix::Kind(probe.0, SegmentKind::Rto));
+        }
+        if !self.has_no_probes() {
+            let is_it = kind == SegmentKind::Tlp && a.is_lone() && self.episodes.is_first();
+            self.lone = is_it.then(|| Box::new(Lone::new(a.number)));
         }
         match kind {
             SegmentKind::Fast => self.fast += 1,
@@ -232,7 +244,8 @@ impl Loss {
         // A timeout repeats the first unACKed segment, a probe the last one. When both are the
         // same, Linux with SACK sends the probe first: its timer is the earlier, or equal.
         let probe = a.tail && a.sack_permitted && a.idle >= PROBE_FLOOR;
-        if probe && !(silent && self.probed.is_some()) {
+        let never = a.is_lone() && self.has_no_probes();
+        if probe && !never && !(silent && self.probed.is_some()) {
             SegmentKind::Tlp
         } else if silent {
             SegmentKind::Rto
@@ -380,6 +393,32 @@ impl Loss {
             self.hole = None;
         }
         self.episodes.advanced(una, now);
+        let repaired = self.episodes.open.is_none();
+        if let Some(lone) = &mut self.lone {
+            lone.acked(now, repaired);
+        }
+    }
+
+    /// New data is sent.
+    pub(crate) fn new_data(&mut self, sends: &Sends) {
+        self.episodes.new_data(sends.now, sends.near);
+        let Some(lone) = &mut self.lone else { return };
+        match lone.sends(sends) {
+            Some(true) if self.episodes.probe_was_timeout() => {
+                self.tlp -= 1;
+                self.rto += 1;
+                self.probed = None;
+                self.fixes.push(Fix::Kind(lone.number, SegmentKind::Rto));
+                lone.settle_as_timeout();
+            }
+            Some(_) => self.lone = None,
+            None => {}
+        }
+    }
+
+    /// The window after such a repair showed that this sender repairs lone segments by timeouts.
+    pub(crate) fn has_no_probes(&self) -> bool {
+        self.lone.as_deref().is_some_and(Lone::was_timeout)
     }
 
     /// Bytes that it takes, about.
@@ -388,7 +427,8 @@ impl Loss {
         let reordered = self.reordered.as_deref().map_or(0, size_of_val);
         let hole = self.hole.as_deref().map_or(0, size_of_val);
         let sent = self.sent.capacity() * size_of::<Sent>();
-        size_of::<Self>() + episodes + reordered + hole + sent
+        let lone = self.lone.as_deref().map_or(0, size_of_val);
+        size_of::<Self>() + episodes + reordered + hole + lone + sent
     }
 
     /// Retransmissions of all kinds.

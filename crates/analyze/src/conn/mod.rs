@@ -21,6 +21,7 @@ mod hidden;
 mod icmp;
 mod input;
 mod load;
+mod lone;
 mod loss;
 mod moment;
 mod opening;
@@ -686,7 +687,7 @@ mod tests {
             ("a side of it", size_of::<Dir>(), 544),
             ("its time budget", size_of::<Tracker>(), 712),
             ("its ACKs", size_of::<AckStats>(), 192),
-            ("its losses", size_of::<loss::Loss>(), 216),
+            ("its losses", size_of::<loss::Loss>(), 224),
             ("its rare counters", size_of::<dir::Rare>(), 120),
             ("a segment in flight", size_of::<Segment>(), 48),
         ];

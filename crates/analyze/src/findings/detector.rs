@@ -117,6 +117,14 @@ impl Side<'_> {
         all.get(ignored..).unwrap_or_default()
     }
 
+    /// The sender repaired a lone segment by a timeout, and its window showed that.
+    pub(crate) fn has_no_probes(&self) -> bool {
+        self.sender
+            .loss
+            .as_deref()
+            .is_some_and(|l| l.has_no_probes())
+    }
+
     /// Nothing before this had been ACKed, and the beginning of the connection is not in the capture: a server that never
     /// accepted the connection leaves the same packets as a loss.
     pub(crate) fn may_be_unaccepted(&self, r: &Record) -> bool {

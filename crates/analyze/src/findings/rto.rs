@@ -145,8 +145,8 @@ fn stall(side: &Side<'_>, list: &Episodes<'_>) -> Finding {
          analyze --pair A B` compares captures of both ends."
             .to_owned(),
         format!(
-            "On {}: keep SACK and tail loss probes on: `sysctl net.ipv4.tcp_sack \
-             net.ipv4.tcp_early_retrans` (1 and 3).",
+            "On {}: SACK and tail loss probes should be on: `sysctl net.ipv4.tcp_sack \
+             net.ipv4.tcp_early_retrans` prints 1 and 3.",
             side.sender_end.ip
         ),
     ];

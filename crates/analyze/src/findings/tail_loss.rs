@@ -70,10 +70,16 @@ fn find(side: &Side<'_>) -> Option<Finding> {
         "Find the queue that drops the end of bursts: `tc -s qdisc`, counters of switches."
             .to_owned(),
         format!(
-            "On {}: pace the packets (qdisc fq), and keep tail loss probes on: `sysctl \
-             net.ipv4.tcp_early_retrans` (3).",
+            "On {}: pace the packets (qdisc fq). Tail loss probes should be on: `sysctl \
+             net.ipv4.tcp_early_retrans` prints 3.",
             side.sender_end.ip
         ),
     ];
+    if side.has_no_probes() {
+        f.cause += &format!(
+            " It was the timeout: the window of {} was two segments afterwards, as no probe leaves it.",
+            side.sender_end.ip
+        );
+    }
     Some(f)
 }

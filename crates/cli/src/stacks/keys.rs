@@ -114,8 +114,11 @@ struct SysctlRow {
     unit: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     range: Option<(i64, i64)>,
-    /// The model's, under `linux-6.1`.
+    /// What runs begin with, on the model under `linux-6.1`.
     default: String,
+    /// Linux's own default, if runs begin with another value (on ssh the machine's stays).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    linux_default: Option<String>,
     meaning: &'static str,
     honoured: Vec<&'static str>,
     /// The first release that has it.
@@ -173,7 +176,8 @@ fn document() -> Document {
         takes: entry.row.takes,
         unit: entry.row.unit,
         range: entry.row.range,
-        default: entry.row.default,
+        linux_default: entry.set_by_runs.map(|_| entry.row.default.clone()),
+        default: entry.set_by_runs.map_or(entry.row.default, str::to_owned),
         meaning: entry.row.meaning,
         refused: entry.refused,
         model_acts_as: entry.model_acts_as,
@@ -274,8 +278,16 @@ pub fn of_sysctl(entry: &SysctlEntry, text: &mut Vec<String>) {
         Some((0, 1)) | None => row.takes.to_owned(),
         Some((min, max)) => format!("{}, {min} to {max} {}", row.takes, row.unit),
     };
-    head(text, row.name, takes.trim_end(), Some(&row.default));
+    let default = entry.set_by_runs.unwrap_or(&row.default);
+    head(text, row.name, takes.trim_end(), Some(default));
     push(text, row.meaning);
+    if entry.set_by_runs.is_some() {
+        let linux = &row.default;
+        push(
+            text,
+            &format!("Linux's default is {linux}; runs set {default}, except on ssh"),
+        );
+    }
     if let Some(value) = entry.model_acts_as {
         push(
             text,

@@ -4,6 +4,7 @@
 
 use tcplab_guest::edit::Edit;
 use tcplab_guest::stack::{StackName, UmlName};
+use tcplab_plan::network::HOST_SYSCTLS;
 use tcplab_plan::{Point, Refusal};
 use tcplab_tcp::{Kernels, Sysctl, SysctlRow, UNREAD};
 
@@ -12,8 +13,10 @@ use super::Kind;
 /// A sysctl that the contract knows.
 #[derive(Clone, Debug)]
 pub struct SysctlEntry {
-    /// The row.
+    /// The row, with Linux's default.
     pub row: SysctlRow,
+    /// The value that runs begin with on every stack but ssh, where it is not Linux's default.
+    pub set_by_runs: Option<&'static str>,
     /// The value that the model acts by whatever is set; none: the model honours it.
     pub model_acts_as: Option<&'static str>,
     /// Which kernels refuse it; none: those of [`Kernels::All`] take it.
@@ -54,7 +57,11 @@ impl SysctlEntry {
 pub fn sysctls() -> Vec<SysctlEntry> {
     let entry = |row: SysctlRow| {
         let unread = UNREAD.iter().find(|unread| unread.name == row.name);
+        let of_runs = HOST_SYSCTLS.iter().find(|(name, _)| *name == row.name);
         SysctlEntry {
+            set_by_runs: of_runs
+                .map(|(_, value)| *value)
+                .filter(|value| *value != row.default),
             model_acts_as: unread.map(|unread| unread.acts_as),
             refused: refused_on(row.kernels),
             row,

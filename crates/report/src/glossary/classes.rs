@@ -47,7 +47,9 @@ pub(crate) fn meaning(class: Class) -> &'static str {
             "Packets were lost and repaired as duplicate ACKs or SACK told: about one round trip for each loss."
         }
         Class::Tlp => {
-            "The last packets of a burst were lost, and a tail loss probe found out. See `TLP`."
+            "The last packets of a burst were lost, and a tail loss probe found out. See `TLP`. When a single segment \
+             was in flight, a timeout comes after the same silence and counts here too, unless the window of two \
+             segments afterwards shows it."
         }
         Class::Rto => {
             "Packets were lost, and the sender stood still until its retransmission timer fired: 200 ms or more. \

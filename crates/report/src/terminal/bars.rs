@@ -234,7 +234,7 @@ fn went_to(class: Class) -> &'static str {
         Class::DelayedAck => "for delayed ACKs",
         Class::Nagle => "for Nagle's algorithm",
         Class::FastRecovery => "for fast recovery",
-        Class::Tlp => "for tail loss probes",
+        Class::Tlp => "for tail loss probes or timeouts of single segments",
         Class::Rto => "for the retransmission timer",
         Class::Spurious => "for needless retransmissions",
         Class::ZeroWindow => "for receivers that do not read",
