@@ -53,8 +53,8 @@ fn a_wrong_command_line_ends_with_2_and_says_what_is_wrong() {
 fn every_command_is_listed() {
     let help = tcplab(&["--help"]);
     assert_eq!(help.code, 0);
-    let names = "analyze explain run population merge submit report drill bisect reproduce compare bench qa kernel stacks doctor probe link \
-         inject schema completions man";
+    let names = "analyze explain run new examples population merge submit report drill bisect diff reproduce compare bench qa kernel stacks \
+         doctor probe link inject schema completions man help";
     for name in names.split(' ') {
         assert!(help.out.contains(&format!("\n  {name} ")), "{}", help.out);
     }

@@ -131,12 +131,12 @@ pub const BEHAVIOURS: &[Behaviour] = &[
     ),
     choice!(
         tlp_rule: TlpRule,
-        "when a tail loss probe is sent: after two round trips, and with one segment out at least after 1.5 and 200 ms; or after two and the least timeout",
+        "when a tail loss probe is sent: after two round trips; with one segment out not before 1.5 round trips and 200 ms have passed (`delack-max`), or after two round trips and the least timeout (`rto-min`)",
         "bb4d991a28cc, 4.14"
     ),
     choice!(
         tlp_rto_cap: bool,
-        "whether a tail loss probe replaces an earlier retransmission timeout; off: the timeout fires and no probe is sent",
+        "whether a probe is sent in place of a retransmission timeout that would come earlier; off: the timeout fires",
         "none: to ask what the probe's tie to the timeout does"
     ),
     choice!(

@@ -40,7 +40,8 @@ pub(super) const MORE: &[Entry] = &[
         word: "BBR",
         also: &["BBRv1"],
         short: "a congestion control that measures rate and round trip, and paces at that rate",
-        more: "It does not read every loss as congestion, so random losses hardly slow it down.",
+        more: "It does not read every loss as congestion, so random losses hardly slow it down. tcplab's model has version 1, as \
+               Linux 5.10 to 7.2 have it (net/ipv4/tcp_bbr.c); versions 2 and 3 are in no kernel.org release.",
     },
     Entry {
         word: "DCTCP",

@@ -11,6 +11,9 @@ use crate::compare::{figures, ink};
 /// Runs from which on their spread says how many more it takes.
 const ENOUGH_TO_GUESS: usize = 5;
 
+/// Stands behind the verdict of fewer.
+const FEW: &str = " (few runs)";
+
 /// Draws it.
 pub fn answers(answers: &Answers, theme: &Theme) -> String {
     let mut out = String::new();
@@ -119,7 +122,7 @@ fn text(unit: Unit, mean: f64) -> String {
 fn verdict(row: &Row) -> String {
     let runs = row.runs_before.len().min(row.runs_after.len());
     match row.needs {
-        Some(_) if runs < ENOUGH_TO_GUESS => format!("{} (few runs)", row.verdict.word()),
+        Some(_) if runs < ENOUGH_TO_GUESS => format!("{}{FEW}", row.verdict.word()),
         _ => figures::verdict(row),
     }
 }
@@ -181,6 +184,11 @@ fn foot(answers: &Answers) -> String {
     }
     if rows.iter().any(|row| verdict(row).contains('~')) {
         parts.push("undecided ~N: about N runs of each would decide".into());
+    }
+    if rows.iter().any(|row| verdict(row).ends_with(FEW)) {
+        parts.push(format!(
+            "few runs: fewer than {ENOUGH_TO_GUESS} of each cannot say how many would decide"
+        ));
     }
     if has(Verdict::TooNoisy) {
         parts.push("too noisy >X %: detecting a smaller change would take too many runs".into());
