@@ -9,7 +9,7 @@ target=$machine-unknown-linux-gnu
 rustup target list --installed | grep -qx "$target" || rustup --quiet target add "$target"
 
 # The tools stay from one build to the next.
-tools=$TARGET/wheel/tools
+tools=$(realpath -m "$TARGET")/wheel/tools
 wanted="maturin==1.16.0 ziglang==0.17.1"
 if [ "$(cat "$tools/installed" 2>/dev/null)" != "$wanted" ]; then
     rm -rf "$tools"

@@ -151,7 +151,8 @@ fn not_run(document: &ReproduceDocument) -> Vec<(&str, usize)> {
 fn markdown(document: &ReproduceDocument) -> String {
     let mut out = format!("{}.\n\n", sum(document));
     let mut source = "";
-    for claim in &document.claims {
+    let mut claims = document.claims.iter().peekable();
+    while let Some(claim) = claims.next() {
         if claim.source != source {
             source = &claim.source;
             out += &format!(
@@ -159,18 +160,39 @@ fn markdown(document: &ReproduceDocument) -> String {
                 cell(source)
             );
         }
-        out += &format!(
-            "| `{}` | {} | {} | {} | {} | `{}` | {} |\n",
-            claim.id,
-            expected(claim),
-            measured(claim),
-            claim.unit,
-            verdict(claim.verdict),
-            claim.stack,
-            cell(&claim.why)
-        );
+        let on_model = claims.next_if(|next| is_same_on_model(claim, next));
+        out += &row(claim, on_model);
     }
     out
+}
+
+/// Whether a claim says of the model what the one before says of a kernel, with the same verdict.
+fn is_same_on_model(of_kernel: &Claim, next: &Claim) -> bool {
+    next.id.strip_prefix("model.") == Some(&of_kernel.id)
+        && next.source == of_kernel.source
+        && next.unit == of_kernel.unit
+        && expected(next) == expected(of_kernel)
+        && next.verdict == of_kernel.verdict
+        && next.why == of_kernel.why
+}
+
+/// A row of the table: a claim, and the same one of the model.
+fn row(claim: &Claim, on_model: Option<&Claim>) -> String {
+    let both = || [claim].into_iter().chain(on_model);
+    let ids: Vec<String> = both().map(|claim| format!("`{}`", claim.id)).collect();
+    let stacks: Vec<String> = both().map(|claim| format!("`{}`", claim.stack)).collect();
+    let mut values: Vec<String> = both().map(measured).collect();
+    values.dedup();
+    format!(
+        "| {} | {} | {} | {} | {} | {} | {} |\n",
+        ids.join(", "),
+        expected(claim),
+        values.join("; "),
+        claim.unit,
+        verdict(claim.verdict),
+        stacks.join(", "),
+        cell(&claim.why)
+    )
 }
 
 fn cell(text: &str) -> String {
