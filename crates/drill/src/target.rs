@@ -152,8 +152,9 @@ pub trait Target {
     /// It cannot be told.
     fn listens(&mut self, port: u16) -> Result<bool, TargetError>;
 
-    /// getsockopt(TCP_INFO) of a descriptor by the names of `struct tcp_info`, for Python's asserts; none: it has none.
-    /// What SO_MEMINFO tells stands behind it, by [`crate::python::MEMORY_NAMES`].
+    /// getsockopt(TCP_INFO) of a descriptor, by the names of `struct tcp_info`, for Python's
+    /// asserts. `None` when the descriptor has no TCP_INFO. The values of SO_MEMINFO follow, named
+    /// by [`crate::python::MEMORY_NAMES`].
     fn tcp_info(&mut self, fd: i32) -> Option<Vec<(&'static str, i64)>>;
 
     /// What the host's TCP is about, for messages: state, timers, and why something is held. Empty: not known.

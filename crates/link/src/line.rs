@@ -408,7 +408,7 @@ impl<F: Payload> Line<F> {
         }
     }
 
-    /// What its qdisc has counted; none: it has none.
+    /// The counters of its qdisc; `None` without a qdisc.
     pub fn qdisc(&self) -> Option<QdiscCount> {
         self.queue.as_ref().map(|queue| queue.qdisc.report())
     }

@@ -2,8 +2,9 @@
 
 use tcplab_base::Seq;
 
-/// Up to four SACK blocks (RFC 2018 3), in the order of the option; a SYN, which has none, keeps its Fast Open cookie
-/// here ([`TcpOptions::fast_open`]), so that it makes no other segment larger.
+/// Up to four SACK blocks (RFC 2018 3), in the order of the option. A SYN has no SACK blocks and
+/// keeps its Fast Open cookie here ([`TcpOptions::fast_open`]), which saves memory in all other
+/// segments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SackBlocks {
     blocks: [(Seq, Seq); 4],

@@ -459,7 +459,7 @@ const fn poll_err() -> u32 {
     ev::ERR
 }
 
-/// `until` of a call with a time-out in milliseconds; none: it has none.
+/// When a call with this time-out ends; `None` for a negative one, which waits without limit.
 fn deadline(now: Instant, timeout_ms: i32) -> Option<Instant> {
     (timeout_ms >= 0).then(|| now + Duration::from_millis(i64::from(timeout_ms)))
 }

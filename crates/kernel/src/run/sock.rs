@@ -87,7 +87,8 @@ pub(crate) fn errno(error: Os) -> Errno {
 }
 
 impl Sock {
-    /// The descriptor of a connection; none: it has none, or is no connection.
+    /// The descriptor of a TCP connection; `None` for another kind of socket, or one without a
+    /// descriptor.
     pub(crate) fn tcp(&self) -> Option<&OwnedFd> {
         self.fd.as_ref().filter(|_| self.kind == Kind::Tcp)
     }

@@ -112,7 +112,8 @@ pub struct Profile {
     pub rto_floor_ms: u32,
     /// See [`TlpRule`].
     pub tlp_rule: TlpRule,
-    /// Whether a probe is sent at the time of the retransmission timeout when that comes first; else there is none.
+    /// Whether a tail loss probe moves forward to the retransmission timeout when the timeout is
+    /// due first. If false, no probe is sent.
     pub tlp_rto_cap: bool,
     /// Whether a window of fewer than four segments recovers with fewer than three duplicates (RFC 5827).
     pub early_retransmit: bool,

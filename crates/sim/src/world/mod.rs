@@ -1,8 +1,9 @@
 //! A run: the event loop over hosts, links and applications.
 //!
-//! Order at one instant, as in a kernel run: first what the queue of events has (frames due on
-//! links, timers, applications that wake up), by order of setting; then, in batches, what became
-//! ready by it: hosts that have packets to send, sockets that their applications wait for.
+//! Events of one instant run in the order of a kernel run. First the event queue, in the order in
+//! which events were set: frames due on links, timers, applications that wake up. Then, in batches,
+//! everything that became ready: hosts that have packets to send, sockets that their applications
+//! wait for.
 
 mod budget;
 mod frames;
