@@ -369,8 +369,8 @@ mod tests {
         let script = parse(TEXT, &Defines::new()).unwrap();
         let settings = Settings::new(IpMode::Ipv4);
         let found = sites(&script, &settings);
-        // Value and result of getsockopt; result and error of connect; five of the SYN; time, seq, length, ack and SACK of
-        // the ACK; two asserts; end and result of read.
+        // Mutable places per event: getsockopt: value, result. connect: result, error. SYN: five. ACK: time, seq,
+        // length, ack, SACK. Two asserts. read: end, result.
         let count = |event| found.iter().filter(|(i, _)| *i == event).count();
         let counts: Vec<usize> = (0..script.events.len()).map(count).collect();
         assert_eq!(counts, [0, 2, 2, 5, 0, 5, 2, 2]);

@@ -145,7 +145,7 @@ impl Trace {
         self.frames.is_empty()
     }
 
-    /// When frame `n` is sent, after the first; none: there is no such frame.
+    /// When frame `n` is sent, counted from the first frame; `None` beyond the last frame.
     pub fn time(&self, n: usize) -> Option<Duration> {
         let first = self.frames.first()?.at;
         Some(self.frames.get(n)?.at.since(first))

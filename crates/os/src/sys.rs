@@ -272,9 +272,8 @@ pub(crate) fn attach_tap(tun: &std::fs::File, name: &str) -> io::Result<()> {
     attach(tun, name, libc::IFF_TAP | libc::IFF_NO_PI, 0)
 }
 
-/// Makes the TAP device `name`, or attaches to an existing one. It carries Ethernet frames behind a
-/// `struct virtio_net_hdr`. The reader does checksums and segmentation, as a network card does them
-/// for a kernel.
+/// Makes or attaches to the TAP device `name`: Ethernet frames behind a `struct virtio_net_hdr`. The reader does
+/// checksums and segmentation, as a network card does them for a kernel.
 ///
 /// # Errors
 /// Those of TUNSETIFF; a name that is too long.

@@ -86,7 +86,7 @@ impl QdiscCount {
         Some(Self::new(kind, common, own))
     }
 
-    /// A counter by its name: that of the whole, or the sum over the tins; 0 where this kind has none.
+    /// A counter by its name: that of the whole qdisc, or the sum over its tins; 0 for a counter that this kind lacks.
     pub fn named(&self, name: &str) -> u64 {
         match name {
             "drops" => self.drops,

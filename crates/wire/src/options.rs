@@ -287,7 +287,7 @@ impl TcpOptions {
         self.sack.put_cookie(option.as_ref());
     }
 
-    /// Bytes of the Fast Open option in a header, padded; 0: there is none.
+    /// Bytes of the Fast Open option in a header, padded; 0 without the option.
     #[inline]
     pub fn fast_open_len(&self) -> u32 {
         match self.sack.cookie {

@@ -40,8 +40,8 @@ pub(crate) struct Load {
     /// From a segment to its ACK, where nothing else was in flight.
     pub alone: Option<Box<Alone>>,
     tick_ns: u32,
-    /// An ACK's time stamp that waits for its echo on data, when it passed, and how long the last one took: no packet can
-    /// have waited longer than that, whatever a slow clock says.
+    /// An ACK's time stamp whose echo on data is expected, when the ACK passed, and the time that the last echo took.
+    /// No packet waited longer than an echo took, even if a slow clock suggests it.
     probe: u32,
     probe_at: Moment,
     echo_us: Option<u32>,

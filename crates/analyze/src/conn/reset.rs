@@ -29,7 +29,7 @@ pub(crate) struct Reset {
     pub ttl: u8,
     /// TTL of the packets of this side before, if they had one and the same.
     pub usual_ttl: Option<u8>,
-    /// TTL of the packet before; 0: there was none.
+    /// TTL of the previous packet; 0 before the first.
     before_ttl: u8,
     /// This side had sent its FIN, the other side had ACKed it, and sent data a while later.
     pub stale: bool,

@@ -151,10 +151,10 @@ pub trait Host {
         false
     }
 
-    /// One datagram; none: there is none.
+    /// One datagram; `None` when the queue is empty.
     ///
     /// # Errors
-    /// Those of recvfrom(2); not EAGAIN.
+    /// Those of recvfrom(2), except EAGAIN.
     fn receive(&mut self, end: usize) -> Result<Option<Message>, Errno>;
 
     /// A step of an end is over: its socket is watched for this from now on. `reported`: an event of the socket led to it.

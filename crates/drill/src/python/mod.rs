@@ -195,8 +195,8 @@ pub const TCP_INFO_NAMES: &[&str] = &[
     "tcpi_received_ce_bytes",
 ];
 
-/// Runs a block. `names` are the values of the socket's state; empty: there are none, and what earlier blocks had
-/// stays.
+/// Runs a block. `names` are the values of the socket's state. If it is empty, the names keep the values of earlier
+/// blocks.
 ///
 /// # Errors
 /// See [`CodeError`].

@@ -45,7 +45,7 @@ pub struct Pending<'a> {
 }
 
 impl Pending<'_> {
-    /// The next message. After the last one there is none.
+    /// The next message. Not to be called after the last one.
     ///
     /// # Errors
     /// The request failed there, the connection went away, or the user wants an end.

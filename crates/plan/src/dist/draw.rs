@@ -6,11 +6,11 @@ use super::value::Linear;
 use super::{Base, Dist, Kind, Node, ONE};
 
 impl Dist {
-    /// One draw, in the kind's smallest unit: from 0 to the largest value of the kind. `base` gives
-    /// what relative words stand for.
+    /// One draw, in the kind's smallest unit: from 0 to the largest value of the kind. `base` gives the values behind
+    /// relative words.
     ///
-    /// It depends on the stream only, and takes as many numbers of it as the text has parts that are
-    /// drawn (of a mixture: one, and those of the part that it chose).
+    /// The result depends only on the stream. It consumes one number for each drawn part of the text; a mixture
+    /// consumes one to choose a part, and those of the chosen part.
     pub fn draw(&self, random: &mut Random, base: &Base) -> i64 {
         let scene = Scene::new(self.kind, base);
         scene.whole(scene.draw(&self.node, random))

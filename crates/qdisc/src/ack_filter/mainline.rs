@@ -59,7 +59,7 @@ fn may_drop(header: &AckHeader, trigger: &AckHeader) -> bool {
     }
 }
 
-/// No time stamp is newer than the trigger's; one that has none counts as 0 and 0.
+/// Whether no time stamp is newer than the trigger's. A trigger without time stamps counts as 0, 0.
 fn stamps_are_older(header: &AckHeader, trigger: &AckHeader) -> bool {
     let (value, echo) = trigger.options.stamps().first().copied().unwrap_or((0, 0));
     let is_after = |a: u32, b: u32| Seq(a).after(Seq(b));

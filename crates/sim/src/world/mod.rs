@@ -356,7 +356,7 @@ impl World {
         }
     }
 
-    /// The first entry of the list, when it is ready, belongs to this turn; false: there is none.
+    /// Moves the first ready entry of the list into this turn; false when the list is empty.
     #[inline]
     fn take_next(&mut self) -> bool {
         let Some(source) = self.net.ready.pop() else {

@@ -20,7 +20,7 @@ pub(crate) struct MtuProbing {
     /// The search goes on between these MTUs, in bytes.
     search_high: u32,
     search_low: u32,
-    /// MTU of the probe that is in flight; 0: there is none.
+    /// MTU of the probe in flight, in bytes; 0 without a probe.
     probe_size: u32,
     /// Jiffy at which the search began.
     began: u32,

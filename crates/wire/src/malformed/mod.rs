@@ -1,12 +1,12 @@
 //! Malformed frames, enumerated: tags cut short, lengths that lie, every option, wrong sums, strange flags.
 //!
-//! One generator for tests, fuzzing and `tcplab inject`. A frame depends on its group, its number there, the seed and the
-//! connection that it is aimed at ([`Flow`]), and on nothing else, so that one that did harm can be made again. Most groups
-//! enumerate; the ones that mutate draw from the seed. What a host may make of a frame is said beside it ([`Fate`]), by the
-//! rule that made it, not by a parser.
+//! One generator for tests, fuzzing and `tcplab inject`. A frame depends only on its group, its number there, the seed
+//! and the connection that it is aimed at ([`Flow`]), so a harmful frame can be made again. Most groups enumerate;
+//! groups that mutate draw from the seed. The rule that makes a frame also states what a host may do with it
+//! ([`Fate`]); no parser is involved.
 //!
-//! Left out: neighbour discovery and multicast listeners (ICMPv6 whose hop limit says that it is from this link), everything
-//! above TCP.
+//! Left out: neighbour discovery and multicast listeners (ICMPv6 whose hop limit says that it is from this link),
+//! everything above TCP.
 
 mod build;
 mod fragments;
