@@ -81,7 +81,7 @@ fn parse(text: &str) -> Option<Unit> {
     named(BITS, Quantity::Bits).or_else(|| named(BYTES, Quantity::Bytes))
 }
 
-/// What a value in one unit is multiplied with, and then divided by, to be in the other one; none: they are not the same quantity.
+/// Factor and divisor that convert a value from one unit to the other; `None` for different quantities.
 pub(crate) fn ratio(from: &str, to: &str) -> Option<(f64, f64)> {
     if from == to {
         return Some((1.0, 1.0));

@@ -140,7 +140,7 @@ impl Trace {
         self.frames.len()
     }
 
-    /// Whether there is none.
+    /// Whether the trace has no frames.
     pub fn is_empty(&self) -> bool {
         self.frames.is_empty()
     }

@@ -77,9 +77,8 @@ impl ProcTcp {
         })
     }
 
-    /// The connection between these addresses, `local` being the end of the socket that is meant
-    /// (on the loopback interface both ends are in the table). `None` when there is none, or when
-    /// it is in a state without these values.
+    /// The connection between these addresses. `local` is the end of the wanted socket (on the loopback interface both
+    /// ends are in the table). `None` without such a connection, or when it is in a state without these values.
     ///
     /// # Errors
     /// When the table cannot be read.
@@ -191,7 +190,7 @@ fn search(
     loop {
         let end = buffer.len().min(held + LINE);
         let room = buffer.get_mut(held..end).unwrap_or_default();
-        // A line that fills the whole buffer is none of the kernel's.
+        // The kernel writes no line that fills the whole buffer.
         if room.is_empty() {
             return Ok(None);
         }

@@ -88,7 +88,7 @@ impl SackBlocks {
         self.blocks.get(..usize::from(self.len)).unwrap_or_default()
     }
 
-    /// Whether there is none.
+    /// Whether there are no SACK blocks.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0

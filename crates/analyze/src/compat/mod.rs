@@ -28,7 +28,7 @@ const MIN_HEADER: usize = 20;
 pub struct Compat {
     a: Flow,
     b: Flow,
-    /// Time of the last SYN without ACK; 0 when there was none (or when it really is 0).
+    /// Time of the last SYN without ACK; 0 before the first one, or when its time really is 0.
     syn_time_ns: i64,
     /// From that SYN to the first packet with ACK and without SYN, of either side; 0 as above.
     first_rtt_ns: i64,

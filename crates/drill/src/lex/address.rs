@@ -1,5 +1,5 @@
-//! The lengths of IP addresses at the begin of a text. Sequence numbers (`1:1001`, `1001:2001 3001:4001`) are none: an
-//! IPv6 address has `::` or eight groups.
+//! The lengths of IP addresses at the beginning of a text. Sequence numbers (`1:1001`, `1001:2001 3001:4001`) do not
+//! match: an IPv6 address has `::` or eight groups.
 
 /// Length in bytes of the IPv4 address at the beginning of `bytes`; 0 when there is no address.
 pub fn ipv4(bytes: &[u8]) -> usize {

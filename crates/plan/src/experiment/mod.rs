@@ -238,7 +238,7 @@ impl Experiment {
         Ok(points)
     }
 
-    /// One tree for each variant; the file's own when there is none.
+    /// One tree for each variant; the file's own tree without variants.
     fn matrices(&self) -> impl Iterator<Item = Result<Matrix<'_>, Fault>> {
         let plain = self.variants.is_empty().then_some(None);
         let variants = plain.into_iter().chain(self.variants.iter().map(Some));

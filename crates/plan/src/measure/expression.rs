@@ -128,7 +128,7 @@ impl CannotSay {
         }
     }
 
-    /// Of these names the one that was probably meant.
+    /// The name in `known` that was probably meant.
     pub fn nearest<'a>(&self, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
         nearest(self.missing()?, known)
     }

@@ -50,7 +50,7 @@ impl Sources<'_> {
     /// The value of a measure.
     ///
     /// # Errors
-    /// Why there is none, in words.
+    /// Why the value is missing, in words.
     pub fn value(&self, measure: &Measure) -> Result<f64, String> {
         match measure {
             Measure::Counter { host, counter } => self.counter(host, counter),

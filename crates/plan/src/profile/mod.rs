@@ -1,12 +1,12 @@
-//! What the TCP of a kernel release does, as named behaviours: data for `tcp`, `tcplab stacks` and experiments.
+//! Profiles: the TCP of a kernel release as named behaviours. They are data for `tcp`, `tcplab stacks` and
+//! experiments.
 //!
-//! Nothing else knows a version number. Each behaviour is a field of [`Profile`] with an enum, a flag or a
-//! number, and a row of [`BEHAVIOURS`] with its words and the commit that changed it; a profile is a list of
-//! values ([`named`]), and [`Profile::default`] is Linux 6.1.192, which the fidelity list compares with that
-//! kernel.
+//! No other code knows a version number. Each behaviour is a field of [`Profile`] with an enum, a flag or a number,
+//! and a row of [`BEHAVIOURS`] with its words and the commit that changed it. A profile is a list of values
+//! ([`named`]). [`Profile::default`] is Linux 6.1.192, which the fidelity list compares with that kernel.
 //!
-//! To add a behaviour: an enum (or bool, u32) with `words!` here, a field of [`Profile`] with 6.1.192's value
-//! in `default()`, a row in `registry.rs`, and the other profiles' values in `releases.rs`.
+//! To add a behaviour: an enum (or bool, u32) with `words!` here, a field of [`Profile`] with 6.1.192's value in
+//! `default()`, a row in `registry.rs`, and the other profiles' values in `releases.rs`.
 
 mod receive;
 mod registry;

@@ -80,7 +80,7 @@ impl Key {
         }
     }
 
-    /// Its default as a number; 0 if it has none.
+    /// Its default as a number; 0 without one.
     pub const fn number(&self) -> u64 {
         match self.absent {
             Absent::Number(n) => n,
