@@ -288,8 +288,8 @@ pub fn attach_tap_with_offload(tun: &std::fs::File, name: &str) -> io::Result<()
     answer(set).map(drop)
 }
 
-/// Makes the TUN device `name`: IP packets behind a `struct virtio_net_hdr`, checksums and
-/// segmentation left to whoever reads, as a kernel leaves them to a network card.
+/// Makes the TUN device `name`: IP packets behind a `struct virtio_net_hdr`. The reader does checksums and
+/// segmentation, as a network card does them for a kernel.
 ///
 /// # Errors
 /// Those of TUNSETIFF; a name that is too long.
@@ -419,8 +419,8 @@ pub fn wake(thread: libc::pid_t) {
 
 /// System calls as a packetdrill script makes them, wrong arguments included.
 ///
-/// A descriptor is a plain number: a script may use one that it has closed. No call here touches
-/// memory beyond what it is handed, whatever the number stands for.
+/// A descriptor is a plain number: a script may use one that it has closed. These calls touch only the memory passed
+/// to them, for any descriptor.
 pub mod call {
     use std::io::{self, IoSlice, IoSliceMut};
     use std::os::fd::{IntoRawFd, RawFd};

@@ -1,9 +1,8 @@
-//! The event queue: what happens next, by time, then by the order in which it was set; TCP's timers are the first of
-//! their instant. A kernel runs timers of a tick before any process goes on, and in runs on kernels a process hands the
-//! frames over: where a tick and a frame meet, the timer is first.
+//! The event queue: events by time, then by the order in which they were set. TCP's timers come first at each instant.
+//! A kernel runs the timers of a tick before any process continues, and in runs on kernels a process hands over the
+//! frames. So when a tick and a frame coincide, the timer runs first.
 //!
-//! An entry is two words. A wake-up that is no longer wanted stays in the heap; whoever it was for
-//! finds that nothing is due and ignores it.
+//! An entry is two words. A cancelled wake-up stays in the heap; its receiver finds nothing due and ignores it.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -56,7 +56,7 @@ pub struct Change {
     pub high: f64,
     /// Its standard error.
     pub se: f64,
-    /// Chance of a change at least as large when there is none, two-sided.
+    /// Two-sided chance of a change at least as large if there is no real change.
     pub p: f64,
     /// Degrees of freedom of the standard error.
     pub free: f64,

@@ -34,7 +34,7 @@ impl FastOpen {
         }
     }
 
-    /// A cookie of 4 to 16 bytes, an even number (RFC 7413 4.1.1); none: it is no such one.
+    /// A cookie of 4 to 16 bytes, of even length (RFC 7413 4.1.1); `None` for other lengths.
     pub fn cookie(cookie: &[u8], experimental: bool) -> Option<Self> {
         if !(4..=16).contains(&cookie.len()) || cookie.len() % 2 == 1 {
             return None;

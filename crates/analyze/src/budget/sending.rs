@@ -31,8 +31,8 @@ const PROBE_WAITS_US: u64 = 100_000;
 const LONGEST_HOLD_US: u64 = 220_000;
 /// No queue is longer, microseconds: its sender would have sent again (RFC 6298).
 const LONGEST_QUEUE_US: u64 = 10_000_000;
-/// A flight that stays the same for so many round trips, though nothing was lost, is held by the send buffer: a
-/// congestion window that is used grows by 5 % or more in each (Linux `bictcp_update()`, before the first loss).
+/// Round trips after which a constant flight means that the send buffer limits it: without losses, a congestion window
+/// in use grows by 5 % or more in each round trip (Linux `bictcp_update()`, before the first loss).
 const PLATEAU: u32 = 6;
 
 /// One sender.

@@ -11,7 +11,7 @@ use super::moment::Moment;
 
 /// The longest that an ACK is held back.
 pub(crate) const HELD_US: u32 = 200_000;
-/// What the clocks, a tick of the timer and jitter make of it at most; on a long path a round trip of it.
+/// Margin for the error of the clocks, a timer tick and jitter; on a long path one round trip.
 const BLUR_US: u32 = 20_000;
 /// So many in a row, each sent after the ACK of the one before.
 const ROW: u32 = 3;

@@ -26,8 +26,8 @@ pub(super) const NEAR_IDS: i16 = 1000;
 /// Payload of a full Ethernet frame (RFC 894, RFC 9293 3.7.1).
 const ETHERNET: u32 = 1460;
 
-/// Who tries again after a RST does so sooner (Windows: after 500 ms); who had no answer tries 1 s after its SYN
-/// (RFC 6298 2.1), which is a little less after the RST passed.
+/// After a RST a client retries sooner (Windows: after 500 ms). Without an answer it retries 1 s after its SYN (RFC
+/// 6298 2.1), which is a little less after the RST passed.
 const ANSWERED: Duration = Duration::from_millis(800);
 
 /// Few round trips are longer.

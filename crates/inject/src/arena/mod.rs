@@ -173,7 +173,7 @@ impl Arena {
         self.listens[usize::from(family == Family::V6)].clone()
     }
 
-    /// What frames of the peer on this connection have to look like; none: the host has said nothing on it.
+    /// The fields that the peer's frames need on this connection; `None` before the host has sent anything on it.
     pub(crate) fn flow(&mut self, conn: &Conn) -> Option<Flow> {
         self.listen();
         self.sniffed.flow(conn.end)

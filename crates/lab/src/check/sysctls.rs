@@ -14,7 +14,7 @@ use super::Kind;
 pub struct SysctlEntry {
     /// The row.
     pub row: SysctlRow,
-    /// The value that the model acts by whatever is set; none: the model honours it.
+    /// The value that the model always uses; `None`: the model honours the sysctl.
     pub model_acts_as: Option<&'static str>,
     /// Which kernels refuse it; none: those of [`Kernels::All`] take it.
     pub refused: Option<RefusedSysctl>,
@@ -120,8 +120,8 @@ fn refused_on(kernels: Kernels) -> Option<RefusedSysctl> {
     Some(RefusedSysctl { on, why })
 }
 
-/// The release of a kernel that we build, where its name says it: a version, with edits that ship (none of them brings
-/// sysctls of the table).
+/// The release of a kernel built by tcplab, if its name is a version with shipped edits. No shipped edit changes a
+/// sysctl of the table.
 pub(super) fn release(name: &str) -> Option<(u32, u32)> {
     let Ok(StackName::Uml(UmlName { base, edits, .. })) = StackName::parse(name) else {
         return None;

@@ -405,7 +405,7 @@ const QDISC: [&str; 10] = [
     "refused_bytes",
 ];
 
-/// A field of a queue by time; none: it is no such field.
+/// A statistic of a queue over time; `None` for an unknown field.
 fn of_queue(queue: Option<&QueueCount>, field: &str) -> Option<Result<f64, String>> {
     let value: fn(&QueueCount) -> u64 = match field {
         "queue_mean_bytes" => |queue| queue.mean_bytes,

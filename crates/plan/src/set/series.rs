@@ -97,7 +97,7 @@ impl Table {
     /// A statistic of a series ([`STATISTICS`]).
     ///
     /// # Errors
-    /// Why there is none, in words.
+    /// Why the statistic is missing, in words.
     pub fn statistic(&self, name: &str, which: &str) -> Result<f64, String> {
         let series = self.series.iter().find(|s| s.name == name);
         let series = series.ok_or("the set has no such series")?;

@@ -37,8 +37,8 @@ pub(crate) struct WorkingSet {
     now: Instant,
     /// Connections that are not packed.
     unpacked: usize,
-    /// Numbers of all connections that are not packed, and some that are, or are free or something else by now.
-    /// With what they had moved when they were looked at ([`moved`]); none: not yet.
+    /// Numbers of all unpacked connections, in order; some entries may be packed, free or reused by now. Each with its
+    /// bytes moved at the last check ([`moved`]); `None` before the first check.
     order: VecDeque<(u32, Option<u32>)>,
     /// Whether a number is in `order`.
     listed: Vec<bool>,
