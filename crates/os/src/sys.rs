@@ -243,8 +243,8 @@ pub fn behind_an_init(command: &mut std::process::Command, tell: Option<std::os:
     }
 }
 
-/// Gives a command that is to be in a process namespace the /proc of it, where that is allowed: pidof(1) and pkill(1) find
-/// there what they can signal. Mounts that others make are still seen.
+/// Mounts a fresh /proc for a command in a process namespace, if allowed: pidof(1) and pkill(1) then find the
+/// processes that they can signal. Mounts made by others remain visible.
 pub fn with_own_proc(command: &mut std::process::Command) {
     use nix::mount::{MsFlags, mount};
     use std::os::unix::process::CommandExt as _;

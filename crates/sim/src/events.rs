@@ -19,8 +19,8 @@ pub(crate) enum Wake {
     Link(u32),
     /// Timers of this host's TCP may be due.
     Host(u32),
-    /// The settings of this way change; behind the numbers of all ways, those of hosts, then
-    /// those of applications' sockets.
+    /// The settings of a link direction change. Numbers beyond those of all directions are hosts, then the sockets of
+    /// applications.
     Change(u32),
     /// A CPU of a host's card has something to do: the host's number, then 8 bits of the CPU's.
     Card(u32),

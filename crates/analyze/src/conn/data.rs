@@ -18,7 +18,7 @@ use crate::trace::SegmentKind;
 
 /// A sequence number further away than this belongs to something else.
 pub(super) const SANE: u32 = 1 << 30;
-/// What comes so soon after its hole showed was not sent again, whatever the round trip is.
+/// A segment that arrives this soon after its hole appeared is reordered, not retransmitted, at any round trip.
 const SURELY_LATE: Duration = Duration::from_millis(5);
 /// Two IP identifications this close come from one counter (RFC 6864).
 pub(super) const NEAR_IDS: i16 = 1000;

@@ -37,7 +37,7 @@ impl Place {
             new_user(CloneFlags::empty())
                 .tried("this needs root, or user namespaces that are allowed")?;
         }
-        // A thread of its own: whoever enters a namespace stays there.
+        // A separate thread, because a thread that enters a namespace stays there.
         let made = thread::scope(|scope| scope.spawn(|| make(sysctls)).join());
         let made = made.unwrap_or_else(|_| Err(std::io::Error::other("it ended early")).tried(OWN));
         made.map(Self::Own)

@@ -301,7 +301,7 @@ impl Model {
         }
     }
 
-    /// Wakes whoever waits for a socket; `keys` are the events that came, 0: any.
+    /// Wakes the calls that wait for a socket; `keys` are the events that came, 0: any.
     fn wake(&mut self, fd: Fd, keys: u32) {
         let Some(socket) = self.files.socket_mut(fd) else {
             return;

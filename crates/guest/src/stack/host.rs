@@ -14,7 +14,7 @@ const SHELL: &str = "'\"`$\\;&<>|(){}!*?#~";
 pub struct Host {
     /// What ssh takes: `user@name`, an alias of ssh_config(5), `ssh://user@name:port`.
     pub word: String,
-    /// The address of it for the other hosts; none: where the ssh connection arrived.
+    /// The host's address for the other hosts; `None`: the address where the ssh connection arrived.
     pub address: Option<IpAddr>,
 }
 

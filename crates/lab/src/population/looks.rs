@@ -18,7 +18,7 @@ pub(crate) fn looks() -> impl Iterator<Item = u32> {
     std::iter::successors(Some(FIRST), |groups| Some(groups * 2)).take_while(|n| *n <= GROUPS)
 }
 
-/// The part of the level that the table of so many groups may spend. Of a run that does not stop: all.
+/// The part of the level that the table of so many groups may spend; all of it in a run without early stop.
 pub(crate) fn share(population: &Population, groups: u32) -> f64 {
     match population.compare.stops {
         true => spent(groups.min(GROUPS), FIRST, GROUPS),

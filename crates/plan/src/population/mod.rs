@@ -66,7 +66,7 @@ pub struct Population {
     pub server_timeout: Dist,
     /// Kinds of paths that lose packets.
     pub losses: Vec<Loss>,
-    /// Part of a path's loss on the way of the ACKs, in parts of a milliard.
+    /// Part of a path's loss that hits the ACKs, in billionths (10^-9).
     pub ack_loss_ppb: u32,
     /// Delay spikes.
     pub spikes: SpikeRule,

@@ -190,7 +190,7 @@ pub struct Profile {
     pub read_keeps_clock: bool,
     /// Whether SO_RCVBUF also sets the window clamp (`tcp_set_rcvbuf()`).
     pub rcvbuf_sets_clamp: bool,
-    /// Whether losses are found by time alone, whatever net.ipv4.tcp_recovery says.
+    /// Whether losses are found by time alone (RACK), for every value of net.ipv4.tcp_recovery.
     pub rack_only: bool,
     /// Whether an ACK of what was not sent is challenged; else it is dropped.
     pub challenges_unsent_ack: bool,

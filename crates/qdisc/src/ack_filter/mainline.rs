@@ -67,8 +67,8 @@ fn stamps_are_older(header: &AckHeader, trigger: &AckHeader) -> bool {
     !header.options.stamps().iter().any(newer)
 }
 
-/// Whether the trigger SACKs as much or more than the header; none: the header SACKs something that the trigger does
-/// not, or tells of a segment that came twice (RFC 2883).
+/// Whether the trigger SACKs as much as the header or more. `None`: the header SACKs data that the trigger does not,
+/// or reports a segment that came twice (RFC 2883).
 fn compare_sack(header: &AckHeader, trigger: &AckHeader) -> Option<Ordering> {
     match (header.options.has_blocks(), trigger.options.has_blocks()) {
         (true, false) => return None,

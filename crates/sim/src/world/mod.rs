@@ -44,7 +44,7 @@ pub use step::Held;
 /// Why a point cannot be simulated.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SimError {
-    /// The point asks for what the model has not.
+    /// The point asks for a feature that the model lacks.
     #[error("{0}")]
     Cannot(String),
 }
@@ -96,7 +96,7 @@ impl World {
     /// A world for a point; `profiles` are those of its hosts.
     ///
     /// # Errors
-    /// When the point asks for what the model has not.
+    /// When the point asks for a feature that the model lacks.
     pub fn new(point: &Point, profiles: &[Profile]) -> Result<Self, SimError> {
         let point = Arc::new(point.clone());
         let mut world = Self {

@@ -1,6 +1,6 @@
-//! Packetization-layer path MTU discovery (RFC 4821; Linux `tcp_mtup_init()`, `tcp_mtu_probe()`, `tcp_mtu_probing()`):
-//! where `net.ipv4.tcp_mtu_probing` asks for it, a segment longer than the MSS is sent now and then, and the MSS follows
-//! what arrives. 1: only after a black hole was met; 2: from the start.
+//! Packetization-layer path MTU discovery (RFC 4821; Linux `tcp_mtup_init()`, `tcp_mtu_probe()`, `tcp_mtu_probing()`).
+//! The sender sometimes sends a segment longer than the MSS; if it arrives, the MSS grows. `net.ipv4.tcp_mtu_probing`:
+//! 1 probes only after a black hole, 2 from the start.
 
 use tcplab_base::Seq;
 

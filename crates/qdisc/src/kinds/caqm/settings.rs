@@ -1,7 +1,7 @@
-//! `caqm`: the egress queue of a switch that shares out window (CAQM). tc has no such qdisc; the words are tcplab's, in
-//! tc's style and units.
+//! `caqm`: the egress queue of a switch that shares out window (CAQM). tc has no such qdisc; the words are tcplab's,
+//! in tc's style and units.
 //!
-//! Names and defaults are those of the reference model of UB and, where it is silent, of `docs/caqm.md`.
+//! Names and defaults follow the reference model of UB, and otherwise `docs/caqm.md`.
 
 use tcplab_base::quantity::NUMBER;
 

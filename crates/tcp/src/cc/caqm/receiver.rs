@@ -11,8 +11,8 @@ use crate::segment::{Caqm as Tag, Segment};
 const MOST: i64 = 255;
 
 impl Endpoint {
-    /// A segment with a tag arrived, in whatever state, before anything of it was looked at: the kernel counts it here
-    /// already (`tcp_rcv_established()`, `tcp_rcv_state_process()`).
+    /// A segment with a tag arrived, in any state, before any check: the public kernel code counts it already here
+    /// (`tcp_rcv_established()`, `tcp_rcv_state_process()`).
     #[cold]
     #[inline(never)]
     pub(crate) fn caqm_arrives(&mut self, cx: &Cx<'_>, seg: &Segment) {
