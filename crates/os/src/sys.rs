@@ -196,11 +196,12 @@ pub fn die_with_parent(command: &mut std::process::Command) {
     }
 }
 
-/// Puts a process between this one and a command's that waits for it and hands on its status (128 + a signal's number): the
-/// first process of a namespace, which a command that ends itself by a signal must not be (pid_namespaces(7)).
+/// Puts a process between this one and a command's, which waits for it and returns its status (128 + a signal's
+/// number). It is the first process of a namespace, because a command that ends itself by a signal must not be
+/// (pid_namespaces(7)).
 ///
-/// With `tell`, a pipe, the status goes there as wait(2) has it, and the process stays until all that the command has
-/// started has ended, or until it is killed, which ends them.
+/// With `tell`, a pipe, it writes the status there as wait(2) has it. It then stays until all processes of the command
+/// have ended, or until it is killed, which ends them.
 pub fn behind_an_init(command: &mut std::process::Command, tell: Option<std::os::fd::RawFd>) {
     use std::os::unix::process::CommandExt as _;
     // SAFETY: the closure runs between fork and exec, in a process with one thread. It makes system calls only, which

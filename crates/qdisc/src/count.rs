@@ -60,7 +60,7 @@ impl QdiscCount {
         }
     }
 
-    /// What a kernel says of one qdisc, from the attributes of its answer; none: it is `noqueue`, or not known.
+    /// A kernel's counters of one qdisc, from the attributes of its answer; `None` for `noqueue` and unknown kinds.
     pub fn of_kernel(attributes: &[u8]) -> Option<Self> {
         let kind = String::from_utf8_lossy(find(attributes, KIND)?);
         let kind = kind.trim_end_matches('\0');

@@ -76,8 +76,8 @@ const LATER: u64 = 1 << 63;
 #[derive(Debug, Default)]
 pub(crate) struct Events {
     heap: BinaryHeap<Reverse<u128>>,
-    /// The top of the heap was taken; the next one that is set replaces it, which saves half of the work of taking
-    /// it out and pushing: most events set another one.
+    /// The top of the heap was taken, and the next event that is set replaces it. This saves half of the work of a pop
+    /// and a push, because most events set another one.
     taken: bool,
     order: u64,
     popped: u64,

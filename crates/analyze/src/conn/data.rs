@@ -176,7 +176,7 @@ fn probe(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> Option<SegmentKin
         }
         return Some(SegmentKind::ZeroWindowProbe);
     }
-    // Without the peer's packets nobody knows what is ACKed.
+    // Without the peer's packets the ACKed data are unknown.
     let idle = p.seq + 1 == tx.una && tx.flight.is_empty();
     let alone = rx.packets == 0 && p.payload_len == 0;
     if p.seq + 1 == tx.nxt && (idle || alone) && tx.nxt_rel > 0 {

@@ -108,8 +108,8 @@ impl Heard {
     }
 }
 
-/// How the IP identification of one side's packets went on, and whether a number that is missing took its time: ACKs that
-/// were lost leave their place empty; those that a filter took out of a queue do not.
+/// How the IP identification of one side's packets advanced, and whether a missing number took its time: lost ACKs
+/// leave a gap in time, ACKs dropped from a queue by a filter do not.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ids {
     /// By one, and by more.

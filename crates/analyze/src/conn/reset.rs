@@ -1,5 +1,5 @@
-//! The first RST of a side, and what passes after it: who made it, what it broke, and whether it broke anything
-//! (RFC 9293 3.5.2, RFC 5961 3.2, Linux `tcp_validate_incoming()`).
+//! The first RST of a side, and the packets after it: its sender, the exchange it broke, and whether it broke any (RFC
+//! 9293 3.5.2, RFC 5961 3.2, Linux `tcp_validate_incoming()`).
 
 use tcplab_base::{Duration, Instant, Seq};
 use tcplab_wire::{TcpFlags, TcpPacket};

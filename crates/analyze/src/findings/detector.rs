@@ -143,7 +143,8 @@ impl Side<'_> {
         }
     }
 
-    /// Whether a finding of this name is handed out, and not only counted: its words cost more than all else of it.
+    /// Whether a finding of this name is reported in words, and not only counted: its words are the most expensive
+    /// part.
     pub(crate) fn is_told(&self, id: Id) -> bool {
         self.limits.has_room(id)
     }

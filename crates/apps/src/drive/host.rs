@@ -173,7 +173,7 @@ pub trait Host {
     /// setsockopt(TCP_QUICKACK).
     fn set_quickack(&mut self, end: usize, value: i32);
 
-    /// What the stack says of an end's ACKs; none: it is no connection.
+    /// The stack's ACK state of an end; `None` if the end is not a connection.
     fn ack_state(&mut self, _end: usize) -> Option<AckState> {
         None
     }

@@ -136,7 +136,8 @@ impl Model {
         }
     }
 
-    /// A call on a socket's endpoint, whatever it is: not connected, listening, connected. None: it has none.
+    /// A call on a socket's endpoint in any state: not connected, listening, connected. `None` for a socket without
+    /// one.
     fn with<R>(&mut self, fd: Fd, call: impl FnOnce(&mut Endpoint, &mut Cx<'_>) -> R) -> Option<R> {
         let socket = self.files.socket_mut(fd)?;
         match &mut socket.kind {

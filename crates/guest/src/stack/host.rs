@@ -43,7 +43,7 @@ impl Host {
     /// Reads `user@name` or `user@name=10.0.0.1`.
     ///
     /// # Errors
-    /// When it is none.
+    /// When the text does not name a host.
     pub fn parse(text: &str) -> Result<Self, HostError> {
         // Also behind a user: old versions of ssh hand it to a ProxyCommand as it is.
         if text.split(['@', '/']).any(|part| part.starts_with('-')) {

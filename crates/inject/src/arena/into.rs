@@ -19,7 +19,7 @@ pub struct Destination {
     pub at: Spot,
     /// The interface that sends; none: it is found.
     pub from: Option<Spot>,
-    /// The TCP port that connections are made to; none: one that somebody listens at, or one of our own.
+    /// The TCP port to connect to; `None`: one with a listener, or a port that tcplab opens.
     pub port: Option<u16>,
     /// Also where frames may reach others.
     pub any: bool,

@@ -39,7 +39,7 @@ pub(crate) struct Sock {
     pub(crate) host: usize,
     pub(crate) kind: Kind,
     pub(crate) fd: Option<OwnedFd>,
-    /// What epoll watches of it; none: it is not there.
+    /// The events that epoll watches; `None`: the socket is not in the epoll set.
     pub(crate) watched: Option<EpollFlags>,
     datagrams: Datagrams,
     pub(crate) options: SocketOptions,

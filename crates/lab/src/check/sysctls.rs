@@ -30,7 +30,7 @@ pub struct RefusedSysctl {
 }
 
 impl SysctlEntry {
-    /// The first release that takes it; none: all do, or none does.
+    /// The first release that has the sysctl; `None`: all releases have it, or no release does.
     pub fn since(&self) -> Option<String> {
         match self.row.kernels {
             Kernels::Since(major, minor) => Some(format!("{major}.{minor}")),

@@ -132,10 +132,10 @@ pub fn pending(variants: &[Population], request: &Request<'_>) -> Result<Vec<Vec
     variants.iter().map(one).collect()
 }
 
-/// Merges the shards of each variant: the same to the byte as a run in one piece.
+/// Merges the shards of each variant; the result equals that of an unsharded run, byte for byte.
 ///
 /// # Errors
-/// As [`super::merge`], and when the folders have not the same variants.
+/// As [`super::merge`], and when the folders differ in their variants.
 pub fn merge(shards: &[PathBuf], out: Option<&Path>) -> Result<VariantsDocument, LabError> {
     let manifest = of_all(shards)?;
     if let Some(out) = out {

@@ -212,8 +212,7 @@ impl Page {
         }
     }
 
-    /// The largest streams keep their charts whatever was found in them (one chart in five):
-    /// there a reader looks when nothing was found.
+    /// The largest streams (one chart in five) always keep their charts: without findings, readers look there.
     fn largest(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.charts.len()).collect();
         order.sort_by_key(|&i| std::cmp::Reverse(self.charts[i].packets));

@@ -217,7 +217,7 @@ fn case(flow: &Flow, packet: &[u8], fate: Fate) -> Case {
     }
 }
 
-/// The word behind the sum: the MTU where the message has one. A redirect's router is none that is.
+/// The word behind the sum: the MTU where the message has one. A redirect names a router that does not exist.
 fn word(flow: &Flow, kind: u8, code: u8, mtu: u32) -> u32 {
     match (is_v6(flow), kind, code) {
         (true, 2, _) => mtu,

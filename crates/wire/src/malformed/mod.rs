@@ -46,7 +46,7 @@ pub struct Flow {
     pub window: u16,
     /// Bytes that the host takes from `seq` on (RCV.WND).
     pub rcv_wnd: u32,
-    /// Time stamps of a segment that would be right: TSval, TSecr. None: the connection has none.
+    /// Time stamps of a valid segment: TSval, TSecr. `None`: the connection has no time stamps.
     pub timestamps: Option<(u32, u32)>,
     /// EtherType of the CAQM tag.
     pub caqm_ethertype: u16,
@@ -57,8 +57,8 @@ pub struct Flow {
 pub enum Fate {
     /// No host takes it: nothing of TCP may change, not even a counter.
     Refused,
-    /// A host may read it (its sums are right), but it says nothing that counts: it lies outside the window of the
-    /// connection that it is aimed at, or belongs to none. No connection's stream may change.
+    /// A host may read it (its sums are right), but must ignore it: it lies outside the window of its connection, or
+    /// belongs to no connection. No connection's stream may change.
     Harmless,
     /// It may count for the connection that it is aimed at, which is there for that; no other may change.
     Any,
