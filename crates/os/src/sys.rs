@@ -197,8 +197,7 @@ pub fn die_with_parent(command: &mut std::process::Command) {
 }
 
 /// Puts a process between this one and a command's, which waits for it and returns its status (128 + a signal's
-/// number). It is the first process of a namespace, because a command that ends itself by a signal must not be
-/// (pid_namespaces(7)).
+/// number): the first process of a namespace, which must not end itself by a signal (pid_namespaces(7)).
 ///
 /// With `tell`, a pipe, it writes the status there as wait(2) has it. It then stays until all processes of the command
 /// have ended, or until it is killed, which ends them.
