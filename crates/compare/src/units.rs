@@ -1,6 +1,6 @@
-//! Units that differ by their prefix only: Mbit/s and Gbit/s, us and ms, KB/s and MB/s, by name as tools write them.
+//! Units that differ only by their prefix: Mbit/s and Gbit/s, us and ms, KB/s and MB/s, by name as tools write them.
 //!
-//! What is not listed is not known, and what is not the same quantity is not converted: bits are not bytes, a rate is no amount.
+//! Unlisted units are unknown. Different quantities are never converted: bits to bytes, or a rate to an amount.
 //! Prefixes of bytes are decimal (1 MB = 1,000 KB), those with an `i` binary (1 MiB = 1,024 KiB).
 
 use crate::metrics::{Metric, Run};

@@ -18,7 +18,7 @@ const SHORT_US: u64 = 250;
 /// microseconds.
 const LOOKS: u64 = 4;
 const LOOK_US: u64 = 1_000;
-/// A gap of this part of a round trip is a pause of its own, not the pace of a stream.
+/// Longer gaps are not judged before the sender's distance is known, microseconds.
 const LONG: u64 = 8;
 /// Longer gaps are not judged while nobody knows how far away the sender is, microseconds.
 const UNPLACED_US: u64 = 5_000;

@@ -1,10 +1,10 @@
-//! Whose turn it is to speak: how long each side let the other one wait for its first byte.
+//! Turns of a conversation: how long each side let the other one wait for its first byte.
 //!
 //! A turn begins with the first data of one side after data of the other. Its wait runs from the last data of the
-//! other side to that byte, at the capture point; `path_us` of it is the way to the speaker and back. What a
-//! retransmission, a hole or data that still waited for its ACK may explain is not counted. A speaker that stops in the
-//! middle, with all of its data ACKed, pauses: that is counted apart. Who spoke last stands in
-//! the connection; the rest is allocated with the first turn.
+//! other side to that byte, at the capture point; `path_us` of it is the way to the speaker and back. Waits that a
+//! retransmission, a hole or unACKed data may explain are not counted. A speaker that stops in the middle, with all of
+//! its data ACKed, pauses: that is counted separately. The connection stores the last speaker; the rest is allocated
+//! with the first turn.
 
 use tcplab_base::{Duration, Instant};
 use tcplab_wire::TcpPacket;

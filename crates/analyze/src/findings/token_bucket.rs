@@ -1,7 +1,7 @@
 //! A token bucket that explains the losses of one connection, or of several that share a path.
 //!
-//! The losses alone do not tell a policer from a queue as long as the bucket: before a queue drops, its packets wait for
-//! all of it. Behind a queue packets come at its rate; a policer lets them pass as they were sent.
+//! Losses alone cannot distinguish a policer from a queue as long as the bucket. Before a queue drops, packets wait
+//! for its full length, and they leave it at its rate. A policer passes packets as they were sent.
 
 use std::net::IpAddr;
 

@@ -196,6 +196,6 @@ pub trait Host {
         true
     }
 
-    /// Something that whoever reads the results shall know.
+    /// A warning for the reader of the results.
     fn warn(&mut self, words: String);
 }

@@ -27,11 +27,11 @@ pub enum Place {
 }
 
 impl Place {
-    /// A network namespace with its loopback device and these sysctls (`net.ipv4.tcp_sack`: `0`). Without root this process
-    /// moves into a user namespace in which it is root: there must be no other thread yet.
+    /// A network namespace with its loopback device and these sysctls (`net.ipv4.tcp_sack`: `0`). Without root this
+    /// process moves into a user namespace in which it is root: there must be no other thread yet.
     ///
     /// # Errors
-    /// What the system refuses; a sysctl that a network namespace has not.
+    /// What the system refuses; a sysctl that does not exist in a network namespace.
     pub fn own(sysctls: &BTreeMap<String, String>) -> Result<Self, EndError> {
         if !geteuid().is_root() {
             new_user(CloneFlags::empty())

@@ -62,7 +62,7 @@ impl Pending<'_> {
         }
     }
 
-    /// The next message, when it is there already: for whoever waits for several hosts.
+    /// The next message if it is already there, for callers that wait for several hosts.
     ///
     /// # Errors
     /// As [`Pending::next`].

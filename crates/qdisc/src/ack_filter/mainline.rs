@@ -44,7 +44,7 @@ pub(super) fn redundant<'a, T: Copy>(
 
 /// Whether all that this ACK says, the trigger says too.
 fn may_drop(header: &AckHeader, trigger: &AckHeader) -> bool {
-    // Of the flags ACK alone, but for ECE and CWR, which the caller compares.
+    // Flags must be ACK alone; the caller compares ECE and CWR.
     let flags = header.flags & !(AckHeader::ECE | AckHeader::CWR);
     if flags != AckHeader::ACK || !header.no_payload || !header.options.are_harmless {
         return false;

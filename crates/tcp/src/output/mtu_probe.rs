@@ -120,7 +120,7 @@ impl Endpoint {
         self.mtup.as_ref().is_some_and(|m| m.probe_size > 0)
     }
 
-    /// Something is sent again: whatever happens now says nothing of the probe.
+    /// Data are retransmitted: later ACKs say nothing about the probe.
     #[cold]
     pub(super) fn mtu_probe_forgotten(&mut self) {
         if let Some(m) = &mut self.mtup {
