@@ -109,8 +109,8 @@ pub(crate) struct Side<'a> {
 }
 
 impl Side<'_> {
-    /// Episodes of the sender that ended or not, oldest first; without those that a server caused which did not take
-    /// the connection, and those in which the sender repaired what was too big for the path ([`path_mtu`]).
+    /// Episodes of the sender, ended or not, oldest first. Left out: those caused by a server that did not take the
+    /// connection, and repairs of segments too big for the path ([`path_mtu`]).
     pub(crate) fn episodes(&self) -> &[Record] {
         let all = &*self.episodes;
         let ignored = accept_queue_overflow::episodes_explained(self, all);

@@ -22,7 +22,7 @@ pub struct Sources<'a> {
     pub packets: &'a BTreeMap<String, Vec<Sent>>,
 }
 
-/// What the analyser says of the packets that a host sent on one connection: the value of each of [`PACKETS`].
+/// The analyser's values for the packets that a host sent on one connection, in the order of [`PACKETS`].
 #[derive(Clone, Debug)]
 pub struct Sent(Vec<Option<f64>>);
 

@@ -172,8 +172,8 @@ impl Endpoint {
         Probe::Sent
     }
 
-    /// Whether there is data enough for the probe and for the duplicate ACKs that would show its loss, and a window for
-    /// it; [`Probe::Sent`]: it may go.
+    /// Whether there are enough data for the probe and for the duplicate ACKs that would show its loss, and enough
+    /// window. [`Probe::Sent`]: it may go.
     fn mtu_probe_fits(&self, size: u32) -> Probe {
         let needed =
             u64::from(size) + u64::from(self.loss.reordering + 1) * u64::from(self.snd.mss_cache);

@@ -17,7 +17,7 @@ pub struct Settings {
     pub packets: Option<u32>,
     /// Q_t: bytes of queue at which there is nothing left to grant.
     pub qt: u32,
-    /// Lambda: the part of what is free that is granted, in parts of a milliard.
+    /// Lambda: the part of the free window that is granted, in billionths (10^-9).
     pub lambda_ppb: u32,
     /// The chance that a packet that asks for more than there is gives window to others, in parts of a milliard.
     pub p_ppb: u32,
