@@ -31,7 +31,7 @@ pub struct View {
     /// The variant that it is compared with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
-    /// Changes up to this do not matter, in milliardths.
+    /// Changes up to this do not matter, in billionths.
     pub band_ppb: u64,
 }
 

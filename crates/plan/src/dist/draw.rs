@@ -21,7 +21,7 @@ impl Dist {
 pub(super) struct Scene {
     /// Of [`Linear::fixed`].
     parts: f64,
-    /// What [`Linear::relative`] is of, per milliardth.
+    /// What [`Linear::relative`] is of, per billionth.
     relative: f64,
     /// Bytes in a nanosecond.
     per_ns: f64,
@@ -29,7 +29,7 @@ pub(super) struct Scene {
     pub whole_numbers: bool,
 }
 
-/// A probability or a shape, from milliardths.
+/// A probability or a shape, from billionths.
 pub(super) fn share(parts: u64) -> f64 {
     parts as f64 / ONE as f64
 }

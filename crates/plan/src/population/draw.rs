@@ -36,7 +36,7 @@ const CLIENT: usize = 1;
 pub enum LossKind {
     /// Only by full queues and outages.
     None,
-    /// Each packet by itself, at this rate in parts of a milliard.
+    /// Each packet by itself, at this rate in billionths (10^-9).
     Independent(u32),
     /// In bursts, at this mean rate.
     Bursts(u32),

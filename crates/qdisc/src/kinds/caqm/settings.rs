@@ -19,7 +19,7 @@ pub struct Settings {
     pub qt: u32,
     /// Lambda: the part of the free window that is granted, in billionths (10^-9).
     pub lambda_ppb: u32,
-    /// The chance that a packet that asks for more than there is gives window to others, in parts of a milliard.
+    /// The chance that a packet that asks for more than there is gives window to others, in billionths (10^-9).
     pub p_ppb: u32,
     /// T: the period in nanoseconds; none: the time of 16 full frames, at least 500 ns.
     pub t_ns: Option<i64>,
@@ -27,7 +27,7 @@ pub struct Settings {
     pub beta: u32,
     /// Bytes of window that a unit of a hint stands for.
     pub unit: u32,
-    /// Eta: the part of the rate that is shared out, in parts of a milliard.
+    /// Eta: the part of the rate that is shared out, in billionths (10^-9).
     pub target_ppb: u32,
     /// The wire's rate in bits a second; none: that of the link.
     pub rate: Option<u64>,
