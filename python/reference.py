@@ -69,7 +69,7 @@ def docstring(thing: Any) -> str:
 
 
 def signature(name: str, thing: Any) -> str:
-    """How it is called: names and defaults. A class that only functions make has none."""
+    """The names and defaults of its parameters; the bare name for a class that only functions make."""
     if inspect.isclass(thing) and "Parameters\n" not in (inspect.getdoc(thing) or ""):
         return name
     try:

@@ -1,4 +1,4 @@
-"""Runs on a cluster of processes: the bytes of one machine, whoever is killed meanwhile."""
+"""Runs on a cluster of processes give the same bytes as one machine, even if workers are killed."""
 
 from __future__ import annotations
 

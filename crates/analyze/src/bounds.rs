@@ -1,9 +1,9 @@
-//! What the analyser may be told, and how much memory the connections that it holds may take.
+//! Settings of the analyser, and limits on the memory that its connections take.
 //!
-//! A capture chooses how many connections are open at one time and how much each has in flight, so both are
-//! bounded: by a number of connections, of which those that have barely begun (the SYNs of a flood or a scan)
-//! may be a part only, and by the memory of all together. What goes early is handed out as far as it came,
-//! and counted.
+//! The capture decides how many connections are open at once and how much each has in flight, so
+//! both are bounded. One limit is on the number of connections. Only a part of them may have barely
+//! begun, as after a flood of SYNs or a scan. The other limit is on their total memory. A
+//! connection dropped early is reported as far as it was read, and counted.
 
 use tcplab_wire::CaqmUnits;
 

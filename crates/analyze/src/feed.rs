@@ -1,4 +1,4 @@
-//! From frames to the analyser, and what it says to whoever wants it.
+//! Feeds frames to the analyser, and hands its output to the caller.
 
 use std::io::Read;
 

@@ -1,5 +1,5 @@
-//! The live connections: slots that are used again, a queue of those that are over, a queue of those that
-//! have barely begun, and a clock hand that finds an inactive one when there are too many.
+//! The live connections: reusable slots, a queue of finished connections, a queue of connections that have barely
+//! begun, and a clock hand that finds an inactive one when there are too many.
 
 use std::collections::VecDeque;
 
@@ -49,8 +49,8 @@ impl Life {
 /// What a connection is made with.
 pub(crate) type Makings<'a> = (&'a CaqmUnits, &'a mut Shelf);
 
-/// A connection of which only one side has sent, and no more than this, has barely begun: a SYN and the
-/// retransmissions of it that Linux allows by default (`tcp_syn_retries`, 6).
+/// A connection has barely begun while only one side has sent, and at most this many packets: a SYN and the 6
+/// retransmissions that Linux allows by default (`tcp_syn_retries`).
 const FEW: u32 = 7;
 
 struct Slot {

@@ -73,8 +73,8 @@ struct Entry<T> {
 
 type Entries<T> = HashTable<Entry<T>>;
 
-/// The table itself. 64 bits of a keyed hash stand for a pair of endpoints: two pairs of a
-/// capture with a billion pairs share one with a probability of about 3 %.
+/// The table itself. A keyed hash of 64 bits represents a pair of endpoints: in a capture with a billion pairs, two
+/// pairs collide with a probability of about 3 %.
 pub(crate) struct Table {
     hasher: FixedState,
     live: Entries<u32>,

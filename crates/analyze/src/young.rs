@@ -1,8 +1,9 @@
 //! A connection of a few packets, kept as these packets.
 //!
-//! A flood, a scan or a proxy leaves millions of connections that never become longer. Their packets take a quarter of the
-//! state that [`Connection`] makes of them, so it is made when more packets come, or one that has no short form, or when
-//! the report is due: it sees the same packets in the same order, so nothing else changes.
+//! A flood, a scan or a proxy leaves millions of connections that stay short. Their packets take a
+//! quarter of the memory of a [`Connection`]. The `Connection` is built when more packets come,
+//! when one of them does not fit the short form, or for the report. It then reads the same packets
+//! in the same order, so the result does not change.
 
 mod brief;
 

@@ -43,9 +43,9 @@ impl Limit {
         true
     }
 
-    /// The same for what was due at a time of a schedule, and begins now. What is late by less than `every` counts as on
-    /// time: a machine that is a little late makes as many as planned. What cannot keep its schedule, or has none
-    /// (`every` is 0), is over by the clock.
+    /// The same for a repetition that was due at a scheduled time and begins now. A delay below `every` counts as on
+    /// time, so a slightly late machine still does the planned number. Beyond that, and without a schedule (`every` is
+    /// 0), the clock decides.
     pub(crate) fn again_on_schedule(
         &mut self,
         extent: &Extent,

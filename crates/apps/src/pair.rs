@@ -30,7 +30,7 @@ enum Phase {
     Paused,
 }
 
-/// What comes next, and the step before it; none: go on at once.
+/// The next phase, and the step before it; without a step, go on at once.
 type Move = (Phase, Option<Step>);
 
 impl Half {

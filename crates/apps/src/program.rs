@@ -222,7 +222,7 @@ impl Program {
         }
     }
 
-    /// Of the programs that do more than read.
+    /// The next step of the programs that do more than read.
     #[inline(never)]
     fn next_of_others(&mut self, now: Instant, last: Result) -> Step {
         let record = &mut self.record;

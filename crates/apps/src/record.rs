@@ -6,7 +6,7 @@ use tcplab_base::Duration;
 #[derive(Clone, Debug)]
 pub struct Record {
     completed: u64,
-    /// [`NONE`]: there is none yet.
+    /// [`NONE`] before the first one.
     first: Duration,
     /// All of them, when there are two.
     #[allow(clippy::box_collection, reason = "most have none")]

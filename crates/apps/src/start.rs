@@ -13,8 +13,8 @@ pub fn start_phase(seed: u64) -> Duration {
     Duration::from_nanos(drawn.cast_signed())
 }
 
-/// Time from the hosts' boot to the start of a run of this seed, where `boot` says nothing and time is virtual: the same
-/// on every stack, since timers fire at ticks that count from the boot.
+/// Default time from the hosts' boot to the start of a run with this seed, in virtual time and without `boot`. It is
+/// equal on every stack, because timers fire at ticks counted from the boot.
 pub fn default_boot(seed: u64) -> Duration {
     Duration::from_nanos(BOOT_NS) + start_phase(seed)
 }

@@ -11,8 +11,8 @@ use crate::record::Record;
 /// Name of the stream of draws.
 const DRAWS: &str = "app/stream/late";
 
-/// Writes `chunk` bytes at begin, begin + every, begin + 2 every ...: a late write does not move
-/// the ones after it, but for the time that the loop is told to take.
+/// Writes `chunk` bytes at begin, begin + every, begin + 2 every ...: a late write does not delay later ones, except
+/// by the configured time of the loop.
 #[derive(Clone, Debug)]
 pub(crate) struct Stream {
     chunk: u64,

@@ -2,8 +2,8 @@
 
 use crate::visible::is_hidden;
 
-/// A word as a shell takes it: in single quotes where it has to be. With hidden characters in it, their bytes stand as
-/// escapes in `$'...'` (bash, zsh, ksh, POSIX.1-2024), so that what is seen is what is run.
+/// A word quoted for a shell: in single quotes if necessary. Hidden characters become escaped bytes in `$'...'` (bash,
+/// zsh, ksh, POSIX.1-2024), so the visible text is what runs.
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+,@=:%".contains(c);
     if !word.is_empty() && !word.starts_with('=') && word.chars().all(plain) {

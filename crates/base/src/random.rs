@@ -45,7 +45,7 @@ impl Random {
         (wide >> 64) as u64
     }
 
-    /// True with a chance of `ppb` parts of a milliard.
+    /// True with a chance of `ppb` billionths (10^-9).
     pub fn chance(&mut self, ppb: u32) -> bool {
         ppb > 0 && self.below(1_000_000_000) < u64::from(ppb)
     }

@@ -39,7 +39,7 @@ impl Default for Store {
     }
 }
 
-/// Minimum, median, 95th percentile and maximum of some samples, all 0 when there are none.
+/// Minimum, median, 95th percentile and maximum of some samples; all 0 without samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Quantiles {
     /// Smallest sample.

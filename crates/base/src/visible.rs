@@ -4,8 +4,8 @@
 pub const REPLACEMENT: char = '\u{fffd}';
 
 /// Whether a terminal obeys this character, reorders text at it, or shows nothing for it: controls (C0, DEL, C1),
-/// marks of direction, format characters, and letters without a shape. Joiners and variation selectors of emoji
-/// (U+FE00 to U+FE0F) change only how the character before them looks, and stay.
+/// direction marks, format characters, and letters without a shape. Joiners and the variation selectors of emoji
+/// (U+FE00 to U+FE0F) only change the look of the previous character, so they are not hidden.
 pub fn is_hidden(c: char) -> bool {
     // Nearly every character is one of these, and each of all outputs is asked.
     if c.is_ascii() {

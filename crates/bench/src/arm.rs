@@ -130,11 +130,11 @@ impl Arm {
     }
 }
 
-/// Where the runs of each arm are: network namespaces of their own as soon as one arm has sysctls, so that nothing but
-/// those differs. Call it while this process has one thread: without root it moves into a user namespace.
+/// Where the runs of each arm are: each in a separate network namespace if any arm has sysctls, so the arms differ
+/// only in these. Call it while this process has one thread: without root it moves into a user namespace.
 ///
 /// # Errors
-/// What the system refuses; a sysctl that a network namespace has not.
+/// What the system refuses; a sysctl that does not exist in a network namespace.
 pub fn places(arms: &[Arm]) -> Result<Vec<Place>, BenchError> {
     let has_sysctls = |arm: &Arm| matches!(arm.setting, Setting::Sysctls(_));
     if !arms.iter().any(has_sysctls) {

@@ -27,10 +27,11 @@ pub fn is_far(arms: &[Arm]) -> bool {
     arms.iter().any(is_hosts)
 }
 
-/// Where the runs of each arm are when some of them are on other machines; `on`: those of all arms that name none.
+/// Where the runs of each arm are when some of them are on other machines. `on` is the place of arms that name no
+/// place.
 ///
 /// # Errors
-/// Words that name no two hosts, hosts that are not to be had, arms that need namespaces of this machine.
+/// Words that do not name two hosts, unreachable hosts, arms that need namespaces of this machine.
 pub fn far_places(
     arms: &[Arm],
     on: Option<&str>,

@@ -117,8 +117,8 @@ impl Plan {
         self.pinning.iter().flat_map(at).collect()
     }
 
-    /// The repetitions of each kind from where it is to where it shall come, in their order: for each repetition each
-    /// workload, in one arm and then in the other; every second repetition the other way round.
+    /// The repetitions left to do of each kind, from `done` to `wanted`, in order. A repetition runs each workload in
+    /// one arm, then in the other; every second repetition reverses the arms.
     pub(super) fn turns(&self, done: &[u32], wanted: &[u32]) -> Vec<Turn> {
         let kinds = self.kinds();
         let mut turns = Vec::new();

@@ -1,7 +1,7 @@
 //! Any capture, recognised by its first bytes.
 //!
-//! Why not a library: the exact byte offset of damage, the old variants of pcap, no allocation by a length field and the
-//! speed of borrowing each record from one buffer are promises of this project, and no reader on crates.io gives all four.
+//! Not a library, because no reader on crates.io offers all four: the exact byte offset of damage, the old variants of
+//! pcap, no allocation sized by a length field, and records borrowed from one buffer for speed.
 
 use std::io::Read;
 use std::ops::Range;

@@ -8,7 +8,8 @@ use tcplab_wire::{LinkType, TcpPacket};
 pub struct Record<'a> {
     /// Number of the frame in the file, from 1, as Wireshark counts.
     pub number: u64,
-    /// Time stamp; `None` where the file has none (simple packet blocks, text without a time column).
+    /// Time since the previous packet, if the text has a column for it. The previous packet may have been filtered out
+    /// of the text (`grep`), so this can be its only trace.
     pub time: Option<Instant>,
     /// Time since the packet before, when a text says it in a column of its own. That packet may be one that was taken out
     /// of the text (`grep`), so this can be the only trace of it.

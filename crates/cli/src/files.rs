@@ -81,7 +81,7 @@ pub fn of_result(path: &Path) -> Result<String, Failure> {
     Ok(text::read_text(path, MOST_MANIFEST)?)
 }
 
-/// The built-in example of this name, where there is no such file.
+/// The built-in example with this name, if the file does not exist.
 fn missing_example(path: &Path) -> Option<&'static str> {
     let stem = path.file_stem()?.to_str()?;
     let example = tcplab_examples::EXAMPLES

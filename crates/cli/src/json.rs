@@ -1,4 +1,4 @@
-//! The one JSON document of a command: its answer, or why there is none.
+//! The one JSON document of a command: its answer, or its error.
 
 use std::io::{self, Write};
 use std::process::ExitCode;

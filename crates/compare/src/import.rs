@@ -1,7 +1,8 @@
-//! Importers: what other tools wrote becomes arms with metrics and counts. One file for each format.
+//! Importers: the results of other tools become arms with metrics and counts. Each format has its
+//! own file.
 //!
-//! The format is told by the content. A file that is none of them, or is damaged, is an error with the place, what was wrong
-//! and the way out; no input panics.
+//! The content tells the format. An unknown format or a damaged file is an error that names the
+//! place, the fault and the remedy. No input panics.
 
 mod ab;
 mod builder;

@@ -1,6 +1,6 @@
-//! Units that differ by their prefix only: Mbit/s and Gbit/s, us and ms, KB/s and MB/s, by name as tools write them.
+//! Units that differ only by their prefix: Mbit/s and Gbit/s, us and ms, KB/s and MB/s, by name as tools write them.
 //!
-//! What is not listed is not known, and what is not the same quantity is not converted: bits are not bytes, a rate is no amount.
+//! Unlisted units are unknown. Different quantities are never converted: bits to bytes, or a rate to an amount.
 //! Prefixes of bytes are decimal (1 MB = 1,000 KB), those with an `i` binary (1 MiB = 1,024 KiB).
 
 use crate::metrics::{Metric, Run};
@@ -81,7 +81,7 @@ fn parse(text: &str) -> Option<Unit> {
     named(BITS, Quantity::Bits).or_else(|| named(BYTES, Quantity::Bytes))
 }
 
-/// What a value in one unit is multiplied with, and then divided by, to be in the other one; none: they are not the same quantity.
+/// Factor and divisor that convert a value from one unit to the other; `None` for different quantities.
 pub(crate) fn ratio(from: &str, to: &str) -> Option<(f64, f64)> {
     if from == to {
         return Some((1.0, 1.0));

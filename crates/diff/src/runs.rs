@@ -35,7 +35,7 @@ pub struct Runs {
     fresh: bool,
 }
 
-/// Both runs of a point, or why there is none.
+/// Both runs of a point, each with an error in its place if it failed.
 pub struct Pair {
     /// The first stack's.
     pub a: Result<Record, String>,

@@ -237,7 +237,7 @@ pub struct ExtendedError {
 pub struct Outcome {
     /// The result; -1 with an errno.
     pub result: i64,
-    /// `errno`, Linux's number; 0 when there is none.
+    /// `errno`, Linux's number; 0 on success.
     pub errno: i32,
     /// What else came back.
     pub out: Output,

@@ -19,7 +19,7 @@ mod sock;
 pub mod symbols;
 mod target;
 
-/// Between segments and packets, for whoever joins a stack to a wire.
+/// Converts between segments and packets, for code that joins a stack to a wire.
 pub mod packets {
     pub use crate::sock::{Hosts, bytes_of, has_md5, icmp_error, segment};
 }

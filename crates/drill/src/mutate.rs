@@ -1,9 +1,9 @@
-//! Scripts with one number changed, to see how strict a run is: hardly any of them may pass.
+//! Scripts with one number changed, to measure how strict a run is: almost all of them must fail.
 //!
-//! Changed is what a script *expects*: numbers of packets that leave and their times, ends of calls that block, results,
-//! errors, values of options, of messages and in asserts. What it does (packets that arrive, arguments) is left alone:
-//! such a change may rightly have no effect. So are echoed time stamps, which nothing compares, and what only names
-//! something: descriptors, and the sequence number of a SYN, from which the script counts.
+//! Only expectations change: numbers and times of packets that leave, ends of calls that block, results, errors, and
+//! values of options, messages and asserts. Actions (packets that arrive, arguments) stay, because changing them may
+//! have no effect. Echoed time stamps stay, because they are not compared. Names stay: descriptors, and the sequence
+//! number of a SYN, from which the script counts.
 
 use tcplab_base::Random;
 
@@ -369,8 +369,8 @@ mod tests {
         let script = parse(TEXT, &Defines::new()).unwrap();
         let settings = Settings::new(IpMode::Ipv4);
         let found = sites(&script, &settings);
-        // Value and result of getsockopt; result and error of connect; five of the SYN; time, seq, length, ack and SACK of
-        // the ACK; two asserts; end and result of read.
+        // Mutable places per event: getsockopt: value, result. connect: result, error. SYN: five. ACK: time, seq,
+        // length, ack, SACK. Two asserts. read: end, result.
         let count = |event| found.iter().filter(|(i, _)| *i == event).count();
         let counts: Vec<usize> = (0..script.events.len()).map(count).collect();
         assert_eq!(counts, [0, 2, 2, 5, 0, 5, 2, 2]);

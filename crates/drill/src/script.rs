@@ -349,7 +349,7 @@ pub enum Expr {
     Assign(String, Box<At<Expr>>),
     /// `[a, b]`
     List(Vec<At<Expr>>),
-    /// `{a, b}` that is none of the structures below.
+    /// `{a, b}` that matches no structure below.
     Group(Vec<At<Expr>>),
     /// `inet_addr("1.2.3.4")`
     InetAddr(Ipv4Addr),

@@ -8,9 +8,9 @@ use tcplab_base::{Duration, Instant};
 
 use crate::call::{Call, Outcome};
 
-/// Where a script begins after a whole tenth of a second of its host's clock, where time is virtual: on kernels, whose
-/// verdict must not depend on what ran before, and on the model, since timers count ticks of 4 ms at 250 Hz. Late in
-/// a tick a timer's lateness is small, as at the 1000 Hz that scripts are written for.
+/// In virtual time, a script begins this long after a whole tenth of a second of its host's clock. On kernels the
+/// verdict must not depend on earlier runs; on the model, timers count ticks of 4 ms at 250 Hz. Late in a tick a timer
+/// is only slightly late, as at the 1000 Hz for which scripts are written.
 pub const SCRIPT_PHASE: Duration = Duration::from_millis(3);
 
 /// Which addresses a script uses (`--ip_version`).
@@ -152,8 +152,9 @@ pub trait Target {
     /// It cannot be told.
     fn listens(&mut self, port: u16) -> Result<bool, TargetError>;
 
-    /// getsockopt(TCP_INFO) of a descriptor by the names of `struct tcp_info`, for Python's asserts; none: it has none.
-    /// What SO_MEMINFO tells stands behind it, by [`crate::python::MEMORY_NAMES`].
+    /// getsockopt(TCP_INFO) of a descriptor, by the names of `struct tcp_info`, for Python's
+    /// asserts. `None` when the descriptor has no TCP_INFO. The values of SO_MEMINFO follow, named
+    /// by [`crate::python::MEMORY_NAMES`].
     fn tcp_info(&mut self, fd: i32) -> Option<Vec<(&'static str, i64)>>;
 
     /// What the host's TCP is about, for messages: state, timers, and why something is held. Empty: not known.

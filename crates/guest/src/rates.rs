@@ -6,7 +6,7 @@ use std::fs;
 use tcplab_plan::Point;
 use tcplab_plan::point::RateTrace;
 
-/// The point with what is in its files: whoever begins a run needs it so.
+/// The point with the contents of its files, which is the form that a run needs.
 ///
 /// # Errors
 /// The file and what is wrong with it.

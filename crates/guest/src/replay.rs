@@ -1,4 +1,4 @@
-//! The captures that replays of a point name: read, chosen, and handed to whoever runs the point.
+//! The captures that replays of a point name: read, selected, and given to the run.
 
 use std::fs::File;
 use std::io::BufReader;

@@ -1,8 +1,8 @@
 //! The analyser, fed with a live connection's packets and frames between them.
 //!
-//! Two analysers see the connection. One sees the frames too: those that are no TCP packet must leave its report of the
-//! connection as the other one's. Frames that can be read as packets of that connection are part of what a capture says
-//! (a sum may be wrong because of an offload), and go to a third analyser, which must stay on its feet and small.
+//! Two analysers see the connection; the first one also sees the frames. Frames that are not TCP packets must not
+//! change its report: it must equal the second one's. Frames that parse as packets of that connection belong to the
+//! capture (a wrong sum may come from an offload). They go to a third analyser, which must survive and stay small.
 
 use tcplab_analyze::{Analyzer, Options, Output, Parser};
 use tcplab_base::{Duration, Instant};

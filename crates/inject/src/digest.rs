@@ -2,9 +2,9 @@
 
 use super::pair::{Conn, Pair};
 
-/// Fields that a segment outside the window may change: it is counted, it may be answered (RFC 9293 3.10.7.4: an ACK),
-/// and an old one with data makes the next ACKs quick and report it (`tcp_send_dupack()`, RFC 2883), with another hash when it
-/// comes again (`tcp_rcv_spurious_retrans()`).
+/// Fields that a segment outside the window may change. The kernel counts it and may answer it with an ACK (RFC 9293
+/// 3.10.7.4). An old segment with data makes the next ACKs quick and is reported (`tcp_send_dupack()`, RFC 2883); when
+/// it comes again, the hash changes (`tcp_rcv_spurious_retrans()`).
 const ANSWERED: [&str; 16] = [
     "dsack",
     "dsack_start",
@@ -49,7 +49,7 @@ impl Digest {
             .or_else(|| difference(&self.counters, &other.counters))
     }
 
-    /// What is not the same of the connection, but for its books of what was answered.
+    /// How the connections differ, apart from the fields that an answer may change ([`ANSWERED`]).
     pub(super) fn differs_in_stream(&self, other: &Self) -> Option<String> {
         if self.endpoint == other.endpoint {
             return None;

@@ -1,5 +1,5 @@
-//! Sizes of socket buffers that a host of a run gets: the kernel's own follow the memory of the machine or
-//! guest, so a run has those of a machine with plenty.
+//! Default sizes of socket buffers of a run's hosts. The kernel's defaults follow the memory of the machine or guest,
+//! so a run sets the sizes of a machine with plenty.
 
 use nix::sys::utsname::uname;
 use tcplab_plan::network::HOST_SYSCTLS;

@@ -2,7 +2,7 @@
 
 use tcplab_analyze::report::{Direction, Rtt, Spread};
 
-/// What the analyser says of one direction of a connection; none: it saw nothing that the figure could be taken from.
+/// A figure of the analyser for one direction of a connection; `None` when the analyser saw nothing to derive it from.
 pub(crate) fn figure(of: &Direction, name: &str) -> Option<f64> {
     let (group, field) = name.split_once('.').unwrap_or((name, ""));
     match group {

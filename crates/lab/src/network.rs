@@ -28,10 +28,11 @@ pub const SUITE: [(&str, &str); 9] = [
     ("ticks", include_str!("network/ticks.toml")),
 ];
 
-/// Runs an experiment on two stacks; what each found, as arms of these names, each metric behind `prefix`.
+/// Runs an experiment on two stacks and returns their results as arms of these names, each metric prefixed with
+/// `prefix`.
 ///
 /// # Errors
-/// The experiment is none, a stack cannot run it, the user wants an end.
+/// The experiment is invalid, a stack cannot run it, the user wants an end.
 pub fn run(
     lab: &Lab,
     (file, text): (&str, &str),

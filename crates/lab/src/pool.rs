@@ -1,8 +1,8 @@
-//! Numbered pieces of work on several processors at once: the points of a campaign, the groups of a population, the
-//! cases of a drill.
+//! Numbered pieces of work on several processors at once: the points of a campaign, the groups of a
+//! population, the cases of a drill.
 //!
-//! What a piece comes to is handed over by one thread at a time, in the order in which pieces are finished: whoever takes
-//! it sorts it by its number, so that nothing depends on the number of threads.
+//! Results are handed over by one thread at a time, in the order in which pieces finish. The
+//! receiver sorts them by number, so the outcome does not depend on the number of threads.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -53,11 +53,11 @@ impl Stack {
         matches!(self.honours(), check::Kind::Model | check::Kind::Uml)
     }
 
-    /// Timer frequency of each host of a point, where time passes by events alone; none where work takes time too, of
-    /// the machine or (in QEMU) of the guest.
+    /// Timer frequency of each host of a point, if time advances only by events. `None` if work takes time too, on the
+    /// machine or (in QEMU) in the guest.
     ///
     /// # Errors
-    /// A host asks for a profile that is not there.
+    /// A host asks for an unknown profile.
     pub fn hz(&self, point: &Point) -> Result<Option<Vec<u32>>, LabError> {
         match &self.kind {
             Kind::Model(model) => model.hz(point).map(Some),

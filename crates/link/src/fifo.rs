@@ -118,8 +118,8 @@ impl Fifo {
         leaves
     }
 
-    /// When the last bit of this frame will have left, when the link stands still for `stall` before it; none: there is
-    /// no room.
+    /// When the last bit of this frame will have left, if the link pauses for `stall` before it; `None` when the queue
+    /// is full.
     #[inline(always)]
     pub(crate) fn enter(&mut self, now: Instant, bytes: usize, stall: Duration) -> Option<Instant> {
         if self.depth.is_some() {

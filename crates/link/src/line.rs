@@ -1,7 +1,8 @@
-//! One way of a link with the qdisc of the interface that sends into it.
+//! One direction of a link with the qdisc of the interface that sends into it.
 //!
-//! Without a qdisc, frames go into the [`Way`] as they come and wait in its FIFO. With one, they wait there, and the
-//! wire takes one when the last bit of the one before has left: losses and delays are those of the wire, behind it.
+//! Without a qdisc, frames enter the [`Way`] at once and wait in its FIFO. With one, they wait in the qdisc, and the
+//! wire takes the next when the last bit of the previous one has left. Losses and delays belong to the wire, behind
+//! the qdisc.
 
 mod change;
 
@@ -408,7 +409,7 @@ impl<F: Payload> Line<F> {
         }
     }
 
-    /// What its qdisc has counted; none: it has none.
+    /// The counters of its qdisc; `None` without a qdisc.
     pub fn qdisc(&self) -> Option<QdiscCount> {
         self.queue.as_ref().map(|queue| queue.qdisc.report())
     }

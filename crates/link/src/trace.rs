@@ -140,12 +140,12 @@ impl Trace {
         self.frames.len()
     }
 
-    /// Whether there is none.
+    /// Whether the trace has no frames.
     pub fn is_empty(&self) -> bool {
         self.frames.is_empty()
     }
 
-    /// When frame `n` is sent, after the first; none: there is no such frame.
+    /// When frame `n` is sent, counted from the first frame; `None` beyond the last frame.
     pub fn time(&self, n: usize) -> Option<Duration> {
         let first = self.frames.first()?.at;
         Some(self.frames.get(n)?.at.since(first))

@@ -300,7 +300,7 @@ impl<F: Clone> Way<F> {
         self.late.get_mut(place)?.take()
     }
 
-    /// Whether the next frame is one of those that may be overtaken.
+    /// Whether the next frame is one of those that others may overtake.
     #[inline]
     fn next_is_late(&self) -> bool {
         !self.overtaken.is_empty() && self.late_is_before_line()

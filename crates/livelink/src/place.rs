@@ -83,7 +83,7 @@ pub(super) fn is_own_user() -> bool {
 
 /// Makes or opens the end of this side (0 or 1). The calling thread stays where it is.
 pub fn open(end: End, side: usize, mtu: u32) -> Result<Opened, OsError> {
-    // A thread of its own: whoever enters a namespace stays there.
+    // A separate thread, because a thread that enters a namespace stays there.
     let opened = thread::scope(|scope| scope.spawn(|| in_place(end, side, mtu)).join());
     opened.unwrap_or_else(|_| Err(OsError::Cannot("cannot open an end of the link".into())))
 }

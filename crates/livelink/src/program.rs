@@ -1,5 +1,6 @@
-//! Programs that run at an end of a link, in its network namespace, and end with it: each is in a process namespace of its
-//! own, whose first process is ours. When that one goes, or this process, the kernel ends whatever the program has started.
+//! Programs that run at an end of a link, in its network namespace, and end with it. Each has a separate process
+//! namespace whose first process is ours. When that process or this one ends, the kernel ends all processes that the
+//! program started.
 
 use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter, Read};

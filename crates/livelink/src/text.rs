@@ -80,7 +80,7 @@ fn row(last: &WaySnapshot, way: &WaySnapshot, since: f64) -> String {
     )
 }
 
-/// What a CAQM queue has said in between; none: there is no such queue.
+/// The verdicts of a CAQM queue between two snapshots; `None` for other queues.
 fn verdicts(last: &WaySnapshot, now: &WaySnapshot) -> Option<String> {
     let caqm = now.qdisc.as_ref().filter(|qdisc| qdisc.kind == "caqm")?;
     let before = last.qdisc.as_ref().filter(|qdisc| qdisc.kind == "caqm");

@@ -1,16 +1,16 @@
 //! The delayed-ACK state of a socket as the kernel has it: `/proc/net/tcp` and `/proc/net/tcp6`.
 //!
 //! Linux get_tcp4_sock() and get_tcp6_sock() print for each connection, after the inode: the
-//! references, the address of the socket, the RTO, the ATO, `(icsk_ack.quick << 1) | pingpong`,
-//! the congestion window and the slow-start threshold. No root is needed. getsockopt(TCP_QUICKACK)
-//! tells only `!pingpong`; here the credits can be seen to run out.
+//! references, the address of the socket, the RTO, the ATO, `(icsk_ack.quick << 1) | pingpong`, the
+//! congestion window and the slow-start threshold. No root is needed. getsockopt(TCP_QUICKACK)
+//! tells only `!pingpong`; these lines also show the credits running out.
 //!
-//! Sockets that are not yet or no more connections (SYN_RECV, TIME_WAIT) have none of this.
+//! Sockets in SYN_RECV and TIME_WAIT lack these columns.
 //!
-//! What a look-up costs: the kernel walks its hash table, about 7 ns for each of 2^18 empty buckets
-//! on a machine with 24 GB, some microseconds in a small guest. So a line is asked for at a time
-//! (seq_file goes on where it was) and nothing is read behind the line that is wanted. One buffer is
-//! used again; no line takes memory.
+//! A look-up is expensive: the kernel walks its hash table, about 7 ns for each of 2^18 empty
+//! buckets on a machine with 24 GB, some microseconds in a small guest. So the reader asks for one
+//! line at a time (seq_file goes on where it stopped) and stops after the wanted line. One buffer
+//! is reused; lines are not allocated.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -77,9 +77,8 @@ impl ProcTcp {
         })
     }
 
-    /// The connection between these addresses, `local` being the end of the socket that is meant
-    /// (on the loopback interface both ends are in the table). `None` when there is none, or when
-    /// it is in a state without these values.
+    /// The connection between these addresses. `local` is the end of the wanted socket (on the loopback interface both
+    /// ends are in the table). `None` without such a connection, or when it is in a state without these values.
     ///
     /// # Errors
     /// When the table cannot be read.
@@ -191,7 +190,7 @@ fn search(
     loop {
         let end = buffer.len().min(held + LINE);
         let room = buffer.get_mut(held..end).unwrap_or_default();
-        // A line that fills the whole buffer is none of the kernel's.
+        // The kernel writes no line that fills the whole buffer.
         if room.is_empty() {
             return Ok(None);
         }

@@ -196,11 +196,11 @@ pub fn die_with_parent(command: &mut std::process::Command) {
     }
 }
 
-/// Puts a process between this one and a command's that waits for it and hands on its status (128 + a signal's number): the
-/// first process of a namespace, which a command that ends itself by a signal must not be (pid_namespaces(7)).
+/// Puts a process between this one and a command's, which waits for it and returns its status (128 + a signal's
+/// number): the first process of a namespace, which must not end itself by a signal (pid_namespaces(7)).
 ///
-/// With `tell`, a pipe, the status goes there as wait(2) has it, and the process stays until all that the command has
-/// started has ended, or until it is killed, which ends them.
+/// With `tell`, a pipe, it writes the status there as wait(2) has it. It then stays until all processes of the command
+/// have ended, or until it is killed, which ends them.
 pub fn behind_an_init(command: &mut std::process::Command, tell: Option<std::os::fd::RawFd>) {
     use std::os::unix::process::CommandExt as _;
     // SAFETY: the closure runs between fork and exec, in a process with one thread. It makes system calls only, which
@@ -243,8 +243,8 @@ pub fn behind_an_init(command: &mut std::process::Command, tell: Option<std::os:
     }
 }
 
-/// Gives a command that is to be in a process namespace the /proc of it, where that is allowed: pidof(1) and pkill(1) find
-/// there what they can signal. Mounts that others make are still seen.
+/// Mounts a fresh /proc for a command in a process namespace, if allowed: pidof(1) and pkill(1) then find the
+/// processes that they can signal. Mounts made by others remain visible.
 pub fn with_own_proc(command: &mut std::process::Command) {
     use nix::mount::{MsFlags, mount};
     use std::os::unix::process::CommandExt as _;
@@ -272,8 +272,8 @@ pub(crate) fn attach_tap(tun: &std::fs::File, name: &str) -> io::Result<()> {
     attach(tun, name, libc::IFF_TAP | libc::IFF_NO_PI, 0)
 }
 
-/// Makes the TAP device `name`, or takes the one of this name that stands: Ethernet frames behind a
-/// `struct virtio_net_hdr`, checksums and segmentation left to whoever reads, as a kernel leaves them to a network card.
+/// Makes or attaches to the TAP device `name`: Ethernet frames behind a `struct virtio_net_hdr`. The reader does
+/// checksums and segmentation, as a network card does them for a kernel.
 ///
 /// # Errors
 /// Those of TUNSETIFF; a name that is too long.
@@ -288,8 +288,8 @@ pub fn attach_tap_with_offload(tun: &std::fs::File, name: &str) -> io::Result<()
     answer(set).map(drop)
 }
 
-/// Makes the TUN device `name`: IP packets behind a `struct virtio_net_hdr`, checksums and
-/// segmentation left to whoever reads, as a kernel leaves them to a network card.
+/// Makes the TUN device `name`: IP packets behind a `struct virtio_net_hdr`. The reader does checksums and
+/// segmentation, as a network card does them for a kernel.
 ///
 /// # Errors
 /// Those of TUNSETIFF; a name that is too long.
@@ -419,8 +419,8 @@ pub fn wake(thread: libc::pid_t) {
 
 /// System calls as a packetdrill script makes them, wrong arguments included.
 ///
-/// A descriptor is a plain number: a script may use one that it has closed. No call here touches
-/// memory beyond what it is handed, whatever the number stands for.
+/// A descriptor is a plain number: a script may use one that it has closed. These calls touch only the memory passed
+/// to them, for any descriptor.
 pub mod call {
     use std::io::{self, IoSlice, IoSliceMut};
     use std::os::fd::{IntoRawFd, RawFd};

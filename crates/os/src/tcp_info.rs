@@ -1,12 +1,12 @@
-//! What the kernel says about a connection: `struct tcp_info` of linux/tcp.h, by the kernel's names
-//! and in the kernel's units.
+//! The kernel's state of a connection: `struct tcp_info` of linux/tcp.h, by the kernel's names and in the kernel's
+//! units.
 //!
-//! The structure only grows: the kernel fills what it knows and says how long that is, so a field
-//! beyond the length is absent. Times ending in `rtt`, `rto`, `ato`, `rttvar` and `_limited` and
-//! `busy_time` are microseconds, those beginning with `last_` and `total_rto_time` milliseconds,
-//! windows and `bytes` are bytes, `snd_cwnd`, `unacked` and the like packets, rates bytes a second.
-//! The bits of bytes 6 and 7 are given as fields; the last word of 6.18's structure is not, because
-//! later kernels give it another meaning at the same length.
+//! The structure only grows: the kernel fills the fields it has and returns the length, so a field beyond the length
+//! is absent. Units: microseconds for names that end in `rtt`, `rto`, `ato`, `rttvar` and `_limited`, and for
+//! `busy_time`; milliseconds for names that begin with `last_`, and for `total_rto_time`. Windows and `bytes` are
+//! bytes; `snd_cwnd`, `unacked` and similar fields packets; rates bytes a second. The bits of bytes 6 and 7 are given
+//! as fields. The last word of 6.18's structure is left out, because later kernels give it another meaning at the same
+//! length.
 
 use std::io;
 use std::os::fd::AsFd;

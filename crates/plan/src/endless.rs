@@ -8,8 +8,8 @@ use crate::point::{By, Direction, Faults, Host, Link, Point};
 /// Bytes of IP and TCP headers with time stamps.
 const HEADERS: u64 = 52;
 
-/// Why a point would never end where time is virtual, and the way out; none: nothing is known that keeps it from ending.
-/// In real time everything takes some.
+/// Why a point would never end in virtual time, and the remedy; `None` if no reason is known. In real time every step
+/// takes some time.
 pub fn endless(point: &Point) -> Option<String> {
     point.apps.iter().find_map(|app| why(point, app))
 }

@@ -5,8 +5,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::point::{Host, Ip, Link, Point};
 
-/// What hosts of all stacks have for sysctls unless the experiment says otherwise, as those of a machine with plenty
-/// of memory: the kernel's own buffers follow the memory of the machine or guest, and with them the placement of ACKs.
+/// Default sysctls of hosts on all stacks, unless the experiment sets them: the values of a machine
+/// with plenty of memory. Without them the kernel sizes its buffers by the memory of the machine or
+/// guest, and buffers change where ACKs are sent.
 pub const HOST_SYSCTLS: [(&str, &str); 3] = [
     ("net.ipv4.tcp_rmem", "4096 131072 6291456"),
     ("net.ipv4.tcp_wmem", "4096 16384 4194304"),

@@ -99,7 +99,7 @@ impl Point {
 }
 
 impl Point {
-    /// Events of a run on the model that says nothing of them: about a quarter of an hour of one processor.
+    /// Default limit of events for a run on the model: about a quarter of an hour of one processor.
     pub const MAX_EVENTS: u64 = 1_000_000_000;
 
     /// Events after which the model ends the run.

@@ -8,8 +8,8 @@ use crate::rules::{ALL_PPB, MAX_TEXT, bad_text};
 /// Band when the file says none: another seed changes a goodput by as much (docs/ack-filter.md).
 pub const USUAL_BAND_PPB: u64 = 30_000_000;
 
-/// What a page or a table of a result shows first. Names are those of the experiment; what is left out is chosen by
-/// whoever shows it.
+/// What a page or a table of a result shows first, by the experiment's names. The page or table chooses values for
+/// missing fields.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct View {
@@ -31,7 +31,7 @@ pub struct View {
     /// The variant that it is compared with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
-    /// Changes up to this do not matter, in milliardths.
+    /// Changes up to this do not matter, in billionths.
     pub band_ppb: u64,
 }
 

@@ -182,7 +182,7 @@ impl<'a> Conn<'a> {
         (self.is_reading, self.after_read) = (false, None);
     }
 
-    /// Whether there is something to do before the next call: whoever waits does it.
+    /// Whether the waiting caller has work to do before the next call.
     fn is_busy(&self) -> bool {
         self.probe.is_stopped() || self.chores_at().is_some_and(|at| self.probe.now() >= at)
     }

@@ -8,7 +8,7 @@ use tcplab_os::options::Refused;
 /// What stands against a probe.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The name is none.
+    /// The name cannot be resolved.
     #[error("host {host}: {source}; write an address, or a name that `getent ahosts {host}` knows")]
     Resolve {
         /// As it was given.
@@ -29,7 +29,7 @@ pub enum Error {
     Connect {
         /// As it was given.
         host: String,
-        /// The port; ICMP has none.
+        /// The port; `None` for ICMP.
         port: Option<u16>,
         /// Each address, and what the kernel said.
         tried: Vec<(SocketAddr, io::Error)>,

@@ -60,7 +60,7 @@ impl QdiscCount {
         }
     }
 
-    /// What a kernel says of one qdisc, from the attributes of its answer; none: it is `noqueue`, or not known.
+    /// A kernel's counters of one qdisc, from the attributes of its answer; `None` for `noqueue` and unknown kinds.
     pub fn of_kernel(attributes: &[u8]) -> Option<Self> {
         let kind = String::from_utf8_lossy(find(attributes, KIND)?);
         let kind = kind.trim_end_matches('\0');
@@ -86,7 +86,7 @@ impl QdiscCount {
         Some(Self::new(kind, common, own))
     }
 
-    /// A counter by its name: that of the whole, or the sum over the tins; 0 where this kind has none.
+    /// A counter by its name: that of the whole qdisc, or the sum over its tins; 0 for a counter that this kind lacks.
     pub fn named(&self, name: &str) -> u64 {
         match name {
             "drops" => self.drops,

@@ -18,7 +18,7 @@ pub struct LinkLayer {
 const LAYERS: [&str; 3] = ["ethernet", "atm", "adsl"];
 
 impl LinkLayer {
-    /// Takes a word of its own; false: it is none.
+    /// Parses `word` if it is an option of the link layer; otherwise returns false.
     pub(super) fn take<'a>(
         &mut self,
         word: &str,

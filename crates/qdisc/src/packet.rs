@@ -23,7 +23,7 @@ pub trait Packet: Clone {
     /// What tells its flow from others.
     fn flow_keys(&self) -> FlowKeys;
 
-    /// The Differentiated Services code point (RFC 2474); CS7 for ARP, 0 where there is none.
+    /// The Differentiated Services code point (RFC 2474); CS7 for ARP, 0 for packets without one.
     fn dscp(&self) -> u8;
 
     /// Clears the code point.
@@ -97,7 +97,7 @@ pub struct FlowKeys {
     pub src: [u32; 4],
     /// Destination address.
     pub dst: [u32; 4],
-    /// Source and destination port; 0 where there are none, and with a flow label, where the dissector stops.
+    /// Source and destination port; 0 for protocols without ports, and with a flow label, where the dissector stops.
     pub ports: [u16; 2],
     /// The protocol above IP.
     pub protocol: u8,

@@ -75,9 +75,9 @@ impl<P: Packet> Qdisc<P> {
         }
     }
 
-    /// Other settings, as `tc qdisc change` sets them; false: it is of another kind (or `fq_codel` with another number of
-    /// flows, which the kernel refuses), and nothing has changed. What waits stays, but for what is beyond a new limit,
-    /// the queue of `red`, and tins of CAKE and bands of `prio` that are no more.
+    /// Applies other settings as `tc qdisc change` does. Returns false, without changes, when `settings` is of another
+    /// kind, or an `fq_codel` with another number of flows, which the kernel refuses. Waiting packets stay, except
+    /// those beyond a new limit, the queue of `red`, and packets in removed CAKE tins and `prio` bands.
     pub fn change(&mut self, settings: &Settings, device: Device) -> bool {
         self.change_kind(settings.kind(), device)
     }

@@ -1,16 +1,16 @@
 //! The receive side of a host's network card: queues, interrupts, and the time that CPUs need.
 //!
-//! Linux `__napi_schedule()`, `net_rx_action()`, `napi_gro_receive()`, `get_rps_cpu()`, `process_backlog()`. A frame goes to a
-//! queue by the hash of its flow (receive-side scaling); queue n has CPU n. The first frame of an empty queue raises an
-//! interrupt `rx_usecs` later, or when `rx_frames` are there; a poll takes what is there then, 64 frames at most when
-//! they take time, and GRO joins what one poll finds. What came meanwhile is polled at once. With receive packet steering what comes out of GRO goes to the CPU that
-//! the flow's hash says, and its stack does the rest there.
+//! Linux `__napi_schedule()`, `net_rx_action()`, `napi_gro_receive()`, `get_rps_cpu()`, `process_backlog()`. The hash
+//! of a frame's flow selects its queue (receive-side scaling); queue n has CPU n. The first frame of an empty queue
+//! raises an interrupt `rx_usecs` later, or as soon as `rx_frames` have come. A poll takes the frames that are there,
+//! at most 64 when they take time, and GRO joins the frames of one poll. Frames that came meanwhile are polled at
+//! once. With receive packet steering, the flow's hash selects the CPU that runs the stack on the output of GRO.
 //!
-//! A card that does not know CAQM's EtherType finds no ports behind it: all frames with a tag have one hash. Steering is
-//! the kernel's, and steps over the tag.
+//! A card that does not know CAQM's EtherType finds no ports behind it: all frames with a tag have one hash. Steering
+//! is done by the kernel, which skips the tag.
 //!
-//! Left out: several cards of one host (its links share one), adaptive moderation, GRO that outlives a poll, packets that
-//! the host only forwards.
+//! Left out: several cards of one host (its links share one), adaptive moderation, GRO that outlives a poll, packets
+//! that the host only forwards.
 
 use std::collections::VecDeque;
 

@@ -1,9 +1,8 @@
-//! The event queue: what happens next, by time, then by the order in which it was set; TCP's timers are the first of
-//! their instant. A kernel runs timers of a tick before any process goes on, and in runs on kernels a process hands the
-//! frames over: where a tick and a frame meet, the timer is first.
+//! The event queue: events by time, then by the order in which they were set. TCP's timers come first at each instant.
+//! A kernel runs the timers of a tick before any process continues, and in runs on kernels a process hands over the
+//! frames. So when a tick and a frame coincide, the timer runs first.
 //!
-//! An entry is two words. A wake-up that is no longer wanted stays in the heap; whoever it was for
-//! finds that nothing is due and ignores it.
+//! An entry is two words. A cancelled wake-up stays in the heap; its receiver finds nothing due and ignores it.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -20,8 +19,8 @@ pub(crate) enum Wake {
     Link(u32),
     /// Timers of this host's TCP may be due.
     Host(u32),
-    /// The settings of this way change; behind the numbers of all ways, those of hosts, then
-    /// those of applications' sockets.
+    /// The settings of a link direction change. Numbers beyond those of all directions are hosts, then the sockets of
+    /// applications.
     Change(u32),
     /// A CPU of a host's card has something to do: the host's number, then 8 bits of the CPU's.
     Card(u32),
@@ -77,8 +76,8 @@ const LATER: u64 = 1 << 63;
 #[derive(Debug, Default)]
 pub(crate) struct Events {
     heap: BinaryHeap<Reverse<u128>>,
-    /// The top of the heap was taken; the next one that is set replaces it, which saves half of the work of taking
-    /// it out and pushing: most events set another one.
+    /// The top of the heap was taken, and the next event that is set replaces it. This saves half of the work of a pop
+    /// and a push, because most events set another one.
     taken: bool,
     order: u64,
     popped: u64,

@@ -1,11 +1,16 @@
-//! What a receiving host joins before its TCP sees it: generic receive offload.
+//! Generic receive offload: the host joins packets before its TCP sees them.
 //!
-//! Linux `tcp_gro_receive()`, `skb_gro_receive()`, `dev_gro_receive()`: wire packets that one poll of the card finds,
-//! here those of one instant on one way of a link, become one segment while each continues the one before with the same
-//! header. Captures show the wire, as before; a pure ACK, a packet with another flag and one that fits nowhere pass by.
+//! Linux `tcp_gro_receive()`, `skb_gro_receive()`, `dev_gro_receive()`. One poll of the card joins
+//! packets that continue each other with the same header; here a poll is one instant on one
+//! direction of a link. Captures still show the packets of the wire. A pure ACK, a packet with
+//! another flag and one that fits nowhere are not joined.
 //!
-//! Left out: packets that the host only forwards, the limit of eight flows that one bucket of the card's table holds, the hash that orders flows at the end of
-//! a poll (here it is the order in which they began), the identification of IP.
+//! Left out:
+//!
+//! - packets that the host only forwards
+//! - the limit of eight flows in one bucket of the card's table
+//! - the hash that orders flows at the end of a poll (here: the order in which they began)
+//! - the identification of IP
 
 use tcplab_tcp::{Caqm, Segment};
 use tcplab_wire::{CaqmUnits, TcpFlags};

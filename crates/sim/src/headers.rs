@@ -259,7 +259,7 @@ mod tests {
         Addr { host, port }
     }
 
-    /// Each header and the payload sum up to nothing, whatever the size.
+    /// The sum over each header and the payload is zero, at any size.
     #[test]
     fn checksums_are_right() {
         for (ip, header) in [(Ip::V4, 20), (Ip::V6, 40)] {

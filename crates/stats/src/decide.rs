@@ -127,8 +127,8 @@ fn open(row: &Change, next: f64, rules: &Rules) -> Decision {
     }
 }
 
-/// Runs a side, at most the most that are sensible, with which a table of so many rows finds a change of `find_percent` here.
-/// By the noise alone: whoever ends there favours no verdict, as who ends at a change that looks large would.
+/// Runs a side, up to `rules.most_runs`, with which a table of so many rows detects a change of `find_percent`.
+/// Depends only on the noise: to stop by the noise favours no verdict, but to stop at a change that looks large does.
 pub fn enough(row: &Change, rows: usize, rules: &Rules) -> u32 {
     if !row.is_relative || row.se <= 0.0 {
         return row.runs as u32;

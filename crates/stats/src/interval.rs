@@ -1,13 +1,14 @@
 //! From replicates to an interval and a p-value.
 //!
-//! The bootstrap-t: what is drawn is t = (log ratio - its true value) / standard error, each
-//! replicate's with its own standard error, so skewed and heavy-tailed sums widen the interval on the
-//! side where they must. Where few groups bear the sum, though, replicates mostly leave those groups out
-//! and make the other side too short (paired arms without a difference and Pareto latencies of alpha 1.2
-//! "differed" in 25 % of experiments at 5 %). So no side is shorter than that of Student's t, with
-//! as many degrees of freedom as the groups that bear the variance allow: self-normalised sums of
-//! heavy-tailed differences are less often far out than t. The p-value is the level at which the interval just reaches 0; where
-//! fewer than [`EDGE`] replicates lie further out, a normal tail continues the draws.
+//! The bootstrap-t draws t = (log ratio - its true value) / standard error. Each replicate uses its own standard
+//! error, so skewed and heavy-tailed sums widen the interval on the correct side. If few groups bear the sum, most
+//! replicates leave those groups out and make the other side too short: paired arms without a difference and Pareto
+//! latencies of alpha 1.2 "differed" in 25 % of experiments at 5 %.
+//!
+//! So each side is at least as long as that of Student's t, with the degrees of freedom that the groups bearing the
+//! variance allow: self-normalised sums of heavy-tailed differences are less often far out than t. The p-value is the
+//! level at which the interval just reaches 0. If fewer than [`EDGE`] replicates lie further out, a normal tail
+//! continues the draws.
 
 use tcplab_base::normal;
 

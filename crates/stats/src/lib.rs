@@ -44,8 +44,8 @@ pub struct Difference {
     pub high_percent: f64,
     /// Standard error of `percent`.
     pub se_percent: f64,
-    /// Chance of a difference at least as large when there is none, two-sided. The interval of level
-    /// 1 - p just reaches 0.
+    /// Two-sided chance of a difference at least as large if there is no real difference. The interval of level 1 - p
+    /// just reaches 0.
     pub p: f64,
     /// How many groups the standard error rests on: (sum of their shares of the variance)^2 / sum of
     /// the squares. Below about ten, a few groups decide, and the interval is rough.

@@ -128,10 +128,10 @@ impl Draws {
     }
 }
 
-/// Half an event, for rows with so few that a replicate may have none.
+/// Adds half an event to rows with so few events that a replicate may have no event.
 ///
-/// Haldane's correction: log((n + 1/2) / (m + 1/2)) has no infinite values and little bias, and
-/// 1 / (n + 1/2) is its variance for counts. The event's size is the mean of groups that have any.
+/// Haldane's correction: log((n + 1/2) / (m + 1/2)) has no infinite values and little bias, and 1 / (n + 1/2) is its
+/// variance for counts. The event's size is the mean over groups with events.
 fn half_event(a: &Arm, b: &Arm) -> f64 {
     const PLENTY: usize = 30;
     match a.busy.min(b.busy) < PLENTY {

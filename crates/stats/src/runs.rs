@@ -1,12 +1,12 @@
 //! The difference between a few runs before and a few runs after: 2 to some dozens a side.
 //!
-//! Where runs come in pairs (interleaved, ABBA), each pair gives one difference and Student's t is taken over them:
-//! what drifts slowly touches both runs of a pair alike. Without pairs it is Welch's t, with a standard error
-//! that is widened by what neighbouring runs have in common (autocorrelation at lag 1): runs that follow each other
-//! on a busy machine are not independent, and two blocks of them differ more than their spread says.
+//! Paired runs (interleaved, ABBA): each pair gives one difference, and Student's t is taken over them, because slow
+//! drift affects both runs of a pair alike. Unpaired runs: Welch's t, with a standard error widened by the
+//! autocorrelation of neighbouring runs (lag 1). Consecutive runs on a busy machine are not independent, and two
+//! blocks of them differ more than their spread suggests.
 //!
-//! p is t's, and never less than the share of relabellings that lie as far out (Fisher's permutations), where these are
-//! enough to tell: an outlier or a skewed row must not be believed because t assumes a normal distribution.
+//! p is t's, but at least the share of relabellings that lie as far out (Fisher's permutations), if there are enough
+//! of them. t assumes a normal distribution, so outliers and skewed rows would otherwise be believed.
 
 use crate::relabel::{signs, splits};
 use crate::t::{t_of, t_two_sided};
@@ -56,7 +56,7 @@ pub struct Change {
     pub high: f64,
     /// Its standard error.
     pub se: f64,
-    /// Chance of a change at least as large when there is none, two-sided.
+    /// Two-sided chance of a change at least as large if there is no real change.
     pub p: f64,
     /// Degrees of freedom of the standard error.
     pub free: f64,

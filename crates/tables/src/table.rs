@@ -55,7 +55,7 @@ impl Table {
             }
             self.batches.push(Batch { columns, rows: 0 });
         }
-        // There is one: it was pushed above if there was none.
+        // Never empty: the branch above has pushed one if needed.
         let last = self.batches.len() - 1;
         &mut self.batches[last]
     }

@@ -1,9 +1,9 @@
-//! What getsockopt(TCP_INFO) says of a connection: Linux 6.1's `struct tcp_info` by the kernel's names, in the
-//! structure's order and units (`tcp_get_info()`).
+//! getsockopt(TCP_INFO): Linux 6.1's `struct tcp_info` by the kernel's names, in the structure's order and units
+//! (`tcp_get_info()`).
 //!
-//! Times ending in `rtt`, `rto`, `ato`, `rttvar`, `_limited` and `busy_time` are microseconds, those beginning with
-//! `last_` milliseconds, windows and `bytes` are bytes, rates bytes a second, the rest packets. A number beyond
-//! `i64::MAX` (no pacing limit) is `i64::MAX`.
+//! Units: microseconds for names that end in `rtt`, `rto`, `ato`, `rttvar` and `_limited`, and for `busy_time`;
+//! milliseconds for names that begin with `last_`. Windows and `bytes` are bytes, rates bytes a second, other fields
+//! packets. A number beyond `i64::MAX` (no pacing limit) is `i64::MAX`.
 
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, State};

@@ -88,8 +88,8 @@ impl Clock {
         )
     }
 
-    /// When a timer fires that is set in the jiffy `jiffy` to expire at the jiffy `expires`, and the level of the wheel
-    /// in which it waits; `ran`: timers ran in this jiffy, and the wheel's own clock stands at the next one.
+    /// When a timer set in jiffy `jiffy` to expire at jiffy `expires` fires, and its level in the timer wheel. `ran`:
+    /// timers have run in this jiffy, so the wheel's clock stands at the next one.
     #[inline]
     pub(crate) fn fires(&self, jiffy: u64, expires: u64, ran: bool) -> (Instant, u32) {
         let (tick, level) = wheel(jiffy + u64::from(ran), expires);

@@ -268,7 +268,7 @@ impl SendQueue {
         (self.place(id) > 0).then(|| Id(id.0.wrapping_sub(1)))
     }
 
-    /// Number of sent segments before `id`; all of them when it is none of these.
+    /// Number of sent segments before `id`; all sent segments for [`Id::NONE`].
     pub(crate) fn sent_before(&self, id: Id) -> u32 {
         match id == Id::NONE {
             true => self.sent,

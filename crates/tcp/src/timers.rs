@@ -121,8 +121,8 @@ pub(crate) struct Timers {
     /// `icsk_timeout`: the jiffy that was asked for; the wheel fires at `rexmit_at`, not before it.
     pub(crate) timeout: u64,
     pub(crate) rexmit_at: Instant,
-    /// Where Linux's timer stands in the wheel, armed or not: clearing it leaves it there, and setting it for the
-    /// same jiffy again does not move it.
+    /// The position of Linux's timer in the wheel, armed or not: clearing the timer leaves it in the wheel, and
+    /// setting it to the same jiffy again does not move it.
     wheel_at: Instant,
     /// Their places among those that fire at the same tick ([`Place::order`]).
     wheel_order: u32,

@@ -57,8 +57,8 @@ pub(crate) fn step<'a>(walk: &mut Walk<'a>, rest: Rest<'a>) -> Step<'a> {
     Ok((Layer::Protocol(h[9]), payload))
 }
 
-/// A fragment is no packet. Only when the capture cut the first one, so that nobody can put the packet together again,
-/// its header is read: that is what Wireshark does, and counts must agree with it.
+/// A fragment is not a whole packet, so its header is not read. Exception: if the capture cut the first fragment, the
+/// packet cannot be reassembled; Wireshark then reads the header, and our counts must match.
 #[cold]
 fn meet_fragment<'a>(
     walk: &mut Walk<'a>,

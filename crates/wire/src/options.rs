@@ -2,8 +2,9 @@
 
 use tcplab_base::Seq;
 
-/// Up to four SACK blocks (RFC 2018 3), in the order of the option; a SYN, which has none, keeps its Fast Open cookie
-/// here ([`TcpOptions::fast_open`]), so that it makes no other segment larger.
+/// Up to four SACK blocks (RFC 2018 3), in the order of the option. A SYN has no SACK blocks and
+/// keeps its Fast Open cookie here ([`TcpOptions::fast_open`]), which saves memory in all other
+/// segments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SackBlocks {
     blocks: [(Seq, Seq); 4],
@@ -33,7 +34,7 @@ impl FastOpen {
         }
     }
 
-    /// A cookie of 4 to 16 bytes, an even number (RFC 7413 4.1.1); none: it is no such one.
+    /// A cookie of 4 to 16 bytes, of even length (RFC 7413 4.1.1); `None` for other lengths.
     pub fn cookie(cookie: &[u8], experimental: bool) -> Option<Self> {
         if !(4..=16).contains(&cookie.len()) || cookie.len() % 2 == 1 {
             return None;
@@ -87,7 +88,7 @@ impl SackBlocks {
         self.blocks.get(..usize::from(self.len)).unwrap_or_default()
     }
 
-    /// Whether there is none.
+    /// Whether there are no SACK blocks.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -286,7 +287,7 @@ impl TcpOptions {
         self.sack.put_cookie(option.as_ref());
     }
 
-    /// Bytes of the Fast Open option in a header, padded; 0: there is none.
+    /// Bytes of the Fast Open option in a header, padded; 0 without the option.
     #[inline]
     pub fn fast_open_len(&self) -> u32 {
         match self.sack.cookie {

@@ -16,7 +16,7 @@ const MAX_PACKETS: usize = 256;
 const MAX_PIECES: usize = 1024;
 /// Bytes of one packet.
 const MAX_BYTES: u32 = 65_535;
-/// Bytes of the pieces of one packet: all of it, were no byte sent twice.
+/// Limit on the held bytes of one packet: the size of a whole packet without overlaps.
 const MAX_HELD: usize = MAX_BYTES as usize;
 /// Packets inside packets, each of them fragmented.
 const MAX_DEPTH: usize = 4;

@@ -1,8 +1,9 @@
-//! ICMP errors about TCP segments as a host takes them: a right sum, and enough of what was sent to know whose it was (RFC 792,
-//! RFC 4443; Linux `icmp_rcv()`, `icmp_unreach()`, `icmp_socket_deliver()`, `icmpv6_rcv()`, `icmpv6_notify()`).
+//! ICMP errors about TCP segments, accepted as a host accepts them: a correct sum, and enough of the quoted segment to
+//! identify its connection (RFC 792, RFC 4443; Linux `icmp_rcv()`, `icmp_unreach()`, `icmp_socket_deliver()`,
+//! `icmpv6_rcv()`, `icmpv6_notify()`).
 //!
-//! What a message means for a connection is not said here. Left out: all other messages, redirects, and extension headers in what
-//! ICMPv6 quotes.
+//! The meaning of a message for the connection is decided elsewhere. Left out: all other messages, redirects, and
+//! extension headers in packets that ICMPv6 quotes.
 
 use std::net::IpAddr;
 

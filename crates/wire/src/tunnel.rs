@@ -1,5 +1,8 @@
-//! Tunnels inside IP: 6in4 and 4in6 (RFC 4213, RFC 2473), IPIP (RFC 2003), GRE (RFC 2784, RFC 2890) with
-//! IP, Ethernet (also ERSPAN), PPP (RFC 2637) or 802.11 (Aruba) inside, EtherIP (RFC 3378), MPLS in IP (RFC 4023).
+//! Tunnels inside IP:
+//!
+//! - 6in4 and 4in6 (RFC 4213, RFC 2473), IPIP (RFC 2003), MPLS in IP (RFC 4023)
+//! - GRE (RFC 2784, RFC 2890) with IP, Ethernet (also ERSPAN), PPP (RFC 2637) or 802.11 (Aruba) inside
+//! - EtherIP (RFC 3378)
 
 use crate::NotTcp;
 use crate::frame::{Config, Layer, Step};

@@ -1,6 +1,13 @@
-//! Tunnels over UDP, known by their registered port on either side: VXLAN (RFC 7348) and its generic form, Geneve
-//! (RFC 8926), GTP-U (3GPP TS 29.281), Teredo (RFC 4380), L2TP (RFC 2661), MPLS over UDP (RFC 7510), GRE over UDP
-//! (RFC 8086), AYIYA (draft-massar-v6ops-ayiya).
+//! Tunnels over UDP, recognised by the registered port of either side:
+//!
+//! - VXLAN (RFC 7348) and its generic form (VXLAN-GPE)
+//! - Geneve (RFC 8926)
+//! - GTP-U (3GPP TS 29.281)
+//! - Teredo (RFC 4380)
+//! - L2TP (RFC 2661)
+//! - MPLS over UDP (RFC 7510)
+//! - GRE over UDP (RFC 8086)
+//! - AYIYA (draft-massar-v6ops-ayiya)
 
 use crate::NotTcp;
 use crate::frame::{Layer, Step};

@@ -50,7 +50,7 @@ export interface Spec {
   y: Axis;
   /** The y axis once more on the right side, in another unit: its values are those of `y` times `factor`. */
   right?: { axis: Axis; factor: number };
-  /** Room for such an axis though there is none: charts above each other have one width. */
+  /** Keeps the room of a right axis without drawing one, so that charts above each other have one width. */
   gutter?: boolean;
   /** A logarithmic axis has ticks between the powers of ten, where these are few. */
   fine?: boolean;

@@ -17,7 +17,7 @@ function picture(kind: string, width: number, label: string, parts: SVGElement[]
 const line = (kind: string, x1: number, y1: number, x2: number, y2: number): SVGElement =>
   svg('line', { class: kind, x1, y1, x2, y2 });
 
-/** The runs of both arms on one axis, from the smallest to the largest; null: there are none. */
+/** The runs of both arms on one axis, from the smallest to the largest; null without runs. */
 export function runs(row: CompareRow): SVGElement | null {
   const all = row.arms.flatMap((arm) => arm.runs.map(([value]) => value));
   const [low, high] = [Math.min(...all), Math.max(...all)];

@@ -101,7 +101,7 @@ export interface Statistics {
   most: number;
 }
 
-/** Of the bins that lie between two times; null: there is none. */
+/** Statistics of the bins between two times; null when no bin lies there. */
 export function statistics(of: Curve, from: number, to: number): Statistics | null {
   const [first, end] = binsIn(of, from, to);
   let [n, sum, least, most] = [0, 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];

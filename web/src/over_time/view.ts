@@ -1,5 +1,5 @@
-// What points did over time: what is chosen (a way of a link, what the lines are, one value of each other axis), and
-// the charts of it.
+// Charts over time: the selection (a link direction, the kind of lines, one value of each other
+// axis) and its charts.
 
 import type { Axis, MatrixPage } from '../data/matrix';
 import type { OverTime, PointLines } from '../data/over_time';

@@ -48,7 +48,7 @@ export function notChecked(capture: Capture, open: boolean): HTMLElement | null 
   );
 }
 
-/** Trouble that no finding explains; `null` when there is none. */
+/** Trouble that no finding explains; `null` without such trouble. */
 export function notExplained(capture: Capture): HTMLElement | null {
   if (capture.unexplained.length === 0) return null;
   const list = h('ul', {}, ...capture.unexplained.map((text) => h('li', {}, text)));

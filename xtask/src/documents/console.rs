@@ -1,9 +1,9 @@
-//! Blocks of commands that are run, and what they print.
+//! Runs blocks of commands and compares their output.
 //!
-//! In a block `console` a line `$ command` is run by bash in a folder of its own, in which the repository's files can
-//! be seen, with tcplab in PATH. The lines below it, up to the next command, are what it must print on standard output;
-//! a line `...` stands for any lines; no lines mean that only the exit code counts. It must be 0, or N when the command
-//! ends in `  # exit code N`.
+//! In a `console` block, bash runs each line `$ command` in a separate folder, where the
+//! repository's files can be seen and tcplab is in PATH. The lines below it, up to the next
+//! command, are the expected standard output. A line `...` stands for any lines. Without lines only
+//! the exit code counts. It must be 0, or N when the command ends in `  # exit code N`.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -14,7 +14,7 @@ pub struct Found {
     pub compared: usize,
     /// Points of an experiment that were run.
     pub points: usize,
-    /// It was read, and nothing can be run of it.
+    /// It was read, and contains no runnable example.
     pub read: bool,
     /// Why it was not run.
     pub not_run: Option<String>,

@@ -52,9 +52,9 @@ pub struct Usage<'a> {
 }
 
 impl Usage<'_> {
-    /// What is wrong with the commands of ours in a line of shell; and how many there are.
+    /// The errors in the tcplab commands of a line of shell, and the number of commands.
     ///
-    /// Of a command in a text (`is_whole` is false) what it needs may be missing: `tcplab analyze --json`.
+    /// A command in running text (`is_whole` is false) may lack required parts: `tcplab analyze --json`.
     pub fn line(&self, line: &str, is_whole: bool) -> Result<(usize, Vec<String>)> {
         let line = line.trim_start_matches(['$', '#', ' ']);
         let (mut count, mut wrong) = (0, Vec::new());

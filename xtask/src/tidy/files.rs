@@ -1,6 +1,6 @@
-//! Rules: a file of code says at its head what it is and has at most 800 lines; text ends with a newline and has no CR,
-//! no blanks at the end of a line and no tabs in Rust; no file is larger than 1 MiB; a capture that ships is named in the
-//! README beside it, which says how it was made.
+//! Rules for files. A file of code has a head that describes it, and at most 800 lines. Text ends
+//! with a newline and has no CR, no trailing blanks, and in Rust no tabs. No file is larger than 1
+//! MiB. The README beside a shipped capture names it and says how it was made.
 
 use super::tree::{File, Kind, Tree};
 use super::{Failures, failure};

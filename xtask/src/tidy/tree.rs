@@ -223,7 +223,7 @@ fn walk(root: &Path, folder: &str, files: &mut Vec<File>) -> Result<()> {
     Ok(())
 }
 
-/// The words in `.git/info/tidy-words`; none when there is no such file, or no git.
+/// The words in `.git/info/tidy-words`; empty without the file or without git.
 fn local_words(root: &Path) -> Vec<String> {
     let git = Command::new("git")
         .args(["rev-parse", "--git-common-dir"])

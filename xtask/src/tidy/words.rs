@@ -1,9 +1,9 @@
-//! Rules: words that no line may have.
+//! Rules: words that are forbidden in code.
 //!
-//! L0 to L3 have no input or output, threads, clock, randomness of the operating system, globals, or maps whose order changes
-//! from run to run; their tests may open files, and may not read the clock either. (clippy.toml forbids the clock once more,
-//! by type; `unsafe` is forbidden by the workspace's lints.) Product code does not unwrap. Nothing is left for later in code,
-//! and no file has names that mean something on one machine only.
+//! L0 to L3 have no input or output, threads, clock, randomness of the operating system, globals, or maps with an
+//! unpredictable order. Their tests may open files, but not read the clock. (clippy.toml also forbids the clock, by
+//! type; the workspace's lints forbid `unsafe`.) Product code does not unwrap. Code has no marks of unfinished work,
+//! and files contain no names that mean something on one machine only.
 
 use super::tree::{File, Kind, Tree};
 use super::{Failures, failure, layers};

@@ -1,8 +1,8 @@
 //! TCP conversations that no sane pair of hosts would have, from a seed.
 //!
-//! They reach the corners of Wireshark's rules: loss before and after the capture, reordering,
-//! ports used again from either side, zero windows, keep-alives, numbers that wrap or are 0,
-//! handshakes of which only a half was captured, wrong SYN-ACKs, resets, missing window scaling.
+//! They exercise corner cases of Wireshark's rules: loss before and after the capture, reordering, ports reused by
+//! either side, zero windows, keep-alives, numbers that wrap or are 0, half-captured handshakes, wrong SYN-ACKs,
+//! resets, missing window scaling.
 
 use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

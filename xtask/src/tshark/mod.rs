@@ -150,7 +150,7 @@ fn compare_file(path: &Path, places: &Places<'_>) -> anyhow::Result<Comparison> 
     ))
 }
 
-/// Adds `path`, or every capture below it, in the order of their names. A missing folder has none.
+/// Adds `path`, or every capture below it, in the order of their names. A missing folder adds no files.
 fn search(path: &Path, files: &mut Vec<PathBuf>) {
     if path.is_file() {
         files.push(path.to_path_buf());

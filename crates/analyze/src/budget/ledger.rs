@@ -106,7 +106,7 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// Of so much time nothing is known.
+    /// An account whose whole time is unknown.
     pub(crate) fn unknown(us: u64) -> Self {
         let span = Span {
             from_us: 0,

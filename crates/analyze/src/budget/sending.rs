@@ -18,7 +18,7 @@ const SHORT_US: u64 = 250;
 /// microseconds.
 const LOOKS: u64 = 4;
 const LOOK_US: u64 = 1_000;
-/// A gap of this part of a round trip is a pause of its own, not the pace of a stream.
+/// Longer gaps are not judged before the sender's distance is known, microseconds.
 const LONG: u64 = 8;
 /// Longer gaps are not judged while nobody knows how far away the sender is, microseconds.
 const UNPLACED_US: u64 = 5_000;
@@ -31,8 +31,8 @@ const PROBE_WAITS_US: u64 = 100_000;
 const LONGEST_HOLD_US: u64 = 220_000;
 /// No queue is longer, microseconds: its sender would have sent again (RFC 6298).
 const LONGEST_QUEUE_US: u64 = 10_000_000;
-/// A flight that stays the same for so many round trips, though nothing was lost, is held by the send buffer: a
-/// congestion window that is used grows by 5 % or more in each (Linux `bictcp_update()`, before the first loss).
+/// Round trips after which a constant flight means that the send buffer limits it: without losses, a congestion window
+/// in use grows by 5 % or more in each round trip (Linux `bictcp_update()`, before the first loss).
 const PLATEAU: u32 = 6;
 
 /// One sender.

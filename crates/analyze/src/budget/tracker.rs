@@ -89,7 +89,7 @@ impl Tracker {
         }
     }
 
-    /// Whether the next packet of this side, whatever it is, tells something.
+    /// Whether the next packet of this side matters, of any kind.
     #[inline]
     pub(crate) fn listens(&self, dir: usize) -> bool {
         self.opening || self.fin.is_some() || self.sides[1 - dir].listens()

@@ -28,7 +28,7 @@ const MIN_HEADER: usize = 20;
 pub struct Compat {
     a: Flow,
     b: Flow,
-    /// Time of the last SYN without ACK; 0 when there was none (or when it really is 0).
+    /// Time of the last SYN without ACK; 0 before the first one, or when its time really is 0.
     syn_time_ns: i64,
     /// From that SYN to the first packet with ACK and without SYN, of either side; 0 as above.
     first_rtt_ns: i64,
@@ -48,13 +48,13 @@ impl Compat {
         }
     }
 
-    /// Whether `p` belongs to a new stream although its addresses and ports are those of this
-    /// one: a SYN without ACK whose sequence number is not the one this direction began with.
+    /// Whether `p` starts a new stream on the same addresses and ports: a SYN without ACK whose sequence number
+    /// differs from this direction's first.
     ///
-    /// Wireshark starts a stream when no conversation of the address and port pairs exists, or when
-    /// this holds for the youngest one that does. FIN and RST end no stream, nor does a pause.
-    /// Direction a is the sender with the higher address, then the higher port; any fixed order
-    /// does as well. When addresses and ports are both equal, every packet has the same direction.
+    /// Wireshark starts a stream when no conversation of the address and port pairs exists, or when the youngest
+    /// conversation meets this condition. FIN, RST and pauses do not end a stream. Direction a is the sender with the
+    /// higher address, then the higher port; any other fixed order would do. When addresses and ports are both equal,
+    /// every packet has the same direction.
     #[inline]
     pub fn reuses(&self, from_a: bool, p: &TcpPacket) -> bool {
         if !p.flags.has(TcpFlags::SYN) || p.flags.has(TcpFlags::ACK) {

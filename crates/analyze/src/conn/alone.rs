@@ -1,8 +1,8 @@
-//! Waits of data that was ACKed while hardly anything else was in flight: of requests and answers.
+//! How long data waited for an ACK while little else was in flight, as with requests and answers.
 //!
-//! Such an ACK may be held back, for the next message to carry it or until a timer fires. Linux and Windows hold it for
-//! [`HELD_US`] at most (Linux: `TCP_DELACK_MAX`; RFC 9293 3.8.6.3 allows less than 0.5 s), whatever the program does:
-//! what it came later than that, the path took.
+//! The receiver may hold such an ACK until a timer fires or its next message carries the ACK. Linux
+//! and Windows hold it for [`HELD_US`] at most (Linux: `TCP_DELACK_MAX`; RFC 9293 3.8.6.3 allows
+//! less than 0.5 s), regardless of the program. Any longer wait was spent on the path.
 
 use tcplab_base::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use super::moment::Moment;
 
 /// The longest that an ACK is held back.
 pub(crate) const HELD_US: u32 = 200_000;
-/// What the clocks, a tick of the timer and jitter make of it at most; on a long path a round trip of it.
+/// Margin for the error of the clocks, a timer tick and jitter; on a long path one round trip.
 const BLUR_US: u32 = 20_000;
 /// So many in a row, each sent after the ACK of the one before.
 const ROW: u32 = 3;

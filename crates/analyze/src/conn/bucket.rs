@@ -1,8 +1,9 @@
-//! Does a token bucket explain what was lost (RFC 2697, RFC 2475 2.3.3.3)?
+//! Tests whether a token bucket explains the losses (RFC 2697, RFC 2475 2.3.3.3).
 //!
-//! A bucket of `burst` bytes fills at `rate`. How far it is empty goes up with each byte that passes and down with time,
-//! to zero at least: every packet that is lost found that level at `burst`, and none that passed left it higher. A queue
-//! of `burst` bytes in front of a link of that rate drops the same packets; only the waits tell the two apart.
+//! A bucket of `burst` bytes fills at `rate`. Its empty part grows with each byte that passes and shrinks with time,
+//! down to zero. A bucket explains the losses when the empty part was at `burst` at every lost packet and never
+//! exceeded `burst` after a packet that passed. A queue of `burst` bytes in front of a link of that rate drops the
+//! same packets; only the waits distinguish the two.
 
 use super::events::Events;
 

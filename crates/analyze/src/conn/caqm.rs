@@ -19,7 +19,7 @@ pub(crate) struct Tags {
     /// Packets with a tag, those too that were captured twice or that an ICMP error quotes.
     pub packets: u32,
     pub seen: CaqmTags,
-    /// What the requests are worth to whoever gets them as they passed here, bytes of window.
+    /// Window that the requests are worth to the side that gets them, as they passed the capture point; bytes.
     pub worth: i64,
     /// The same when the other side last told what it got.
     pub worth_told: i64,
@@ -27,7 +27,7 @@ pub(crate) struct Tags {
     pub boldest: u64,
     /// Hint of the last feedback: 255 says that more may wait.
     pub last_hint: u8,
-    /// Frame numbers of the first of each kind, 0: there is none.
+    /// Frame numbers of the first packet of each kind; 0 without one.
     pub first: First,
 }
 

@@ -1,8 +1,8 @@
-//! Packets that come twice: captured twice, or doubled by the network. A DSACK tells which (RFC 2883).
+//! Packets seen twice: captured twice, or duplicated by the network. A DSACK tells which (RFC 2883).
 //!
-//! A copy that follows at once repeats all fields of the packet before. One that comes a moment later shows by what its
-//! sender counts, the IP identification (RFC 6864) and the time stamp: it left no later than the newest data that was seen,
-//! so no timer sent it, and nobody had asked for it. Where it has neither, the time alone has to show that.
+//! An immediate copy repeats all fields of the previous packet. A later copy is known by its IP identification (RFC
+//! 6864) and time stamp: it left no later than the newest data seen, so neither a timer nor a request caused it.
+//! Without these fields, only the time between the two shows it.
 
 use tcplab_base::{Duration, Instant, Seq};
 use tcplab_wire::{TcpFlags, TcpPacket};
@@ -49,9 +49,9 @@ fn came_later(tx: &Dir, p: &TcpPacket, now: Instant) -> bool {
     (was_there && soon && left_before(tx, p, now)) || came_at_once(tx, p, now)
 }
 
-/// It repeats what passed a moment ago, and nothing of it is newer: a card cut a large segment, which was captured before and
-/// after the cut, or the capture has it twice. Behind a path that stood still a retransmission follows as closely; its time
-/// stamp tells, or the time that the path stood still.
+/// Whether the packet repeats one that passed a moment ago and contains nothing newer. Either a card cut a large
+/// segment that was captured before and after the cut, or the capture has the packet twice. After a stall of the path
+/// a retransmission can follow as closely; its time stamp shows it, or else the length of the stall.
 fn came_at_once(tx: &Dir, p: &TcpPacket, now: Instant) -> bool {
     let newest = tx.clock.newest();
     let newer = match p.options.timestamps {

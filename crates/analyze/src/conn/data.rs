@@ -19,7 +19,7 @@ use crate::trace::SegmentKind;
 
 /// A sequence number further away than this belongs to something else.
 pub(super) const SANE: u32 = 1 << 30;
-/// What comes so soon after its hole showed was not sent again, whatever the round trip is.
+/// A segment that arrives this soon after its hole appeared is reordered, not retransmitted, at any round trip.
 const SURELY_LATE: Duration = Duration::from_millis(5);
 /// Two IP identifications this close come from one counter (RFC 6864).
 pub(super) const NEAR_IDS: i16 = 1000;
@@ -27,8 +27,8 @@ pub(super) const NEAR_IDS: i16 = 1000;
 /// Payload of a full Ethernet frame (RFC 894, RFC 9293 3.7.1).
 const ETHERNET: u32 = 1460;
 
-/// Who tries again after a RST does so sooner (Windows: after 500 ms); who had no answer tries 1 s after its SYN
-/// (RFC 6298 2.1), which is a little less after the RST passed.
+/// After a RST a client retries sooner (Windows: after 500 ms). Without an answer it retries 1 s after its SYN (RFC
+/// 6298 2.1), which is a little less after the RST passed.
 const ANSWERED: Duration = Duration::from_millis(800);
 
 /// Few round trips are longer.
@@ -177,7 +177,7 @@ fn probe(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> Option<SegmentKin
         }
         return Some(SegmentKind::ZeroWindowProbe);
     }
-    // Without the peer's packets nobody knows what is ACKed.
+    // Without the peer's packets the ACKed data are unknown.
     let idle = p.seq + 1 == tx.una && tx.flight.is_empty();
     let alone = rx.packets == 0 && p.payload_len == 0;
     if p.seq + 1 == tx.nxt && (idle || alone) && tx.nxt_rel > 0 {

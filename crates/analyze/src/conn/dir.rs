@@ -307,9 +307,10 @@ pub(crate) fn mark(p: &TcpPacket) -> u64 {
     }
 }
 
-/// Whether `p`, which looks like the packet `gap` before it, is that packet once more. A non-zero IP identification proves
-/// it, unless so late that a timer of a stack that keeps the number may have sent it; without one, only data that repeats sooner than any timer allows, or a SYN (two SYN-ACKs may: one by the timer, one
-/// for a SYN).
+/// Whether `p` is a second capture of the packet `gap` before it, which looks the same. An equal non-zero IP
+/// identification proves it within 150 ms; later, a stack that keeps the number may have sent `p` from a timer.
+/// Without an identification, only data or a SYN within 100 µs counts. Two SYN-ACKs need `doubled`: the second may
+/// come from a timer or answer a second SYN.
 pub(crate) fn repeats(p: &TcpPacket, gap: Duration, doubled: bool) -> bool {
     let opens = p.flags.0 & (TcpFlags::SYN | TcpFlags::ACK) == TcpFlags::SYN;
     let close = gap <= Duration::from_micros(100);

@@ -154,7 +154,7 @@ impl Segments {
         }
     }
 
-    /// The list, made of the only segment where there was none.
+    /// The list; builds it from the only segment when it does not exist yet.
     #[inline]
     fn list(&mut self) -> &mut VecDeque<Segment> {
         let only = &mut self.only;

@@ -1,7 +1,7 @@
-//! What ICMP errors said of the packets of one side (RFC 792, RFC 1191, RFC 4443).
+//! ICMP errors about the packets of one side (RFC 792, RFC 1191, RFC 4443).
 //!
-//! An error is taken for one of this connection when it quotes a segment that was sent, as hosts do (RFC 5927 4.1), or when the
-//! capture does not show what this side sent.
+//! An error belongs to this connection if it quotes a segment that was sent, as hosts check (RFC 5927 4.1), or if the
+//! capture does not show this side's packets.
 
 use std::net::IpAddr;
 

@@ -40,8 +40,8 @@ pub(crate) struct Load {
     /// From a segment to its ACK, where nothing else was in flight.
     pub alone: Option<Box<Alone>>,
     tick_ns: u32,
-    /// An ACK's time stamp that waits for its echo on data, when it passed, and how long the last one took: no packet can
-    /// have waited longer than that, whatever a slow clock says.
+    /// An ACK's time stamp whose echo on data is expected, when the ACK passed, and the time that the last echo took.
+    /// No packet waited longer than an echo took, even if a slow clock suggests it.
     probe: u32,
     probe_at: Moment,
     echo_us: Option<u32>,
@@ -108,8 +108,8 @@ impl Heard {
     }
 }
 
-/// How the IP identification of one side's packets went on, and whether a number that is missing took its time: ACKs that
-/// were lost leave their place empty; those that a filter took out of a queue do not.
+/// How the IP identification of one side's packets advanced, and whether a missing number took its time: lost ACKs
+/// leave a gap in time, ACKs dropped from a queue by a filter do not.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ids {
     /// By one, and by more.

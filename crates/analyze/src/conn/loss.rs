@@ -1,11 +1,10 @@
 //! Retransmissions and recovery episodes of one sender.
 //!
-//! Why a segment was sent again is read from what the sender had seen by then: SACK blocks or
-//! duplicate ACKs (RFC 5681 3.2, RFC 6675, RFC 8985: fast), silence of at least a retransmission
-//! timeout (RFC 6298: rto), a repeated last segment after a shorter silence (RFC 8985 7: tlp).
-//! Whether it was needed is read from DSACK (RFC 2883), time stamps (RFC 3522) and ACKs that come
-//! too soon. An episode runs from the first transmission of the first unACKed packet to the ACK
-//! that covers the highest sequence number sent when recovery began.
+//! The cause of a retransmission follows from what the sender had seen by then: SACK blocks or duplicate ACKs (RFC
+//! 5681 3.2, RFC 6675, RFC 8985: fast), silence of at least a retransmission timeout (RFC 6298: rto), a repeated last
+//! segment after a shorter silence (RFC 8985 7: tlp). DSACK (RFC 2883), time stamps (RFC 3522) and ACKs that come too
+//! soon show that it was not needed. An episode runs from the first transmission of the first unACKed packet to the
+//! ACK that covers the highest sequence number sent when recovery began.
 
 use std::collections::VecDeque;
 

@@ -351,8 +351,8 @@ impl Connection {
         (kind, told)
     }
 
-    /// The SYN met what is left of an older connection of the same ports: RFC 5961 4, a challenge
-    /// ACK with that one's numbers, which the client answers with a RST.
+    /// The SYN met the remains of an older connection of the same ports: RFC 5961 4, a challenge ACK with the older
+    /// connection's numbers, which the client answers with a RST.
     fn answers_older_connection(&self, dir: usize, p: &TcpPacket) -> bool {
         let h = &self.handshake;
         let peer = &self.dirs[1 - dir];

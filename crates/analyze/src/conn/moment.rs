@@ -40,7 +40,7 @@ impl Moment {
         first
     }
 
-    /// Becomes `now` if it was none.
+    /// Sets the moment to `now` if it is unset.
     #[inline]
     pub(crate) fn set_first(&mut self, now: Instant) {
         if self.is_none() {

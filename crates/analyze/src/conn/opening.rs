@@ -1,6 +1,9 @@
-//! What went wrong while a connection was opened: SYNs that nobody answered though they passed the server's end,
-//! an end of the handshake that the server did not take (Linux `tcp_v4_syn_recv_sock()` drops it while the accept queue
-//! is full), and answers of an older connection of the same ports (RFC 9293 3.10.7.3, RFC 5961 4).
+//! Failures while a connection opens.
+//!
+//! - SYNs that passed the server's end and got no answer.
+//! - A last ACK of the handshake that the server ignored: Linux `tcp_v4_syn_recv_sock()` drops it
+//!   while the accept queue is full.
+//! - Answers from an older connection of the same ports (RFC 9293 3.10.7.3, RFC 5961 4).
 
 use tcplab_base::{Duration, Instant};
 

@@ -1,5 +1,5 @@
-//! The first RST of a side, and what passes after it: who made it, what it broke, and whether it broke anything
-//! (RFC 9293 3.5.2, RFC 5961 3.2, Linux `tcp_validate_incoming()`).
+//! The first RST of a side, and the packets after it: its sender, the exchange it broke, and whether it broke any (RFC
+//! 9293 3.5.2, RFC 5961 3.2, Linux `tcp_validate_incoming()`).
 
 use tcplab_base::{Duration, Instant, Seq};
 use tcplab_wire::{TcpFlags, TcpPacket};
@@ -29,7 +29,7 @@ pub(crate) struct Reset {
     pub ttl: u8,
     /// TTL of the packets of this side before, if they had one and the same.
     pub usual_ttl: Option<u8>,
-    /// TTL of the packet before; 0: there was none.
+    /// TTL of the previous packet; 0 before the first.
     before_ttl: u8,
     /// This side had sent its FIN, the other side had ACKed it, and sent data a while later.
     pub stale: bool,

@@ -1,8 +1,9 @@
-//! The payload of full segments, where the path carries less than both MSS options allow.
+//! The payload of full segments on a path that carries less than both MSS options allow.
 //!
-//! A router said so (ICMP), the sender found out (`net.ipv4.tcp_mtu_probing`, RFC 4821), or its own interface has the smaller
-//! MTU. A segment that was not pushed has more data behind it, so it is as long as the sender may make it; some of one length
-//! in a row, below what the options allow, are full.
+//! A router reported the smaller MTU by ICMP, the sender probed for it (`net.ipv4.tcp_mtu_probing`,
+//! RFC 4821), or the sender's own interface has it. A segment without PSH has more data behind it,
+//! so the sender made it as long as it could. Several of equal length in a row, shorter than the
+//! options allow, are therefore full.
 
 use tcplab_wire::{TcpFlags, TcpPacket};
 

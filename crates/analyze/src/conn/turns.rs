@@ -1,10 +1,10 @@
-//! Whose turn it is to speak: how long each side let the other one wait for its first byte.
+//! Turns of a conversation: how long each side let the other one wait for its first byte.
 //!
 //! A turn begins with the first data of one side after data of the other. Its wait runs from the last data of the
-//! other side to that byte, at the capture point; `path_us` of it is the way to the speaker and back. What a
-//! retransmission, a hole or data that still waited for its ACK may explain is not counted. A speaker that stops in the
-//! middle, with all of its data ACKed, pauses: that is counted apart. Who spoke last stands in
-//! the connection; the rest is allocated with the first turn.
+//! other side to that byte, at the capture point; `path_us` of it is the way to the speaker and back. Waits that a
+//! retransmission, a hole or unACKed data may explain are not counted. A speaker that stops in the middle, with all of
+//! its data ACKed, pauses: that is counted separately. The connection stores the last speaker; the rest is allocated
+//! with the first turn.
 
 use tcplab_base::{Duration, Instant};
 use tcplab_wire::TcpPacket;
@@ -130,9 +130,9 @@ pub(crate) struct Before {
     pub silence: Option<Duration>,
 }
 
-/// Whether a retransmission timer can have ended such a wait, less the path: after one timeout, or several of which each took
-/// twice as long as the one before (RFC 6298 5.5). Linux's timer is the round trip and 200 ms at least, with a probe before
-/// it or none (RFC 8985 7.2); that of Windows is 300 ms, that of RFC 6298 2.4 a second.
+/// Whether a retransmission timer can have ended a wait of `net_us`, less the path: after one timeout, or several that
+/// each doubled the previous one (RFC 6298 5.5). Linux's timer is at least the round trip plus 200 ms, with or without
+/// a probe before it (RFC 8985 7.2). Windows uses at least 300 ms, RFC 6298 2.4 one second.
 fn may_be_timer(net_us: u32, tx: &Dir, rx: &Dir) -> bool {
     const LEAST_US: [u64; 3] = [200_000, 300_000, 1_000_000];
     /// A tick of a coarse clock, and what round trips vary.

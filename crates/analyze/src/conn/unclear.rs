@@ -1,7 +1,8 @@
-//! What delayed ACKs show, and ACKs of which it is not clear whether the timer held them.
+//! Evidence from delayed ACKs, and ACKs that may or may not have waited for the timer.
 //!
-//! A capture without a handshake knows the path only by answers. When the shortest of them is as long as a timer, it may
-//! be the timer's: such ACKs wait for the end of the connection, which may show a shorter path or prove this one.
+//! Without a handshake, only answers show the path's round trip. If the shortest answer took as long as a timer, the
+//! timer may have caused it. Such ACKs are classified at the end of the connection, which may reveal a shorter path or
+//! confirm this one.
 
 use tcplab_base::Samples;
 

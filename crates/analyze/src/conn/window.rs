@@ -39,8 +39,8 @@ impl ZeroWindow {
     }
 }
 
-/// Whether the scale of the windows that `side` advertises to `peer` is known (RFC 7323 2.2): it holds only when both
-/// SYNs have the option, and a SYN-ACK has it only after a SYN that has it.
+/// Whether the scale of the windows that `side` advertises to `peer` is known (RFC 7323 2.2). A scale applies only if
+/// both SYNs have the option, and a SYN-ACK may have it only if the SYN has it.
 pub(crate) fn scale_known(side: &Dir, peer: &Dir) -> bool {
     let without = |d: &Dir| d.options_seen && d.window_scale.is_none();
     without(side) || without(peer) || (side.window_scale.is_some() && peer.window_scale.is_some())

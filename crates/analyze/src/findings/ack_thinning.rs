@@ -1,9 +1,9 @@
-//! ACKs that were taken out of a queue: an ACK filter (that of CAKE, of cable modems, of satellite links), or a full queue on
-//! a narrow way back.
+//! ACKs that a queue dropped: an ACK filter (CAKE, cable modems, satellite links), or a full queue on a slow return
+//! path.
 //!
-//! Lost ACKs leave their place empty: the time to the next one grows with the numbers that are missing. Where ACKs wait in
-//! line and only one of several is let through, the next one comes after the same time, however many were left out before
-//! it. With several connections in one queue this does not show: `ack_loss` speaks of what is missing then.
+//! Lost ACKs leave gaps in time: the more numbers are missing, the longer the time to the next ACK. An ACK filter
+//! keeps ACKs in a queue and passes one of several, so the next one follows after the same time, regardless of the
+//! number dropped. Several connections in one queue hide this; `ack_loss` then reports the missing ACKs.
 
 use super::ack_loss::Thinned;
 use super::{Detector, Finding, Id, Need, Side};

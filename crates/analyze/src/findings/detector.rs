@@ -109,8 +109,8 @@ pub(crate) struct Side<'a> {
 }
 
 impl Side<'_> {
-    /// Episodes of the sender that ended or not, oldest first; without those that a server caused which did not take
-    /// the connection, and those in which the sender repaired what was too big for the path ([`path_mtu`]).
+    /// Episodes of the sender, ended or not, oldest first. Left out: those caused by a server that did not take the
+    /// connection, and repairs of segments too big for the path ([`path_mtu`]).
     pub(crate) fn episodes(&self) -> &[Record] {
         let all = &*self.episodes;
         let ignored = accept_queue_overflow::episodes_explained(self, all);
@@ -151,7 +151,8 @@ impl Side<'_> {
         }
     }
 
-    /// Whether a finding of this name is handed out, and not only counted: its words cost more than all else of it.
+    /// Whether a finding of this name is reported in words, and not only counted: its words are the most expensive
+    /// part.
     pub(crate) fn is_told(&self, id: Id) -> bool {
         self.limits.has_room(id)
     }

@@ -12,7 +12,7 @@ pub(crate) struct Episodes<'a> {
 }
 
 impl<'a> Episodes<'a> {
-    /// Those of the sender that `which` takes; `None` when there is none.
+    /// The sender's episodes that `which` accepts; `None` without any.
     pub(crate) fn of(side: &'a Side<'_>, which: impl Fn(&Record) -> bool) -> Option<Self> {
         let list: Vec<_> = side.episodes().iter().filter(|r| which(r)).collect();
         let first = *list.first()?;

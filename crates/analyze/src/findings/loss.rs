@@ -185,7 +185,7 @@ pub(crate) fn lost(list: &Episodes<'_>) -> u64 {
 
 fn find(side: &Side<'_>, wanted: Kind) -> Option<Finding> {
     let list = episodes(side)?;
-    // All of it came in the end, and none of it was needed.
+    // Everything arrived in the end, and no repair was needed.
     if lost(&list) == 0 {
         return None;
     }

@@ -1,8 +1,8 @@
-//! Connections of which no detector can say anything: most of them, in a capture of many short ones.
+//! Connections without any finding: most connections in a capture of many short ones.
 //!
-//! Loss, resets, late ACKs, full windows and slow answers all leave a mark in the state of a connection. Where none of these marks
-//! is, and nothing is missing, the detectors are not asked. With debug assertions they are asked all the same, and have
-//! to be silent: a detector that looks at something new shows there.
+//! Loss, resets, late ACKs, full windows and slow answers all leave a mark in the state of a connection. Without these
+//! marks and without missing packets, the detectors are skipped. With debug assertions they run anyway and must stay
+//! silent, which catches a detector that uses a new condition.
 
 use super::{caqm, no_answer, small_mss};
 use crate::conn::{Connection, Dir, Waits};

@@ -1,5 +1,5 @@
-//! The sender sends the same amount in each round trip, far below the receiver's window, and nothing was ever lost: its
-//! send buffer, or a fixed congestion window, is the limit.
+//! The sender sends the same amount in each round trip, far below the receiver's window, without losses: the limit is
+//! its send buffer or a fixed congestion window.
 
 use tcplab_base::Duration;
 

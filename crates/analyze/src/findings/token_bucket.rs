@@ -1,7 +1,7 @@
 //! A token bucket that explains the losses of one connection, or of several that share a path.
 //!
-//! The losses alone do not tell a policer from a queue as long as the bucket: before a queue drops, its packets wait for
-//! all of it. Behind a queue packets come at its rate; a policer lets them pass as they were sent.
+//! Losses alone cannot distinguish a policer from a queue as long as the bucket. Before a queue drops, packets wait
+//! for its full length, and they leave it at its rate. A policer passes packets as they were sent.
 
 use std::net::IpAddr;
 
@@ -21,8 +21,9 @@ const GAPS: f64 = 0.5;
 const LIKE: f64 = 6.0;
 /// So many packets of a connection passed while the others were there.
 const AT_ONCE: usize = 50;
-/// A queue is full when it drops, so some packets wait for all of it; a fit of its length may be wrong by a part of it. The
-/// waits that are known are those of four packets in a row, which a short queue does not hold at its full length.
+/// A queue is full when it drops, so some packets wait for its full length. A measured wait below this share of the
+/// length rules a queue out; the margin covers errors of the fitted length. Waits are those of [`IN_A_ROW`] packets in a
+/// row, and a short queue does not stay full that long, so their bytes are subtracted first.
 const SHORT: f64 = 0.75;
 const SHORT_OF_FEW: f64 = 0.5;
 const IN_A_ROW: f64 = 4.0;

@@ -239,7 +239,8 @@ impl End {
         wait
     }
 
-    /// Ends its direction. In SYN-SENT that would throw away what the SYN took with it: it waits for the connection.
+    /// Ends its direction. In SYN-SENT it waits for the connection, because an end now would discard the data on the
+    /// SYN.
     #[inline(never)]
     fn ends<H: Host>(&mut self, call: &mut Call<'_, H>, how: Ending) -> Option<Wants> {
         if self.has_socket && call.host.is_opening(call.index) {

@@ -151,10 +151,10 @@ pub trait Host {
         false
     }
 
-    /// One datagram; none: there is none.
+    /// One datagram; `None` when the queue is empty.
     ///
     /// # Errors
-    /// Those of recvfrom(2); not EAGAIN.
+    /// Those of recvfrom(2), except EAGAIN.
     fn receive(&mut self, end: usize) -> Result<Option<Message>, Errno>;
 
     /// A step of an end is over: its socket is watched for this from now on. `reported`: an event of the socket led to it.
@@ -173,7 +173,7 @@ pub trait Host {
     /// setsockopt(TCP_QUICKACK).
     fn set_quickack(&mut self, end: usize, value: i32);
 
-    /// What the stack says of an end's ACKs; none: it is no connection.
+    /// The stack's ACK state of an end; `None` if the end is not a connection.
     fn ack_state(&mut self, _end: usize) -> Option<AckState> {
         None
     }
@@ -196,6 +196,6 @@ pub trait Host {
         true
     }
 
-    /// Something that whoever reads the results shall know.
+    /// A warning for the reader of the results.
     fn warn(&mut self, words: String);
 }

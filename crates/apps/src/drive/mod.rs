@@ -1,7 +1,7 @@
-//! The life of a run's applications, once for every stack: they connect, are accepted, step, sleep, give up and close; when
-//! samples are taken, and when the run ends.
+//! The life of a run's applications, the same for every stack: they connect, are accepted, step, sleep, give up and
+//! close. Also decides when samples are taken and when the run ends.
 //!
-//! [`Drive`] does nothing by itself: whoever owns the [`Host`] tells it what became ready and which timer has come.
+//! [`Drive`] is passive: the owner of the [`Host`] reports ready sockets and expired timers to it.
 
 mod end;
 mod host;
@@ -61,7 +61,7 @@ pub struct Drive {
     point: Arc<Point>,
     ends: Vec<End>,
     apps: Vec<Application>,
-    /// The client's port of each flow; 0: it has none yet.
+    /// The client's port of each flow; 0 before it has one.
     ports: Vec<u16>,
     /// Ends that the run waits for.
     pending: usize,

@@ -31,7 +31,7 @@ impl Drive {
         }
     }
 
-    /// Frames of a replay are due; false: the end has none.
+    /// Sends the frames of a replay that are due. False: this end replays nothing.
     #[cold]
     #[inline(never)]
     pub(super) fn replays<H: Host>(&mut self, host: &mut H, index: usize) -> bool {

@@ -201,8 +201,8 @@ pub const NUMBER: Quantity = Quantity {
     max_text: "1000000000",
 };
 
-/// What a rate is that looks like bits a second and is read as bytes a second, as tc(8) reads it: `50mbps` and `50Mbps`;
-/// none: it is no such rate. In words for a person.
+/// Explains a rate such as `50mbps` or `50Mbps`: it looks like bits a second, but tc(8) reads bytes
+/// a second. `None` for other rates.
 pub fn bytes_a_second(text: &str) -> Option<String> {
     let (_, _, unit) = number(text)?;
     let unit = unit.trim().to_ascii_lowercase();

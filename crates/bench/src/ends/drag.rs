@@ -1,8 +1,8 @@
-//! A slowdown that is planted: at the same moments both ends do nothing for a part of the time, as if all of it took longer.
+//! A planted slowdown: both ends pause at the same moments for a part of the time, as if all work took longer.
 //!
-//! At the same moments, by the clock of the machine: of a stream whose ends rest in turns each waits for the other besides, and it loses
-//! more than its part (up to 16 % for 10). Stopping the processes would not do either: the kernel goes on with what lies in
-//! the buffers.
+//! The moments follow the machine's clock. If the ends of a stream paused in turns, each would also wait for the
+//! other, and the stream would lose more than its part (up to 16 % for 10 %). To stop the processes would not work
+//! either: the kernel goes on with the data in the buffers.
 
 use std::hint::spin_loop;
 

@@ -26,7 +26,7 @@ use tcplab_os::clock::monotonic as now;
 /// Beyond its time a run may take so long before its ends are ended.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// How often ends are looked at when they may end, and how often before: whoever looks takes a processor from them.
+/// How often ends are polled when they may end, and before that. Polling takes processor time from the ends.
 const LOOK: Duration = Duration::from_millis(2);
 const LOOK_EARLY: Duration = Duration::from_millis(25);
 

@@ -27,17 +27,17 @@ pub enum Place {
 }
 
 impl Place {
-    /// A network namespace with its loopback device and these sysctls (`net.ipv4.tcp_sack`: `0`). Without root this process
-    /// moves into a user namespace in which it is root: there must be no other thread yet.
+    /// A network namespace with its loopback device and these sysctls (`net.ipv4.tcp_sack`: `0`). Without root this
+    /// process moves into a user namespace in which it is root: there must be no other thread yet.
     ///
     /// # Errors
-    /// What the system refuses; a sysctl that a network namespace has not.
+    /// What the system refuses; a sysctl that does not exist in a network namespace.
     pub fn own(sysctls: &BTreeMap<String, String>) -> Result<Self, EndError> {
         if !geteuid().is_root() {
             new_user(CloneFlags::empty())
                 .tried("this needs root, or user namespaces that are allowed")?;
         }
-        // A thread of its own: whoever enters a namespace stays there.
+        // A separate thread, because a thread that enters a namespace stays there.
         let made = thread::scope(|scope| scope.spawn(|| make(sysctls)).join());
         let made = made.unwrap_or_else(|_| Err(std::io::Error::other("it ended early")).tried(OWN));
         made.map(Self::Own)

@@ -1,8 +1,8 @@
 //! The columns before the packet in tcpdump's text: time of day, dates, seconds, deltas, line numbers, prompts.
 //!
-//! The forms are those of `tcpdump` with no option, `-tt`, `-ttt`, `-tttt`, `-ttttt`, and what people put in front of
-//! them with a script: most often the time since the line before. Which column is which cannot be told from one line,
-//! so the first lines are looked at together.
+//! The forms are those of `tcpdump` with no option, `-tt`, `-ttt`, `-tttt`, `-ttttt`, and columns added in front by
+//! scripts, mostly the time since the previous line. One line does not identify its columns, so the first lines are
+//! examined together.
 
 use tcplab_base::{Duration, Instant};
 

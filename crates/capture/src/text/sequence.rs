@@ -135,8 +135,8 @@ fn begin(line: &Line, from: &mut Direction, to: &mut Direction) {
     };
 }
 
-/// A connection that begins in the middle: large numbers are absolute, and what follows is relative to them
-/// (tcpdump: `seq` itself, and `ack` minus 1); small ones are relative to something that nobody knows.
+/// A connection that begins in the middle. Large numbers are absolute, and later ones are relative to them (tcpdump:
+/// `seq` itself, and `ack` minus 1). Small ones are relative to an unknown number.
 fn guess(line: &Line, from: &mut Direction, to: &mut Direction) {
     let absolute = line.seq.max(line.ack).is_some_and(|n| n >= ABSOLUTE);
     if !absolute {

@@ -12,7 +12,7 @@ const LISTED: usize = 3;
 /// The numbers that were asked for, and the captures that lack them.
 #[derive(Default)]
 pub struct Asked {
-    /// For each number: whether some capture has it, and what to say of those that have not.
+    /// For each number: whether some capture has it, and the messages of the captures that lack it.
     numbers: BTreeMap<u64, (bool, Vec<String>)>,
 }
 

@@ -1,4 +1,4 @@
-//! The loop: records of a capture to the analyser, its answers to whoever wants them.
+//! The loop: passes records of a capture to the analyser, and its output to the caller.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};

@@ -10,7 +10,8 @@ use tcplab_os::say;
 
 use crate::failure::Failure;
 
-/// Longer names of files are none on Linux; the end of a script's path tells more than its begin.
+/// Limits file names: Linux allows 255 bytes. The end of a script's path is kept, because it tells more than the
+/// beginning.
 const NAME_BYTES: usize = 200;
 
 /// A file in `folder` for each case that has packets; the cases learn their file's name.

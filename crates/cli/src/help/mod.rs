@@ -50,7 +50,7 @@ pub fn explain(word: &str, color: Color) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// All that is known of a word: term, finding, key, sysctl, ...; else the page, or the section of a page, of this name.
+/// All entries for a word: term, finding, key, sysctl, ...; otherwise the page or section with this name.
 fn answer(theme: &Theme, word: &str) -> Result<String, Failure> {
     if word.is_empty() || word == ALL {
         return Ok(format!("{}\n{}", glossary::list(theme), pages::list(theme)));

@@ -70,7 +70,7 @@ pub fn run(args: &RunArgs, text: &str, color: Color) -> ExitCode {
     json::finish(POPULATION_SCHEMA, args.json, simulate(args, text, color))
 }
 
-/// The populations that the command line asks for: the file's variants, or the file itself when it has none.
+/// The populations that the command line asks for: the file's variants, or the file itself without variants.
 fn wanted(args: &RunArgs, text: &str) -> Result<Vec<Population>, Failure> {
     let changes = Changes {
         seed: None,

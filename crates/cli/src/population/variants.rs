@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::run::args::RunArgs;
 use crate::{json, screen, terminal};
 
-/// The variants of a file, only these when any are named; none when the file has none.
+/// The variants of a file, or those named in `only`. Empty when the file has no variants.
 pub fn chosen(path: &Path, text: &str, only: &[String]) -> Result<Vec<Population>, Failure> {
     let name = crate::files::name_of(path);
     let mut all = Population::variants(&name, text).map_err(|e| Failure::input(e.to_string()))?;

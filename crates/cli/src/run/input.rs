@@ -162,7 +162,7 @@ impl Input {
         )?)
     }
 
-    /// Refuses stacks that only a user may choose: whoever wrote the file does not decide what runs on a real machine.
+    /// Refuses stacks that only a user may choose: the author of a file must not decide what runs on a real machine.
     fn check_stacks(&self, on: &[String]) -> Result<(), Failure> {
         let chosen = self.stacks.iter().filter(|_| on.is_empty());
         for name in chosen {

@@ -1,5 +1,5 @@
-//! `tcplab stacks --keys`: what each kind of stack honours: the keys of experiments, the sysctls of their hosts and the
-//! words of their qdiscs.
+//! `tcplab stacks --keys`: the keys of experiments, sysctls of hosts and words of qdiscs that each kind of stack
+//! honours.
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -16,7 +16,7 @@ fn arms<'a>(checked: &'a Checked) -> [&'a Arm; 2] {
     [checked.before, checked.after]
 }
 
-/// What the counts add up to; none when one of them is not told.
+/// The sum of the counts; `None` when `passed` or `failed` is unknown.
 fn sum(count: &Count) -> Option<u64> {
     let both = count.passed?.checked_add(count.failed?)?;
     both.checked_add(count.skipped.unwrap_or(0))

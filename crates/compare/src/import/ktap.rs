@@ -81,7 +81,7 @@ struct Level {
     done: Vec<(String, TestResult)>,
 }
 
-/// The level of that indentation, opened when there is none.
+/// The level with this indentation; adds it if missing.
 fn level(levels: &mut Vec<Level>, indent: usize) -> &mut Level {
     let at = levels.iter().position(|level| level.indent == indent);
     let at = at.unwrap_or_else(|| {

@@ -1,7 +1,7 @@
-//! The lengths of IP addresses at the begin of a text. Sequence numbers (`1:1001`, `1001:2001 3001:4001`) are none: an
-//! IPv6 address has `::` or eight groups.
+//! The lengths of IP addresses at the beginning of a text. Sequence numbers (`1:1001`, `1001:2001 3001:4001`) do not
+//! match: an IPv6 address has `::` or eight groups.
 
-/// Bytes of the IPv4 address at the begin; 0: there is none.
+/// Length in bytes of the IPv4 address at the beginning of `bytes`; 0 when there is no address.
 pub fn ipv4(bytes: &[u8]) -> usize {
     let mut at = 0;
     for part in 0..4 {
@@ -19,7 +19,7 @@ pub fn ipv4(bytes: &[u8]) -> usize {
     at
 }
 
-/// Bytes of the IPv6 address at the begin; 0: there is none.
+/// Length in bytes of the IPv6 address at the beginning of `bytes`; 0 when there is no address.
 pub fn ipv6(bytes: &[u8]) -> usize {
     let (before, mut at) = groups(bytes, 8);
     if before == 8 {

@@ -85,7 +85,7 @@ pub(crate) fn compare(
             _ => found.add(key, "kind of header", kind_of(s), kind_of(a)),
         }
     }
-    // Of ICMP messages scripts say less than is in them.
+    // Scripts describe only part of an ICMP message, so its payload is not compared.
     if !actual.is_icmp() && actual.is_dirty {
         found.add(Key::Seq, "payload", "zeros".into(), "other bytes".into());
     }

@@ -74,7 +74,7 @@ impl Packet {
     }
 }
 
-/// The pseudo header (RFC 9293 3.1, RFC 8200 8.1); ICMPv4 has none.
+/// The pseudo header (RFC 9293 3.1, RFC 8200 8.1); empty for ICMPv4.
 pub(super) fn pseudo(ip: Option<&Ip>, number: u8, len: u32) -> Sum {
     let Some(ip) = ip else { return Sum::default() };
     if number == protocol::ICMP {

@@ -177,7 +177,7 @@ impl Packet {
         matches!(self.layers.last(), Some(Layer::Icmp(_)))
     }
 
-    /// Ports of TCP and UDP; 0 where there are none.
+    /// Ports of TCP and UDP; 0 for other protocols.
     pub(crate) fn ports(&self) -> (u16, u16) {
         match self.layers.last() {
             Some(Layer::Tcp(t)) => (t.src, t.dst),
@@ -186,7 +186,7 @@ impl Packet {
         }
     }
 
-    /// Both ends by the innermost IP header; ports are 0 where there are none.
+    /// Both ends by the innermost IP header; ports are 0 for other protocols than TCP and UDP.
     pub(crate) fn ends(&self) -> Option<(SocketAddr, SocketAddr)> {
         let ip = self.ip()?;
         let (src, dst) = self.ports();

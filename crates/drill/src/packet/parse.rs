@@ -172,7 +172,7 @@ impl Packet {
     }
 
     fn read_transport<'a>(&mut self, number: u8, b: &'a [u8]) -> Result<Next<'a>, String> {
-        // RFC 768: a checksum of 0 is none.
+        // RFC 768: a checksum of 0 means that there is no checksum.
         let has_sum = number != protocol::UDP || b.get(6..8) != Some(&[0, 0]);
         let sum = pseudo(self.ip(), number, b.len() as u32).add(b).finish();
         self.has_bad_sum = has_sum && sum != 0;

@@ -111,10 +111,10 @@ fn unquoted(value: &str) -> &str {
     }
 }
 
-/// What stands for each symbol: the script's own definitions, then those of the command line, which win.
+/// The value of each symbol: the script's own definitions, overridden by those of the command line.
 ///
 /// # Errors
-/// A definition that is none.
+/// An invalid definition.
 pub fn values<'a>(
     options: &'a [ScriptOption],
     defines: &'a Defines,

@@ -120,7 +120,7 @@ impl Spec {
     }
 }
 
-/// The text of `f'...'`, given what stands between the quotes. Of formats behind `:` there are `d` and `.Nf`.
+/// The text of `f'...'`; `text` is the part between the quotes. Supported formats after `:` are `d` and `.Nf`.
 pub fn f_string(text: &str, vars: &Vars) -> Result<String, Trouble> {
     let mut out = String::new();
     let mut rest = text;

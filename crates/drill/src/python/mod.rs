@@ -1,9 +1,9 @@
-//! The Python of `%{ }%` blocks, as far as scripts need it: `assert`, assignments, `print` (which shows nothing here),
-//! comparisons that chain, arithmetic with Python's rules, `and or not in`, tuples, `'%d' % x`, f-strings, an `if` on
-//! one line. What is beyond that is said, and never guessed.
+//! The part of Python that `%{ }%` blocks of scripts need: `assert`, assignments, `print` (which
+//! shows nothing here), chained comparisons, arithmetic with Python's rules, `and or not in`,
+//! tuples, `'%d' % x`, f-strings, `if` on one line. Anything else is an error; nothing is guessed.
 //!
-//! In packetdrill all blocks of a script are one Python program: variables live on from block to block, and before
-//! each block the names of the socket's state get their values.
+//! As in packetdrill, all blocks of a script are one Python program: variables keep their values
+//! from block to block. Before each block the names of the socket's state get their current values.
 
 mod eval;
 mod format;
@@ -195,8 +195,8 @@ pub const TCP_INFO_NAMES: &[&str] = &[
     "tcpi_received_ce_bytes",
 ];
 
-/// Runs a block. `names` are the values of the socket's state; empty: there are none, and what earlier blocks had
-/// stays.
+/// Runs a block. `names` are the values of the socket's state. If it is empty, the names keep the values of earlier
+/// blocks.
 ///
 /// # Errors
 /// See [`CodeError`].

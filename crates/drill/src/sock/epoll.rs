@@ -21,7 +21,7 @@ const PRIVATE: u32 = ev::WAKEUP | ev::ONESHOT | ev::ET | ev::EXCLUSIVE;
 #[derive(Debug)]
 struct Item {
     fd: Fd,
-    /// The socket's own number; 0: it is none.
+    /// The serial number of the socket, which tells whether `fd` was reused; 0: not a socket.
     serial: u64,
     event: EpollEvent,
 }

@@ -58,8 +58,8 @@ impl ErrorQueue {
         });
     }
 
-    /// Takes the first; with it, what becomes of the socket's error: none: nothing, or the errno of the next one,
-    /// 0: it is cleared (`sock_dequeue_err_skb()`).
+    /// Takes the first entry, and the change of the socket's error (`sock_dequeue_err_skb()`): `None` leaves it, 0
+    /// clears it, another value is the errno of the next entry.
     pub(super) fn take(&mut self) -> Option<(Entry, Option<u32>)> {
         let entry = self.entries.pop_front()?;
         let is_icmp = |e: &Entry| matches!(e.error.origin, SO_EE_ORIGIN_ICMP | SO_EE_ORIGIN_ICMP6);

@@ -68,7 +68,7 @@ pub(super) struct Socket {
     pub(super) serial: u64,
     pub(super) nonblock: bool,
     pub(super) domain: i32,
-    /// bind(2): port 0 is none.
+    /// Address of bind(2); port 0 means unbound.
     pub(super) bound: Option<Addr>,
     pub(super) woken: Woken,
     pub(super) plain: Plain,

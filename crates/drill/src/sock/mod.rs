@@ -136,7 +136,8 @@ impl Model {
         }
     }
 
-    /// A call on a socket's endpoint, whatever it is: not connected, listening, connected. None: it has none.
+    /// A call on a socket's endpoint in any state: not connected, listening, connected. `None` for a socket without
+    /// one.
     fn with<R>(&mut self, fd: Fd, call: impl FnOnce(&mut Endpoint, &mut Cx<'_>) -> R) -> Option<R> {
         let socket = self.files.socket_mut(fd)?;
         match &mut socket.kind {
@@ -301,7 +302,7 @@ impl Model {
         }
     }
 
-    /// Wakes whoever waits for a socket; `keys` are the events that came, 0: any.
+    /// Wakes the calls that wait for a socket; `keys` are the events that came, 0: any.
     fn wake(&mut self, fd: Fd, keys: u32) {
         let Some(socket) = self.files.socket_mut(fd) else {
             return;
@@ -459,7 +460,7 @@ const fn poll_err() -> u32 {
     ev::ERR
 }
 
-/// `until` of a call with a time-out in milliseconds; none: it has none.
+/// When a call with this time-out ends; `None` for a negative one, which waits without limit.
 fn deadline(now: Instant, timeout_ms: i32) -> Option<Instant> {
     (timeout_ms >= 0).then(|| now + Duration::from_millis(i64::from(timeout_ms)))
 }

@@ -77,7 +77,7 @@ impl Model {
                 "initrwnd" => route.initrwnd = Some(number()?),
                 "quickack" => route.quickack = Some(number()?),
                 "congctl" if congestion_controls().all(|known| known != value) => {
-                    // fib_metrics: EINVAL for a name that the kernel has not.
+                    // fib_metrics: EINVAL for a name that the kernel does not have.
                     return Err(TargetError(format!(
                         "ip route: the model has no congestion control {value}"
                     )));

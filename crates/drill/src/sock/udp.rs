@@ -88,7 +88,7 @@ impl Model {
         Outcome::ok(0)
     }
 
-    /// The socket's own address; one that has none gets a port (`inet_autobind()`; Linux draws it).
+    /// The socket's own address. An unbound socket gets a free port (`inet_autobind()`; Linux draws it at random).
     fn udp_bind(&mut self, fd: Fd) -> Addr {
         let used: Vec<u16> = (self.files.sockets_mut())
             .filter(|(_, socket)| matches!(socket.kind, Kind::Udp(_)))

@@ -1,7 +1,7 @@
 //! MSG_ZEROCOPY: sends are numbered, and complete when the peer has ACKed them (Linux `msg_zerocopy_alloc()`,
 //! `__msg_zerocopy_callback()`).
 //!
-//! The device is a TUN, whose packets are copied for whoever reads them: each completion says so.
+//! The device is a TUN, which copies packets for its reader. Each completion reports that its data was copied.
 
 use std::collections::VecDeque;
 

@@ -67,8 +67,8 @@ pub fn number_or_hint(word: &str) -> Result<i64, String> {
     })
 }
 
-/// The names of the bits of `value` whose names begin with `prefix` (`MSG_`, `EPOLL`, `POLL`, `O_`), for messages:
-/// `MSG_PEEK|0x4000000`; `0` when there are none.
+/// The names of the bits of `value` that begin with `prefix` (`MSG_`, `EPOLL`, `POLL`, `O_`), for messages:
+/// `MSG_PEEK|0x4000000`; `0` without bits.
 pub fn flag_names(prefix: &str, value: u64) -> String {
     let mut left = value;
     let mut out = Vec::new();

@@ -1,7 +1,7 @@
-//! What a guest may write on this machine: its own folders, nothing else (landlock(7)).
+//! Restricts a guest to its own folders on this machine (landlock(7)).
 //!
-//! A guest's root can mount any folder of the host through hostfs; what it may do there is what the
-//! guest's process may. As root's guest it is nobody; a user's guest would be that user.
+//! A guest's root can mount any folder of the host through hostfs, with the rights of the guest's process. A guest
+//! started by root runs as nobody; without this restriction, a user's guest would have all rights of that user.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The folder between a run and whoever asked for it.
+//! The folder through which a run and its caller exchange files.
 
 use std::fs;
 use std::path::{Path, PathBuf};

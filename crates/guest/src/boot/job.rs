@@ -39,8 +39,8 @@ const MEMORY_MB: u32 = 256;
 /// The seed of a guest's randomness: of initial sequence numbers and ports, which no script and no frame sees.
 const SEED: u64 = 1;
 
-/// A serial line that goes nowhere is the console in place of a terminal that does: without one of those, a kernel that panics
-/// prints its log (`kmsg_dumper_stdout()`).
+/// The console is a serial line to nowhere, not a terminal to nowhere: without a terminal console, a kernel that
+/// panics prints its log (`kmsg_dumper_stdout()`).
 const CONSOLE: &str = "console=ttyS0";
 
 /// Starts the place, lets it do the job, and ends it when nothing new has come for `patience`.

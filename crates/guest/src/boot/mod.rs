@@ -1,14 +1,12 @@
 //! Where a point runs: inside a User-Mode Linux guest, a guest in QEMU, or in namespaces of this machine's kernel.
 //!
-//! All use the running executable a second time. Around a guest (or a run on the host's kernel)
-//! there is a *stage*: a process of ours that drops privilege, makes namespaces, and dies with the
-//! process that asked for it, so that nothing outlives a Ctrl-C or a kill -9. A guest's init is the
-//! same executable again.
+//! All three start the running executable again. Around a guest (or a run on the host's kernel) is a *stage*: one of
+//! our processes that drops privileges, makes namespaces, and dies with the process that asked for it. Nothing
+//! outlives a Ctrl-C or a kill -9. A guest's init is the same executable again.
 //!
-//! Everything passes through one folder: `point.json` goes in; `outcome.json` (or `failed.txt`) and
-//! the captures come out. Scripts and what crates above have for a guest ([`Errand`]) pass through it as well
-//! ([`run_job`]). A guest in QEMU sees no folder of the host: the point is a file of its
-//! initramfs, the answer comes over a serial line.
+//! Everything passes through one folder: `point.json` goes in; `outcome.json` (or `failed.txt`) and the captures come
+//! out. Scripts and the jobs of crates above ([`Errand`]) pass through it as well ([`run_job`]). A guest in QEMU sees
+//! no folder of the host: the point is a file in its initramfs, and the answer comes over a serial line.
 
 mod confine;
 mod cost;

@@ -32,8 +32,8 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// Writes the files of a parcel into `folder`; other names than the allowed ones are an error, and
-/// so is an end before the end: then nothing of it counts.
+/// Writes the files of a parcel into `folder`. A name outside `allowed` or a truncated parcel is an error, and its
+/// files must then be ignored.
 pub(super) fn unpack(from: impl Read, folder: &Path, allowed: &[String]) -> io::Result<()> {
     let mut from = zstd::Decoder::new(from)?.take(MOST);
     loop {

@@ -1,8 +1,8 @@
-//! The process around a run: ours again, under the name [`WORD`], with its task on standard input.
+//! The process around a run: our executable again, under the name [`WORD`], with its task on standard input.
 //!
-//! It asks the kernel to die with its parent, gives up what it can, and then is the run (on the
-//! host's kernel) or starts the guest in a process namespace of its own: when that namespace's
-//! first process goes, all of them go.
+//! It asks the kernel to die with its parent and drops its privileges. Then it is the run (on the host's kernel), or
+//! starts the guest in a separate process namespace: when the namespace's first process ends, the kernel ends the
+//! others.
 
 use std::fs::{self, File};
 use std::io::{self, Write};

@@ -1,8 +1,8 @@
-//! Somebody's source tree, copied into the store: their tree is read, never written.
+//! Copies a user's source tree into the store; the user's tree is read, never written.
 //!
-//! The copy follows the tree. Only files whose content changed are written, with the time of now,
-//! so that `make` compiles what depends on them and nothing else; a checkout of an older commit
-//! is then a small build. In a git work tree the files are those that git does not ignore.
+//! The copy follows the tree. Only files whose content changed are written, with the current time, so `make` compiles
+//! only the files that depend on them, and a checkout of an older commit is a small build. In a git work tree, files
+//! that git ignores are left out.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};

@@ -1,9 +1,9 @@
-//! Builds kernels for `uml:` stacks: a source (Debian's package or a tree), edits on top, the
-//! configuration in `uml.config`, and the result in the [`crate::store::Store`], named and with its manifest.
+//! Builds kernels for `uml:` stacks: a source (Debian's package or a tree), edits on top, the configuration in
+//! `uml.config`, and the result in the [`crate::store::Store`], named and with its manifest.
 //!
-//! The unedited source is built once for each HZ. An edited kernel starts from a copy of that
-//! build folder, with the edits in the source only while it is compiled (`overlay`), so it
-//! costs what the edited files cost. All of this happens under the lock of its source.
+//! The unedited source is built once for each HZ. An edited kernel starts from a copy of that build folder and
+//! compiles only the edited files. The edits are in the source only during the compilation (`overlay`). The source's
+//! lock is held throughout.
 
 mod apt;
 mod builder;

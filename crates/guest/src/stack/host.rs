@@ -14,7 +14,7 @@ const SHELL: &str = "'\"`$\\;&<>|(){}!*?#~";
 pub struct Host {
     /// What ssh takes: `user@name`, an alias of ssh_config(5), `ssh://user@name:port`.
     pub word: String,
-    /// The address of it for the other hosts; none: where the ssh connection arrived.
+    /// The host's address for the other hosts; `None`: the address where the ssh connection arrived.
     pub address: Option<IpAddr>,
 }
 
@@ -43,7 +43,7 @@ impl Host {
     /// Reads `user@name` or `user@name=10.0.0.1`.
     ///
     /// # Errors
-    /// When it is none.
+    /// When the text does not name a host.
     pub fn parse(text: &str) -> Result<Self, HostError> {
         // Also behind a user: old versions of ssh hand it to a ProxyCommand as it is.
         if text.split(['@', '/']).any(|part| part.starts_with('-')) {

@@ -1,8 +1,11 @@
 //! Stack names: which TCP an experiment runs on, and where its kernel lies.
 //!
-//! `host`, `ssh:A,B` (two machines), `qemu:IMAGE`, `model:PROFILE[@HZ]` (`model` alone is `model:linux-6.1`, `model@1000` that with another HZ), and for kernels that we build `uml:NAME` with NAME one
-//! of `6.1` (a version), `6.1+mss-boundary` (with edits, in any order), `6.1@1000` (HZ; 250 when
-//! none is named), `mss-boundary` (an edit on the newest 6.1), or what `--name` said.
+//! - `host`: this machine. `ssh:A,B`: two machines. `qemu:IMAGE`: a virtual machine.
+//! - `model:PROFILE[@HZ]`: the model. `model` alone is `model:linux-6.1`, and `model@1000` the same
+//!   with another HZ.
+//! - `uml:NAME`: a kernel that tcplab built. NAME is a version (`6.1`), a version with edits in any
+//!   order (`6.1+mss-boundary`), with its HZ (`6.1@1000`; the default is 250), an edit on the
+//!   newest 6.1 (`mss-boundary`), or the name that `--name` gave.
 
 #[cfg(target_os = "linux")]
 mod host;

@@ -1,9 +1,9 @@
-//! Who works in the store.
+//! Locks of the store.
 //!
-//! The whole of it is one file, `lock`: shared by those who build, held alone by who removes. A build
-//! holds its source besides (`locks/SOURCE`), so that two releases are built at once and two kernels of
-//! one release one after the other. Locks end with the process, and with every process that got a
-//! copy: a compiler that outlives a killed `tcplab` still holds its source.
+//! The file `lock` covers the whole store: builders share it, a removal holds it alone. A build also holds its source
+//! (`locks/SOURCE`). So two releases build at the same time, and two kernels of one release one after the other. A
+//! lock is released when the process and all others with a copy of it have ended: a compiler that outlives a killed
+//! `tcplab` still holds its source.
 #![expect(
     clippy::disallowed_methods,
     reason = "how long others work is a matter of the clock on the wall"

@@ -76,8 +76,9 @@ fn request(local: Endpoint, remote: Endpoint, index: u32) -> Vec<u8> {
     b
 }
 
-/// The attribute of an answer about a connection with this port of the other end: when there is none, the kernel answers with
-/// its listener (`inet_diag_find_one_icsk()`).
+/// The TCP_INFO of an answer about the connection whose remote port is `port`. When the connection
+/// does not exist, the kernel answers with its listener (`inet_diag_find_one_icsk()`), whose remote
+/// port differs.
 fn info(answer: &[u8], port: u16) -> Option<TcpInfo> {
     let kind = u16::from_ne_bytes(*answer.get(4..)?.first_chunk()?);
     if kind != SOCK_DIAG_BY_FAMILY {

@@ -1,8 +1,8 @@
 //! Where `--into` may send: the interface under test, and the one that its frames are sent from.
 //!
-//! Frames must be received by the interface, so they are sent at the other end of its wire: a loopback interface gives back
-//! what is sent through it, a veth device receives what its peer sends. Of any other device the other end is not known here;
-//! `from` names it. What may reach somebody else is refused unless the user has said so.
+//! The interface must receive the frames, so they are sent at the other end of its wire. A loopback interface returns
+//! its frames, and a veth device receives the frames of its peer. For other devices the other end is unknown; `from`
+//! names it. Frames that may reach other hosts are refused unless the user allows it.
 
 use std::fs;
 
@@ -19,7 +19,7 @@ pub struct Destination {
     pub at: Spot,
     /// The interface that sends; none: it is found.
     pub from: Option<Spot>,
-    /// The TCP port that connections are made to; none: one that somebody listens at, or one of our own.
+    /// The TCP port to connect to; `None`: one with a listener, or a port that tcplab opens.
     pub port: Option<u16>,
     /// Also where frames may reach others.
     pub any: bool,

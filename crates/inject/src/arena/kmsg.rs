@@ -1,4 +1,4 @@
-//! What the kernel says of itself while it is under test: new records of /dev/kmsg that tell of a fault.
+//! Detects faults of the kernel under test: new records of /dev/kmsg that report one.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};

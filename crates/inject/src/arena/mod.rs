@@ -1,8 +1,9 @@
-//! A kernel as a target of malformed frames: a network namespace with somebody who listens, connections from another one, and
-//! a packet socket that frames are sent through, at the other end of the wire.
+//! A kernel as a target of malformed frames: a network namespace with a listener, connections from another namespace,
+//! and a packet socket at the other end of the wire, which sends the frames.
 //!
-//! Both namespaces are made for the run, joined by a veth pair ([`Arena::new`]), or they are the user's ([`Arena::at`]). Made ones
-//! are held by descriptors only, so they go with the process; in others nothing is changed but that connections come and go.
+//! The two namespaces are made for the run and joined by a veth pair ([`Arena::new`]), or belong to the user
+//! ([`Arena::at`]). New ones are held only by descriptors, so they vanish with the process. In the user's, only
+//! connections come and go.
 
 #![allow(
     clippy::disallowed_methods,
@@ -173,7 +174,7 @@ impl Arena {
         self.listens[usize::from(family == Family::V6)].clone()
     }
 
-    /// What frames of the peer on this connection have to look like; none: the host has said nothing on it.
+    /// The fields that the peer's frames need on this connection; `None` before the host has sent anything on it.
     pub(crate) fn flow(&mut self, conn: &Conn) -> Option<Flow> {
         self.listen();
         self.sniffed.flow(conn.end)

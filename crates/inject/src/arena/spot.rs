@@ -77,7 +77,7 @@ fn identity(path: &str) -> io::Result<(u64, u64)> {
 }
 
 impl Namespace {
-    /// Opens the one of this name; none: the one of this thread.
+    /// Opens the namespace `name`; `None` opens that of the calling thread.
     pub(super) fn open(name: Option<&str>) -> Result<Self, IntoError> {
         let path = match name {
             Some(name) => Path::new(NAMESPACES).join(name),

@@ -1,7 +1,8 @@
 //! What passes between the two sides through the guest's folder.
 //!
-//! The question goes in. What came of a group is a line of one file; the step that is about to be taken stands in another one,
-//! which is written over before each frame: a kernel that dies has said what it died of.
+//! The question goes in. A file gets one line for the result of each group. Another file holds the
+//! next step and is overwritten before each frame, so after a crash of the kernel it names the step
+//! that caused it.
 
 use std::fs;
 use std::io;

@@ -113,7 +113,7 @@ fn lingers(fd: i32) -> bool {
 pub(super) fn abort(fd: i32) {
     let now = [1_i32.to_ne_bytes(), 0_i32.to_ne_bytes()].concat();
     let value = Memory::Bytes(now.as_slice());
-    // What is no socket has no such option.
+    // Fails for descriptors other than sockets, which lack this option.
     let _ = call::setsockopt(fd, libc::SOL_SOCKET, libc::SO_LINGER, &value);
     let _ = call::close(fd);
 }

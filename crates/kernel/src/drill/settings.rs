@@ -48,7 +48,7 @@ pub(super) fn set(net: &mut Net, setting: &Setting, remote: IpAddr) -> Result<()
 fn queue(net: &Net, words: &[String]) -> Result<(), String> {
     if words.is_empty() {
         return match net.netlink.delete_qdisc(NAME) {
-            // There was none but the default one.
+            // Only the default qdisc was there.
             Err(e) if e.raw_os_error() == Some(libc::ENOENT) => Ok(()),
             done => done.map_err(|e| format!("tc qdisc delete: {e}")),
         };

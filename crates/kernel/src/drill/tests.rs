@@ -206,7 +206,7 @@ fn wrong_arguments_get_the_kernels_answer() {
         len: 4,
     };
     assert_eq!(done(&mut target, &null), Outcome::failed(libc::EFAULT));
-    // A descriptor of the test's own is none of the script's.
+    // A script cannot use a descriptor of the test process.
     let foreign = Call::Close { fd: 0 };
     assert_eq!(done(&mut target, &foreign), Outcome::failed(libc::EBADF));
     let local = Call::Socket {

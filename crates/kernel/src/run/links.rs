@@ -26,8 +26,8 @@ pub(crate) struct OurLink {
     captures: [usize; 2],
     /// The time of the timer that is set for it.
     pub(crate) armed: Option<Instant>,
-    /// Where a frame is read: its length is known only then, and a queue of frames as long as the
-    /// longest one would touch pages for nothing, which is dear in a guest.
+    /// Buffer for reading a frame of unknown length. A queue of frames of the maximum length would touch unused pages,
+    /// which is expensive in a guest.
     scratch: Box<[u8]>,
     spare: Vec<Vec<u8>>,
 }

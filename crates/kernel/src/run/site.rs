@@ -1,7 +1,7 @@
-//! One half of a run on a real machine: one host of a point is this machine, the other one is elsewhere.
+//! One half of a run on real machines: one host of a point is this machine, the other one is elsewhere.
 //!
-//! No namespace, no link of ours and no address is made: the network is the machines' own. The half knows when its
-//! clients are done; whoever runs both halves says when it ends.
+//! It makes no namespaces, links or addresses: the machines' own network is used. The half knows when its clients are
+//! done; the process that runs both halves decides when it ends.
 
 use std::net::IpAddr;
 use std::path::Path;

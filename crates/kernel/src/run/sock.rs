@@ -39,7 +39,7 @@ pub(crate) struct Sock {
     pub(crate) host: usize,
     pub(crate) kind: Kind,
     pub(crate) fd: Option<OwnedFd>,
-    /// What epoll watches of it; none: it is not there.
+    /// The events that epoll watches; `None`: the socket is not in the epoll set.
     pub(crate) watched: Option<EpollFlags>,
     datagrams: Datagrams,
     pub(crate) options: SocketOptions,
@@ -87,7 +87,8 @@ pub(crate) fn errno(error: Os) -> Errno {
 }
 
 impl Sock {
-    /// The descriptor of a connection; none: it has none, or is no connection.
+    /// The descriptor of a TCP connection; `None` for another kind of socket, or one without a
+    /// descriptor.
     pub(crate) fn tcp(&self) -> Option<&OwnedFd> {
         self.fd.as_ref().filter(|_| self.kind == Kind::Tcp)
     }

@@ -30,7 +30,7 @@ pub struct WayReport {
     pub to: String,
     /// The shortest of some TCP handshakes, in nanoseconds.
     pub handshake_ns: Option<i64>,
-    /// Why there is none.
+    /// Why the handshake failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
@@ -74,10 +74,10 @@ pub fn examine(
     Ok((hosts, ways))
 }
 
-/// Nanoseconds of a TCP handshake.
+/// Duration of a TCP handshake, in nanoseconds.
 ///
 /// # Errors
-/// [`SshError::Far`] when there is none.
+/// [`SshError::Far`] when the handshake fails.
 pub fn way(from: &Session, to: &Session, stop: &Stop) -> Result<i64, SshError> {
     let far = |words: String| SshError::Far {
         host: to.host.word.clone(),

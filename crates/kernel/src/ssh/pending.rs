@@ -45,7 +45,7 @@ pub struct Pending<'a> {
 }
 
 impl Pending<'_> {
-    /// The next message. After the last one there is none.
+    /// The next message. Not to be called after the last one.
     ///
     /// # Errors
     /// The request failed there, the connection went away, or the user wants an end.
@@ -62,7 +62,7 @@ impl Pending<'_> {
         }
     }
 
-    /// The next message, when it is there already: for whoever waits for several hosts.
+    /// The next message if it is already there, for callers that wait for several hosts.
     ///
     /// # Errors
     /// As [`Pending::next`].

@@ -225,7 +225,7 @@ impl Drop for Session {
 }
 
 impl Line {
-    /// A line that is gone says so to whoever reads from it.
+    /// Sends an order. A failed write is not reported here: the reader of the line notices its end.
     fn send(&self, order: &Order) {
         let mut to = lock(&self.to);
         if let Some(pipe) = to.as_mut()

@@ -19,11 +19,11 @@ pub fn is_in(folder: &Path) -> bool {
     serde_json::from_str::<Head>(&text).is_ok_and(|head| head.schema == MANIFEST_SCHEMA)
 }
 
-/// Copies the points of all shards of a campaign into `out`, and writes the summary; the same to the byte as that of a run
-/// in one piece, but for `cost.json`.
+/// Copies the points of all shards of a campaign into `out`, and writes the summary. The result equals that of an
+/// unsharded run, byte for byte, except `cost.json`.
 ///
 /// # Errors
-/// When the folders are not of one campaign, or a point is in none of them.
+/// When the folders belong to different campaigns, or a point is missing in all of them.
 pub fn merge(shards: &[PathBuf], out: &Path) -> Result<RunDocument, LabError> {
     let manifest = of_all(shards)?;
     must_be_empty(out)?;

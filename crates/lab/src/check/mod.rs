@@ -1,11 +1,11 @@
-//! What a stack does not honour, said before anything runs: the contract of each kind of stack.
+//! The contract of each kind of stack: reports what a stack does not honour before anything runs.
 //!
-//! The rules stand with the keys' definitions (`tcplab_plan::contract`). Sysctls, congestion controls and links of the model
-//! are judged where they are known (`tcplab_sim::refusals`), points between two machines in `tcplab_kernel::ssh`. What no
-//! kernel of a known release lets a namespace set is refused before the run (`sysctls.rs`); of the rest a kernel says itself
-//! what it has: a run that meets a sysctl that it does not have ends with an error (crates/kernel, `run/host.rs`).
+//! The rules stand with the keys' definitions (`tcplab_plan::contract`). `tcplab_sim::refusals` judges sysctls,
+//! congestion controls and links of the model, `tcplab_kernel::ssh` points between two machines. `sysctls.rs` refuses,
+//! before the run, sysctls that no known kernel release lets a namespace set. For other sysctls the kernel decides: a
+//! run that meets a sysctl unknown to its kernel ends with an error (crates/kernel, `run/host.rs`).
 //!
-//! What a profile sets itself, and lines of packetdrill scripts, are not judged here: both have rules of their own
+//! Values that a profile sets, and lines of packetdrill scripts, are not judged here: both have separate rules
 //! (docs/model.md).
 
 mod sockets;

@@ -17,7 +17,7 @@ pub struct SysctlEntry {
     pub row: SysctlRow,
     /// The value that runs begin with on every stack but ssh, where it is not Linux's default.
     pub set_by_runs: Option<&'static str>,
-    /// The value that the model acts by whatever is set; none: the model honours it.
+    /// The value that the model always uses; `None`: the model honours the sysctl.
     pub model_acts_as: Option<&'static str>,
     /// Which kernels refuse it; none: those of [`Kernels::All`] take it.
     pub refused: Option<RefusedSysctl>,
@@ -33,7 +33,7 @@ pub struct RefusedSysctl {
 }
 
 impl SysctlEntry {
-    /// The first release that takes it; none: all do, or none does.
+    /// The first release that has the sysctl; `None`: all releases have it, or no release does.
     pub fn since(&self) -> Option<String> {
         match self.row.kernels {
             Kernels::Since(major, minor) => Some(format!("{major}.{minor}")),
@@ -127,8 +127,8 @@ fn refused_on(kernels: Kernels) -> Option<RefusedSysctl> {
     Some(RefusedSysctl { on, why })
 }
 
-/// The release of a kernel that we build, where its name says it: a version, with edits that ship (none of them brings
-/// sysctls of the table).
+/// The release of a kernel built by tcplab, if its name is a version with shipped edits. No shipped edit changes a
+/// sysctl of the table.
 pub(super) fn release(name: &str) -> Option<(u32, u32)> {
     let Ok(StackName::Uml(UmlName { base, edits, .. })) = StackName::parse(name) else {
         return None;

@@ -77,11 +77,11 @@ impl Job<'_> {
     }
 }
 
-/// Runs all cases. `progress` hears how many are done.
+/// Runs all cases. `progress` gets the number of finished cases.
 ///
 /// # Errors
-/// A file that cannot be read, a definition that is none, a stack that cannot run scripts, the wish to stop. A script
-/// that is no script fails by itself, with the place.
+/// An unreadable file, an invalid definition, a stack that cannot run scripts, a request to stop. An invalid script
+/// fails alone, and its result names the place.
 pub fn run(
     lab: &Lab,
     job: &Job<'_>,

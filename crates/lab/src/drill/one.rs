@@ -48,7 +48,7 @@ pub(super) fn prepare(
     Ok((script, settings))
 }
 
-/// A script that is none, or asks for settings that make no sense.
+/// The result of a script that cannot be parsed, or whose settings make no sense.
 pub(super) fn unreadable(case: &Case, wrong: &ScriptError) -> CaseResult {
     CaseResult {
         script: case.script.display().to_string(),

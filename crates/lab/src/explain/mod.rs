@@ -1,9 +1,9 @@
 //! `tcplab explain`: which stack sent these ACKs.
 //!
-//! Each receiver of a captured connection is played again to the endpoint of every profile: the same segments at
-//! the same times, the same writes, and reads as soon as data come. The ACKs that each profile sends are compared
-//! with the captured ones. Timers count ticks, so that HZ and the phase of the tick are fitted, too, and a
-//! difference of a tick and of the path's noise is none.
+//! Each receiver of a captured connection is played again to the endpoint of every profile: the
+//! same segments at the same times, the same writes, and reads as soon as data come. The ACKs that
+//! each profile sends are compared with the captured ones. Timers count ticks, so HZ and the phase
+//! of the tick are fitted too. Differences within one tick and the path's noise are ignored.
 
 mod compare;
 mod fit;

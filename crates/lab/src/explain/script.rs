@@ -346,7 +346,7 @@ fn was_lost(all: &[Packet], i: usize, side: usize, gap: i64) -> bool {
     };
     let later = all.get(i + 1..).unwrap_or_default();
     let mut again = None;
-    // An answer that is further away than this is none.
+    // A later answer does not count.
     for q in later.iter().take(4096) {
         if again.is_some_and(|t| q.time.as_nanos() >= t + gap / 2) {
             return true;

@@ -1,5 +1,5 @@
-//! The result folder of a population, or of a variant of one: `manifest.json`, `population.toml`, `groups.bin`,
-//! `summary.json`, and `rows.parquet` (`rows.bin` of a shard) when rows are wanted.
+//! The result folder of a population, or of a variant: `manifest.json`, `population.toml`, `groups.bin`,
+//! `summary.json`, and, if rows are wanted, `rows.parquet` (`rows.bin` of a shard).
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! Files that grow by whole entries: length, checksum, content. What a killed process left half written is found, and
-//! cut off by whoever goes on.
+//! Files that grow by whole entries: length, checksum, content. If a killed process left a half-written entry, the
+//! next writer finds it and cuts it off.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};

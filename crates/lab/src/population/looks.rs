@@ -1,10 +1,10 @@
-//! When a run with `stop = "decided"` looks at its table, and how much of the level each look may spend.
+//! When a run with `stop = "decided"` looks at its table, and how much of the significance level each look may spend.
 //!
-//! A run that may end at any look decides falsely more often than one that is looked at once: five looks at 5 % are wrong in
-//! about 17 % of runs. So the looks share the level. The share of false ones in the table of the look at which a run ends
-//! is at most the sum over all looks of what each has in its own table (Bonferroni), and those add to the level; the
-//! same holds for intervals that miss. Looks are at doubling numbers of groups, and each spends the part of the level
-//! that its new groups are of all groups (Lan and DeMets, Biometrika 70 (1983), with linear spending).
+//! A run that may end at any look errs more often than a run with one look: with five looks at 5 %, about 17 % of runs
+//! decide falsely. So the looks share the level. The final table's share of false rows is at most the sum of the
+//! shares of all looks (Bonferroni), and these sum to the level. The same holds for intervals that miss the true
+//! value. Looks come at doubling numbers of groups; each spends the level in proportion to its new groups (Lan and
+//! DeMets, Biometrika 70 (1983), with linear spending).
 
 use tcplab_plan::Population;
 
@@ -18,7 +18,7 @@ pub(crate) fn looks() -> impl Iterator<Item = u32> {
     std::iter::successors(Some(FIRST), |groups| Some(groups * 2)).take_while(|n| *n <= GROUPS)
 }
 
-/// The part of the level that the table of so many groups may spend. Of a run that does not stop: all.
+/// The part of the level that the table of so many groups may spend; all of it in a run without early stop.
 pub(crate) fn share(population: &Population, groups: u32) -> f64 {
     match population.compare.stops {
         true => spent(groups.min(GROUPS), FIRST, GROUPS),

@@ -98,8 +98,8 @@ pub fn run(
     Ok(document)
 }
 
-/// Runs what is left of a part of a population and keeps its groups, without a table: bootstrapping one takes a second,
-/// and a part that is merged needs none.
+/// Runs the unfinished groups of a part of a population and keeps them, without a table: a bootstrap takes a second,
+/// and a part that will be merged does not need one.
 ///
 /// # Errors
 /// As [`run`].

@@ -1,4 +1,5 @@
-//! What is left of a run: for whoever gives its groups to other machines and puts what comes back into the folder.
+//! The unfinished groups of a run, for a caller that lets other machines run them and puts the results into the
+//! folder.
 
 use std::path::Path;
 

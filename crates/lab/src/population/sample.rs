@@ -118,7 +118,7 @@ pub struct SampleSums {
 /// Runs a sample.
 ///
 /// # Errors
-/// When a stack is unknown or cannot run the points, or an arm is none that a kernel can be.
+/// A stack is unknown or cannot run the points, or a kernel cannot run an arm.
 pub fn sample(
     lab: &Lab,
     population: &Population,

@@ -85,7 +85,7 @@ impl Totals {
         }
     }
 
-    /// Sorts the outliers: whoever was first changes nothing.
+    /// Sorts the outliers, so that the order in which they were found does not matter.
     pub(crate) fn finish(&mut self) {
         let rank = |o: &Outlier| {
             let size = std::cmp::Reverse(o.difference_us.unsigned_abs());

@@ -1,8 +1,8 @@
-//! The variants of a population: each a population of its own, and what becomes of every row from one to the next.
+//! The variants of a population: each is a separate population; also the changes of every row from one to the next.
 //!
-//! All variants have the same seed, and a connection's draws depend on seed, number and key only: connection n of two
-//! variants differs in what their keys differ in. The result folder has a folder for each variant, which is a result of a
-//! population like any other, so that what is interrupted, sharded, merged or looked into is one of these.
+//! All variants have the same seed, and a connection's draws depend only on seed, number and key. So connection n
+//! differs between two variants only where their keys differ. The result folder has a folder for each variant, which
+//! is an ordinary population result: it can be interrupted, sharded, merged and inspected.
 
 use std::path::{Path, PathBuf};
 
@@ -132,10 +132,10 @@ pub fn pending(variants: &[Population], request: &Request<'_>) -> Result<Vec<Vec
     variants.iter().map(one).collect()
 }
 
-/// Merges the shards of each variant: the same to the byte as a run in one piece.
+/// Merges the shards of each variant; the result equals that of an unsharded run, byte for byte.
 ///
 /// # Errors
-/// As [`super::merge`], and when the folders have not the same variants.
+/// As [`super::merge`], and when the folders differ in their variants.
 pub fn merge(shards: &[PathBuf], out: Option<&Path>) -> Result<VariantsDocument, LabError> {
     let manifest = of_all(shards)?;
     if let Some(out) = out {

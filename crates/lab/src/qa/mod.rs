@@ -30,10 +30,10 @@ pub struct Wanted<'a> {
     pub options: Options,
 }
 
-/// Runs all sections, one after the other; `begins` hears the name of each.
+/// Runs all sections, one after the other; calls `begins` with the name of each.
 ///
 /// # Errors
-/// What stands against the whole: an experiment that is none, a stack that cannot run, the user wants an end.
+/// Faults of the whole run: an invalid experiment, a stack that cannot run, the user wants an end.
 pub fn run(
     lab: &Lab,
     wanted: &Wanted<'_>,

@@ -201,7 +201,7 @@ fn judged(data: &ClaimData, points: &[Point], results: &[PointResult]) -> Claim 
     }
 }
 
-/// The value of one point; or why it has none.
+/// The value of one point, or why it is missing.
 fn value_of(data: &ClaimData, result: &PointResult) -> Result<f64, String> {
     if let Some(e) = &result.error {
         return Err(e.clone());

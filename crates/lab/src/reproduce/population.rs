@@ -78,8 +78,8 @@ pub(super) fn value(document: &PopulationDocument, name: &str) -> Option<f64> {
     row(document, name)?.percent
 }
 
-/// What stands beside a claim's value: a row in per cent of the baseline (`Y.timeouts`), or what rules an arm's mean
-/// recovery: the mean without the longest 1 % and the part of the sum that these hold (`B.recovlat_tail`).
+/// Context of a claim's value. For a row: its change in per cent of the baseline (`Y.timeouts`). For an arm's mean
+/// recovery (`B.recovlat_tail`): the mean without the longest 1 %, and their part of the sum.
 pub(super) fn shown(document: &PopulationDocument, name: &str) -> Option<String> {
     let Some(arm) = name.strip_suffix(".recovlat_tail") else {
         return value(document, name).map(|value| format!("{name} = {value:+.1} %"));

@@ -10,7 +10,7 @@ use super::{Line, Payload, Queue, device};
 /// What became of the qdisc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Changed {
-    /// It stays as it was; or there was none, and is none.
+    /// The qdisc stays as it was, or there is still no qdisc.
     Kept,
     /// It has other settings, and keeps its packets and its statistics (`tc qdisc change`).
     Settings,

@@ -6,11 +6,11 @@ use super::value::Linear;
 use super::{Base, Dist, Kind, Node, ONE};
 
 impl Dist {
-    /// One draw, in the kind's smallest unit: from 0 to the largest value of the kind. `base` gives
-    /// what relative words stand for.
+    /// One draw, in the kind's smallest unit: from 0 to the largest value of the kind. `base` gives the values behind
+    /// relative words.
     ///
-    /// It depends on the stream only, and takes as many numbers of it as the text has parts that are
-    /// drawn (of a mixture: one, and those of the part that it chose).
+    /// The result depends only on the stream. It consumes one number for each drawn part of the text; a mixture
+    /// consumes one to choose a part, and those of the chosen part.
     pub fn draw(&self, random: &mut Random, base: &Base) -> i64 {
         let scene = Scene::new(self.kind, base);
         scene.whole(scene.draw(&self.node, random))
@@ -21,7 +21,7 @@ impl Dist {
 pub(super) struct Scene {
     /// Of [`Linear::fixed`].
     parts: f64,
-    /// What [`Linear::relative`] is of, per milliardth.
+    /// What [`Linear::relative`] is of, per billionth.
     relative: f64,
     /// Bytes in a nanosecond.
     per_ns: f64,
@@ -29,7 +29,7 @@ pub(super) struct Scene {
     pub whole_numbers: bool,
 }
 
-/// A probability or a shape, from milliardths.
+/// A probability or a shape, from billionths.
 pub(super) fn share(parts: u64) -> f64 {
     parts as f64 / ONE as f64
 }

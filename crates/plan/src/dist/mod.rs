@@ -45,7 +45,7 @@ pub enum Kind {
     Size,
     /// A plain whole number, at most 1,000,000,000, such as requests of a connection.
     Number,
-    /// A chance, in parts of a milliard.
+    /// A chance, in billionths (10^-9).
     Chance,
     /// Bytes of a queue, at most 2^50: a size, a time (what the rate carries in it), or `2 bdp`.
     Buffer,
@@ -96,7 +96,7 @@ impl DistError {
 const MAX_TEXT: usize = 4_096;
 /// How deep parentheses may be nested.
 const MAX_DEPTH: usize = 16;
-/// 100 %, 1 of a plain number, one `rtt`, one `bdp`: in milliardths.
+/// 100 %, 1 of a plain number, one `rtt`, one `bdp`: in billionths.
 const ONE: u64 = 1_000_000_000;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,11 +120,11 @@ enum Node {
         /// Milliardths, from 1.
         mean: u64,
     },
-    /// Chances in milliardths, strictly ascending from 0 to [`ONE`].
+    /// Chances in billionths, strictly ascending from 0 to [`ONE`].
     Table(Vec<(u64, Linear)>),
     /// Two pieces or more; one [`Node::Value`] at most, the first.
     Sum(Vec<Node>),
-    /// Weights in milliardths, which add to [`ONE`]; two parts or more.
+    /// Weights in billionths, which add to [`ONE`]; two parts or more.
     Mixture(Vec<(u64, Node)>),
     Clip {
         node: Box<Node>,

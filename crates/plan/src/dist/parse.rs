@@ -21,7 +21,7 @@ const WRITE: &str = "write a value, uniform(A..B), exponential(mean M), \
     lognormal(median M, sigma S), pareto(minimum M, alpha A), geometric(mean M) \
     or table(0% A, 50% B, 100% C)";
 
-/// The largest sigma, in milliardths: the exponent stays far from the ends of a double.
+/// The largest sigma, in billionths: the exponent stays far from the ends of a double.
 const MAX_SIGMA: u64 = 10 * ONE;
 /// Bounds of alpha: below, nearly all draws would be clipped.
 const ALPHA: (u64, u64) = (ONE / 100, 1_000 * ONE);
@@ -385,7 +385,7 @@ impl<'a> Parser<'a> {
         self.values()
     }
 
-    /// `, sigma 0.668`, in milliardths.
+    /// `, sigma 0.668`, in billionths.
     fn shape(&mut self, name: &str, bounds: (u64, u64)) -> Result<u64, DistError> {
         self.expect(
             Word::Comma,
@@ -402,7 +402,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A plain number, in milliardths.
+    /// A plain number, in billionths.
     fn number(&mut self, (least, most): (u64, u64)) -> Result<u64, DistError> {
         let place = self.place();
         let number = match self.take(Word::Number) {

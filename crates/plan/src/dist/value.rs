@@ -8,7 +8,7 @@ use tcplab_base::quantity::{NUMBER, PERCENT, Quantity, RATE, SIZE, TIME};
 /// `2ms + 3% rtt`: all parts are added.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Linear {
-    /// In the kind's smallest unit; milliardths for plain numbers.
+    /// In the kind's smallest unit; billionths for plain numbers.
     pub fixed: u64,
     /// Milliardths of the RTT; of the rate times the RTT in [`Kind::Buffer`].
     pub relative: u64,

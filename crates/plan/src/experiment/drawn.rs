@@ -13,7 +13,7 @@ use crate::dist::{Base, Dist, Kind};
 use crate::point::Point;
 use crate::rules::MAX_PAGES;
 
-/// How many sizes of an application are drawn, and from what; none: the value is no such text.
+/// How many sizes of an application are drawn, and from which distribution; `None` when the value is not such a text.
 pub(super) fn read(fields: &Fields<'_>, key: &Key) -> Result<Option<(usize, Dist)>, Fault> {
     let Some(node) = fields.node(key) else {
         return Ok(None);

@@ -153,7 +153,7 @@ impl ParseError {
         self.0.column
     }
 
-    /// The key, with the keys that it stands in (`app.stream.chunk`); empty when there is none.
+    /// The full path of the key (`app.stream.chunk`); empty when no key is at fault.
     pub fn path(&self) -> &str {
         &self.0.path
     }

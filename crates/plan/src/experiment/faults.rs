@@ -1,5 +1,5 @@
-//! What a link does to frames by chance, beside losing each by itself: `burst_loss`, `reordering`,
-//! `duplication`, `corruption`, `exponential_jitter`, `spikes`, `limit_bytes`,
+//! Random faults and other disturbances of a link, except independent loss: `burst_loss`,
+//! `reordering`, `duplication`, `corruption`, `exponential_jitter`, `spikes`, `limit_bytes`,
 //! `overhead`, `queue_from`, `outage`, `change`, `middlebox`, `inject`, `rate_trace`.
 
 use super::error::Fault;

@@ -61,7 +61,7 @@ fn host(fields: &Fields<'_>) -> Result<Host, Fault> {
     })
 }
 
-/// The card; none: no key speaks of it.
+/// The card; `None` without any key of it.
 fn card(fields: &Fields<'_>) -> Result<Option<Card>, Fault> {
     if CARD.iter().all(|key| fields.node(key).is_none()) {
         return Ok(None);

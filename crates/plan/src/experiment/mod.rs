@@ -1,9 +1,8 @@
 //! The experiment file: TOML in, the points of its matrix out.
 //!
-//! The form is documented in `docs/experiment.md`. The text becomes a tree whose values know their
-//! places; a variant puts values into that tree; axes are marked in it; each point is decoded from
-//! it with one choice at each axis. So every error, also one that only some point has, can show the
-//! place in the file.
+//! The form is documented in `docs/experiment.md`. The text becomes a tree whose values know their places. A variant
+//! puts values into that tree, and axes are marked in it. Each point is decoded from the tree with one choice at each
+//! axis. So every error, even one of a single point, can show its place in the file.
 
 mod aliases;
 mod app;
@@ -238,7 +237,7 @@ impl Experiment {
         Ok(points)
     }
 
-    /// One tree for each variant; the file's own when there is none.
+    /// One tree for each variant; the file's own tree without variants.
     fn matrices(&self) -> impl Iterator<Item = Result<Matrix<'_>, Fault>> {
         let plain = self.variants.is_empty().then_some(None);
         let variants = plain.into_iter().chain(self.variants.iter().map(Some));
@@ -597,9 +596,9 @@ fn node(value: Value) -> Node {
     Node { span: 0..0, value }
 }
 
-/// The seed of a repetition: the first one has the run's own, the others are mixed from it
-/// (splitmix64; Steele, Lea, Flood 2014), 53 bits so that every reader of JSON keeps them. Variants
-/// and axes do not enter: they see the same draws.
+/// The seed of a repetition. The first has the run's own seed; the others are mixed from it (splitmix64; Steele, Lea,
+/// Flood 2014), with 53 bits, which every reader of JSON preserves. Variants and axes do not change the seed, so they
+/// see the same draws.
 fn seed_of(seed: u64, repeat: u32) -> u64 {
     if repeat <= 1 {
         return seed;

@@ -13,7 +13,7 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// Of a file whose text has so many bytes.
+    /// Reads `--set` words. `file_bytes` is the length of the file's text; positions of the words follow it.
     pub fn read(file_bytes: usize, words: &[String]) -> Result<Self, ParseError> {
         let mut at = file_bytes + 1;
         let mut lines = Vec::new();

@@ -28,7 +28,7 @@ pub(super) fn view(file: &Fields<'_>, title: Option<String>) -> Result<View, Fau
     })
 }
 
-/// Refuses names of axes and variants that the file has not. Whether the measure is one is checked with the others.
+/// Refuses axes and variants that the file does not have. Measures are checked elsewhere, with the others.
 pub(super) fn check(
     file: &Fields<'_>,
     axes: &[Axis],

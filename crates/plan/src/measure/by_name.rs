@@ -141,7 +141,7 @@ pub static TCP_INFO: [(Values, &[&str]); 12] = [
     ),
 ];
 
-/// What the values of the measure of this name are; none: it is not known.
+/// The unit and kind of a measure's values; `None` for an unknown name.
 pub fn values_of(name: &str) -> Option<Values> {
     let (owner, field) = name.split_once('.')?;
     match owner {

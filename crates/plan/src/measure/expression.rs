@@ -128,7 +128,7 @@ impl CannotSay {
         }
     }
 
-    /// Of these names the one that was probably meant.
+    /// The name in `known` that was probably meant.
     pub fn nearest<'a>(&self, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
         nearest(self.missing()?, known)
     }
@@ -158,10 +158,11 @@ impl Expression {
         out
     }
 
-    /// Whether it holds. `value` gives a measure's value; none, or no finite number: it has none.
+    /// Whether the condition holds. `value` looks up a measure; it returns `None` or a non-finite
+    /// number for a missing value.
     ///
     /// # Errors
-    /// Why it can be said neither so nor so.
+    /// Why the condition cannot be decided.
     pub fn evaluate(&self, value: &impl Fn(&str) -> Option<f64>) -> Result<bool, CannotSay> {
         holds(&self.root, value)
     }
@@ -203,10 +204,11 @@ impl Formula {
         unit(&self.root)
     }
 
-    /// Its value. `value` gives a measure's; none, or no finite number: it has none.
+    /// The formula's value. `value` looks up a measure; it returns `None` or a non-finite number
+    /// for a missing value.
     ///
     /// # Errors
-    /// Why it has none.
+    /// Why the formula has no value.
     pub fn evaluate(&self, value: &impl Fn(&str) -> Option<f64>) -> Result<f64, CannotSay> {
         number(&self.root, value)
     }

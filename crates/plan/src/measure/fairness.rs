@@ -54,8 +54,8 @@ pub(super) fn value(flows: &[&Flow], every_ns: Option<i64>, field: &str) -> Resu
     value.ok_or_else(|| "no interval had two open connections".to_owned())
 }
 
-/// Jain's index of these connections over time: the end of each interval of `step_ns` with two of them at least, and
-/// the index in it.
+/// Jain's index of these connections over time: the end of each interval of `step_ns` in which at least two of them
+/// are active, and the index in it.
 pub fn jain_over_time(flows: &[&Flow], step_ns: i64) -> Vec<(i64, f64)> {
     match step_ns > 0 {
         true => Shares::of(flows).index(step_ns),
@@ -163,7 +163,8 @@ impl Shares {
     }
 }
 
-/// The square of the sum over n times the sum of squares: 1 when all are equal, 1/n when one has all; none: nobody has any.
+/// Jain's index: the square of the sum, over n times the sum of squares. 1 when all values are equal, 1/n when one has
+/// all. `None` when all are 0.
 fn jain(values: &[f64]) -> Option<f64> {
     let sum: f64 = values.iter().sum();
     let squares: f64 = values.iter().map(|value| value * value).sum();

@@ -22,7 +22,7 @@ pub struct Sources<'a> {
     pub packets: &'a BTreeMap<String, Vec<Sent>>,
 }
 
-/// What the analyser says of the packets that a host sent on one connection: the value of each of [`PACKETS`].
+/// The analyser's values for the packets that a host sent on one connection, in the order of [`PACKETS`].
 #[derive(Clone, Debug)]
 pub struct Sent(Vec<Option<f64>>);
 
@@ -50,7 +50,7 @@ impl Sources<'_> {
     /// The value of a measure.
     ///
     /// # Errors
-    /// Why there is none, in words.
+    /// Why the value is missing, in words.
     pub fn value(&self, measure: &Measure) -> Result<f64, String> {
         match measure {
             Measure::Counter { host, counter } => self.counter(host, counter),
@@ -405,7 +405,7 @@ const QDISC: [&str; 10] = [
     "refused_bytes",
 ];
 
-/// A field of a queue by time; none: it is no such field.
+/// A statistic of a queue over time; `None` for an unknown field.
 fn of_queue(queue: Option<&QueueCount>, field: &str) -> Option<Result<f64, String>> {
     let value: fn(&QueueCount) -> u64 = match field {
         "queue_mean_bytes" => |queue| queue.mean_bytes,

@@ -36,7 +36,7 @@ const CLIENT: usize = 1;
 pub enum LossKind {
     /// Only by full queues and outages.
     None,
-    /// Each packet by itself, at this rate in parts of a milliard.
+    /// Each packet by itself, at this rate in billionths (10^-9).
     Independent(u32),
     /// In bursts, at this mean rate.
     Bursts(u32),
@@ -333,7 +333,7 @@ fn web(drawn: &Drawn) -> App {
     }
 }
 
-/// Which of some parts of a milliard a draw falls into; none: beyond all of them.
+/// Draws one of `shares`, each in billionths (10^-9); `None` when the draw lies beyond their sum.
 pub(super) fn chosen(random: &mut Random, shares: impl Iterator<Item = u32>) -> Option<usize> {
     let mut drawn = random.below(1_000_000_000);
     for (place, share) in shares.enumerate() {

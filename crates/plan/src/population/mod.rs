@@ -66,7 +66,7 @@ pub struct Population {
     pub server_timeout: Dist,
     /// Kinds of paths that lose packets.
     pub losses: Vec<Loss>,
-    /// Part of a path's loss on the way of the ACKs, in parts of a milliard.
+    /// Part of a path's loss that hits the ACKs, in billionths (10^-9).
     pub ack_loss_ppb: u32,
     /// Delay spikes.
     pub spikes: SpikeRule,
@@ -128,7 +128,7 @@ pub struct Reordering {
 /// Times in which every packet is lost.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutageRule {
-    /// Part of the connections, in parts of a milliard.
+    /// Part of the connections, in billionths (10^-9).
     pub share_ppb: u32,
     /// When it begins.
     pub start: Dist,
@@ -141,7 +141,7 @@ pub struct OutageRule {
 /// A kind of client.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Client {
-    /// Part of the clients, in parts of a milliard.
+    /// Part of the clients, in billionths (10^-9).
     pub share_ppb: u32,
     /// Its profile; none: the stack's.
     pub profile: Option<String>,
@@ -156,9 +156,9 @@ pub struct Client {
 /// How arms are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Compare {
-    /// Share of false discoveries, in parts of a milliard.
+    /// Share of false discoveries, in billionths (10^-9).
     pub level_ppb: u32,
-    /// Band in which a latency is the same, in parts of a milliard.
+    /// Band in which a latency is the same, in billionths (10^-9).
     pub band_ppb: u32,
     /// The run ends when every row is decided.
     pub stops: bool,

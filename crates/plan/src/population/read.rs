@@ -23,7 +23,7 @@ const MAX_ARMS: usize = 32;
 const MAX_VARIANTS: usize = 100;
 /// Kinds of clients or of paths at most.
 pub(super) const MAX_KINDS: usize = 100;
-/// All of something, in parts of a milliard.
+/// All of something, in billionths (10^-9).
 const ALL: u32 = 1_000_000_000;
 
 /// The file as it is written; its variants are checked too.

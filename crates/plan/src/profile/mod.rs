@@ -1,12 +1,12 @@
-//! What the TCP of a kernel release does, as named behaviours: data for `tcp`, `tcplab stacks` and experiments.
+//! Profiles: the TCP of a kernel release as named behaviours. They are data for `tcp`, `tcplab stacks` and
+//! experiments.
 //!
-//! Nothing else knows a version number. Each behaviour is a field of [`Profile`] with an enum, a flag or a
-//! number, and a row of [`BEHAVIOURS`] with its words and the commit that changed it; a profile is a list of
-//! values ([`named`]), and [`Profile::default`] is Linux 6.1.192, which the fidelity list compares with that
-//! kernel.
+//! No other code knows a version number. Each behaviour is a field of [`Profile`] with an enum, a flag or a number,
+//! and a row of [`BEHAVIOURS`] with its words and the commit that changed it. A profile is a list of values
+//! ([`named`]). [`Profile::default`] is Linux 6.1.192, which the fidelity list compares with that kernel.
 //!
-//! To add a behaviour: an enum (or bool, u32) with `words!` here, a field of [`Profile`] with 6.1.192's value
-//! in `default()`, a row in `registry.rs`, and the other profiles' values in `releases.rs`.
+//! To add a behaviour: an enum (or bool, u32) with `words!` here, a field of [`Profile`] with 6.1.192's value in
+//! `default()`, a row in `registry.rs`, and the other profiles' values in `releases.rs`.
 
 mod receive;
 mod registry;
@@ -112,7 +112,8 @@ pub struct Profile {
     pub rto_floor_ms: u32,
     /// See [`TlpRule`].
     pub tlp_rule: TlpRule,
-    /// Whether a probe is sent at the time of the retransmission timeout when that comes first; else there is none.
+    /// Whether a tail loss probe moves forward to the retransmission timeout when the timeout is
+    /// due first. If false, no probe is sent.
     pub tlp_rto_cap: bool,
     /// Whether a window of fewer than four segments recovers with fewer than three duplicates (RFC 5827).
     pub early_retransmit: bool,
@@ -189,7 +190,7 @@ pub struct Profile {
     pub read_keeps_clock: bool,
     /// Whether SO_RCVBUF also sets the window clamp (`tcp_set_rcvbuf()`).
     pub rcvbuf_sets_clamp: bool,
-    /// Whether losses are found by time alone, whatever net.ipv4.tcp_recovery says.
+    /// Whether losses are found by time alone (RACK), for every value of net.ipv4.tcp_recovery.
     pub rack_only: bool,
     /// Whether an ACK of what was not sent is challenged; else it is dropped.
     pub challenges_unsent_ack: bool,

@@ -30,7 +30,7 @@ pub struct Series {
     pub name: String,
     /// Mbit/s, or ms of a ping; none: no value at this step.
     pub values: Vec<Option<f64>>,
-    /// What it was made of: time after the set's begin in nanoseconds, and the value then. Computed series have none.
+    /// The samples behind it: time after the set's begin in nanoseconds, and value. Empty for computed series.
     pub raw: Vec<(i64, f64)>,
 }
 
@@ -97,7 +97,7 @@ impl Table {
     /// A statistic of a series ([`STATISTICS`]).
     ///
     /// # Errors
-    /// Why there is none, in words.
+    /// Why the statistic is missing, in words.
     pub fn statistic(&self, name: &str, which: &str) -> Result<f64, String> {
         let series = self.series.iter().find(|s| s.name == name);
         let series = series.ok_or("the set has no such series")?;

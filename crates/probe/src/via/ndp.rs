@@ -94,7 +94,7 @@ pub(super) fn icmpv6(frame: &[u8]) -> Option<(Ipv6Addr, Ipv6Addr, u8, &[u8])> {
     Some((from, to, header[7], body))
 }
 
-/// What a frame says of a neighbour; none: it is no valid message of the two kinds.
+/// The neighbour message in a frame; `None` for other or invalid messages.
 pub(super) fn read(frame: &[u8]) -> Option<Message> {
     let (from, to, hops, body) = icmpv6(frame)?;
     let (fixed, mut options) = body.split_first_chunk::<24>()?;

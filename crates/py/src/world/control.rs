@@ -1,7 +1,7 @@
 //! A congestion control written in Python, as one of the endpoint's.
 //!
-//! The world runs without the interpreter's lock, and takes it for a call. The first exception ends the run: calls after
-//! it do nothing, and whoever runs the world raises it.
+//! The world runs without the interpreter's lock and takes it for each call. The first exception ends the run: later
+//! calls do nothing, and the caller that runs the world raises it.
 
 use std::fmt::{self, Debug, Formatter};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -11,8 +11,9 @@ const IPV6: u8 = 41;
 const IPV6_HEADER: usize = 40;
 
 impl AckHeader {
-    /// The header of the TCP segment in an IP packet; none when there is none, or it is cut off. IPv6 in IPv4 (RFC 4213)
-    /// is looked into, other tunnels and extension headers are not.
+    /// The header of the TCP segment in an IP packet; `None` for other protocols and truncated
+    /// packets. Looks into IPv6 in IPv4 (RFC 4213), but not into other tunnels or extension
+    /// headers.
     pub fn of_ip(packet: &[u8]) -> Option<Self> {
         match packet.first()? >> 4 {
             4 => {

@@ -44,7 +44,7 @@ pub(super) fn redundant<'a, T: Copy>(
 
 /// Whether all that this ACK says, the trigger says too.
 fn may_drop(header: &AckHeader, trigger: &AckHeader) -> bool {
-    // Of the flags ACK alone, but for ECE and CWR, which the caller compares.
+    // Flags must be ACK alone; the caller compares ECE and CWR.
     let flags = header.flags & !(AckHeader::ECE | AckHeader::CWR);
     if flags != AckHeader::ACK || !header.no_payload || !header.options.are_harmless {
         return false;
@@ -59,7 +59,7 @@ fn may_drop(header: &AckHeader, trigger: &AckHeader) -> bool {
     }
 }
 
-/// No time stamp is newer than the trigger's; one that has none counts as 0 and 0.
+/// Whether no time stamp is newer than the trigger's. A trigger without time stamps counts as 0, 0.
 fn stamps_are_older(header: &AckHeader, trigger: &AckHeader) -> bool {
     let (value, echo) = trigger.options.stamps().first().copied().unwrap_or((0, 0));
     let is_after = |a: u32, b: u32| Seq(a).after(Seq(b));
@@ -67,8 +67,8 @@ fn stamps_are_older(header: &AckHeader, trigger: &AckHeader) -> bool {
     !header.options.stamps().iter().any(newer)
 }
 
-/// Whether the trigger SACKs as much or more than the header; none: the header SACKs something that the trigger does
-/// not, or tells of a segment that came twice (RFC 2883).
+/// Whether the trigger SACKs as much as the header or more. `None`: the header SACKs data that the trigger does not,
+/// or reports a segment that came twice (RFC 2883).
 fn compare_sack(header: &AckHeader, trigger: &AckHeader) -> Option<Ordering> {
     match (header.options.has_blocks(), trigger.options.has_blocks()) {
         (true, false) => return None,

@@ -6,8 +6,9 @@ use tcplab_base::Seq;
 use super::{AckHeader, redundant};
 use crate::ack_filter::AckOptions;
 
-/// A queue in words, head first, the trigger last: `A5` an ACK of 5, `D5` data with it, `S5` a SYN-ACK; then after
-/// slashes `ece`, `cwr`, `ns`, `urg`, `psh`, `fin`, `rst`, `unknown` (an option), `ts=V,E`, `sack=B-E,B-E`, `port=N`, `v6`.
+/// Reads a queue from text, head first, the trigger last. `A5` is an ACK of 5, `D5` the same with
+/// data, `S5` a SYN-ACK. Options follow after slashes: `ece`, `cwr`, `ns`, `urg`, `psh`, `fin`,
+/// `rst`, `unknown` (an option), `ts=V,E`, `sack=B-E,B-E`, `port=N`, `v6`.
 fn headers(text: &str) -> Vec<Option<AckHeader>> {
     text.split_whitespace().map(header).collect()
 }

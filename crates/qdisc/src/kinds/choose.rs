@@ -17,7 +17,7 @@ macro_rules! kinds {
         pub const SUPPORTED: [(&str, &str); KINDS.len()] =
             [$((<$settings>::NAME, <$settings>::SUPPORTED)),*];
 
-        /// The words that may stand behind the first one; none: there is no such kind.
+        /// The words that may follow the kind; `None` for an unknown kind.
         pub fn words_of(kind: &str) -> Option<&'static [&'static str]> {
             match kind {
                 $(<$settings>::NAME => Some(<$settings>::WORDS),)*

@@ -79,7 +79,7 @@ kinds! {
     Prio(prio::Settings) => Prio,
     /// `htb` with one class: tc-htb(8).
     Htb(htb::Settings) => Htb,
-    /// `caqm`: a switch's egress queue that shares out window; tc has none.
+    /// `caqm`: the egress queue of a switch that shares out window; tc has no such qdisc.
     Caqm(caqm::Settings) => Caqm,
 }
 

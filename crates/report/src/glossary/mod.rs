@@ -1,7 +1,7 @@
-//! What words mean: `tcplab help WORD`, the lines under a report, and the tables of `docs/glossary.md`.
+//! Definitions of words: for `tcplab help WORD`, the lines under a report, and the tables of `docs/glossary.md`.
 //!
-//! Words of reports stand in `words.rs`, rarer ones in `more.rs`, those of experiments in `lab.rs`, the classes of time
-//! in `classes.rs`; findings bring their own (when they are said, what they need to see) from the analyser's list.
+//! `words.rs` has the words of reports, `more.rs` rarer ones, `lab.rs` those of experiments, `classes.rs` the classes
+//! of time. The analyser's list of findings has theirs: the conditions of each, and the packets that it needs to see.
 
 mod classes;
 mod columns;

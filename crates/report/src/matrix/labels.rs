@@ -1,8 +1,8 @@
-//! Which axes a result has, and what their values are called.
+//! The axes of a result, and the labels of their values.
 //!
-//! An axis value may be a whole line in tc's words of which one word differs, and a variant may change the others
-//! (`cake bandwidth 1mbit`, `cake bandwidth 1mbit ack-filter`): a label is what differs within the variant, so that
-//! the same place has the same label in every variant.
+//! An axis value may be a whole line in tc's words that differs in one word, and a variant may change the other words
+//! (`cake bandwidth 1mbit`, `cake bandwidth 1mbit ack-filter`). A label is the part that differs within the variant,
+//! so the same place has the same label in every variant.
 
 use std::collections::{BTreeMap, BTreeSet};
 

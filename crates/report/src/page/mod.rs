@@ -1,14 +1,13 @@
 //! The HTML page: one file that opens from disk and needs no network.
 //!
-//! The page itself is written in TypeScript (`web/`); what `make web` builds of it is committed as
-//! `page/index.html` of this crate and embedded, so that nobody needs Node to build tcplab. This module puts
-//! the data into it: a JSON document (`tcplab.page/1`) and, for each stream with charts, its
-//! packets (see [`columns`]) in base64.
+//! The page is written in TypeScript (`web/`). `make web` builds `page/index.html` of this crate, which is committed
+//! and embedded, so tcplab builds without Node. This module puts the data into it: a JSON document (`tcplab.page/1`)
+//! and, for each stream with charts, its packets (see [`columns`]) in base64.
 //!
-//! A capture may hold many thousand streams, so the page is bounded: charts for the streams with
-//! the most severe findings and for the largest; full figures for these and for streams with
-//! findings; one line for the rest, up to a limit. The page says what it leaves out. What it leaves out is
-//! dropped while the streams come, so that memory is bounded as the page is.
+//! A capture may hold many thousand streams, so the page is bounded: charts for the streams with the most severe
+//! findings and for the largest; full figures for these and for streams with findings; one line for the rest, up to a
+//! limit. The page says what it leaves out. Streams that do not fit are dropped as they come, which bounds the memory
+//! too.
 
 mod columns;
 pub(crate) mod compare;
@@ -213,8 +212,7 @@ impl Page {
         }
     }
 
-    /// The largest streams keep their charts whatever was found in them (one chart in five):
-    /// there a reader looks when nothing was found.
+    /// The largest streams (one chart in five) always keep their charts: without findings, readers look there.
     fn largest(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.charts.len()).collect();
         order.sort_by_key(|&i| std::cmp::Reverse(self.charts[i].packets));

@@ -1,5 +1,5 @@
-//! Collects from the outputs of one capture what the report shows of it, in bounded memory: the
-//! findings (the analyser bounds them), the most interesting streams, and counts.
+//! Collects the report's content from the outputs of one capture, in bounded memory: the findings (the analyser bounds
+//! them), the most interesting streams, and counts.
 
 use tcplab_analyze::budget::Budget;
 use tcplab_analyze::findings::Finding;

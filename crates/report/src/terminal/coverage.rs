@@ -166,7 +166,7 @@ impl Coverage {
         (text, false)
     }
 
-    /// The line in place of the findings when there are none, with how far it can be believed.
+    /// The line that replaces the findings when there are no findings, and how far to trust it.
     pub fn all_clear(&self, theme: &Theme, totals: &Totals, streams: u64) -> String {
         let (text, is_clear) = self.verdict(totals, streams);
         if is_clear {

@@ -1,7 +1,8 @@
-//! A table of points that fits into the terminal, whatever its measures are called.
+//! A table of points that fits into the terminal, for any names of measures.
 //!
-//! In this order: names on one line; names in several lines, broken behind `.`, `_` and `-`; a line for each measure
-//! and a column for each point; several tables below each other, each with the columns that say which point it is.
+//! Tried in this order: names on one line; names in several lines, broken behind `.`, `_` and `-`; a line for each
+//! measure and a column for each point; several tables below each other, each with the columns that identify the
+//! point.
 
 use super::Theme;
 use super::table::{Align, Cell, Table};

@@ -354,9 +354,9 @@ impl Net {
         stack.with(self.now, id, call)
     }
 
-    /// epoll asks the socket whether it takes more, whatever the end waits for: when its watch changes
-    /// (`ep_modify()`), and after each event that was reported (`ep_send_events()`: level triggered). A socket that says
-    /// no tells of room from then on, and its buffer grows meanwhile (`tcp_poll()` sets SOCK_NOSPACE).
+    /// epoll asks the socket whether it is writable, for any awaited event: when its watch changes (`ep_modify()`),
+    /// and after each reported event (`ep_send_events()`: level triggered). A full socket then announces later room,
+    /// and meanwhile its buffer grows (`tcp_poll()` sets SOCK_NOSPACE).
     #[inline(never)]
     fn polls(&mut self, end: usize) {
         self.sockets.of[end].is_full = false;

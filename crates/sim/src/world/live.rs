@@ -152,7 +152,7 @@ impl Live {
         })
     }
 
-    /// The port that the first connection of a flow's client has; 0: it has none yet.
+    /// The port of a flow's client on its first connection; 0 before it has one.
     pub fn client_port(&self, flow: usize) -> u16 {
         self.world.drive.port(flow)
     }

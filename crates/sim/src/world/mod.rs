@@ -1,8 +1,9 @@
 //! A run: the event loop over hosts, links and applications.
 //!
-//! Order at one instant, as in a kernel run: first what the queue of events has (frames due on
-//! links, timers, applications that wake up), by order of setting; then, in batches, what became
-//! ready by it: hosts that have packets to send, sockets that their applications wait for.
+//! Events of one instant run in the order of a kernel run. First the event queue, in the order in
+//! which events were set: frames due on links, timers, applications that wake up. Then, in batches,
+//! everything that became ready: hosts that have packets to send, sockets that their applications
+//! wait for.
 
 mod budget;
 mod frames;
@@ -43,7 +44,7 @@ pub use step::Held;
 /// Why a point cannot be simulated.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SimError {
-    /// The point asks for what the model has not.
+    /// The point asks for a feature that the model lacks.
     #[error("{0}")]
     Cannot(String),
 }
@@ -95,7 +96,7 @@ impl World {
     /// A world for a point; `profiles` are those of its hosts.
     ///
     /// # Errors
-    /// When the point asks for what the model has not.
+    /// When the point asks for a feature that the model lacks.
     pub fn new(point: &Point, profiles: &[Profile]) -> Result<Self, SimError> {
         let point = Arc::new(point.clone());
         let mut world = Self {
@@ -355,7 +356,7 @@ impl World {
         }
     }
 
-    /// The first entry of the list, when it is ready, belongs to this turn; false: there is none.
+    /// Moves the first ready entry of the list into this turn; false when the list is empty.
     #[inline]
     fn take_next(&mut self) -> bool {
         let Some(source) = self.net.ready.pop() else {

@@ -1,7 +1,7 @@
-//! Replays: recorded frames enter a link at their times, and leave it towards nobody.
+//! Replays: recorded frames enter a link at their recorded times; no host receives them.
 //!
-//! The frames are bytes, as between the namespaces of a kernel: a replay has a line of its own, with the same code and
-//! the same draws, and nothing else of the run passes it.
+//! The frames are bytes, as between the namespaces of a kernel. A replay has a separate line, with the same code and
+//! the same random draws, and no other traffic of the run passes it.
 
 use std::sync::Arc;
 

@@ -12,7 +12,7 @@ const NAMES: [(&str, Kind, &str); 3] = [
     ("way", Kind::Word, "`a_to_b` or `b_to_a`."),
 ];
 
-/// The name of a link, where the result has it; results of older versions have none.
+/// The name of a link; empty in results of older versions, which lack names.
 fn name(names: &[String], at: usize) -> &str {
     names.get(at).map_or("", String::as_str)
 }

@@ -1,7 +1,10 @@
 //! The receiver's ACKs: quick, delayed, compressed (RFC 5681 4.2; Linux `icsk_ack`).
 //!
-//! `measure.rs` what a data segment teaches, `quick.rs` credits and pingpong, `decide.rs` now, later or
-//! compressed, and the timers, `reads.rs` what a read sends, `bsd.rs` the rule of BSD.
+//! - `measure.rs`: measurements from data segments
+//! - `quick.rs`: credits and pingpong
+//! - `decide.rs`: now, later or compressed, and the timers
+//! - `reads.rs`: ACKs sent by a read
+//! - `bsd.rs`: the rule of BSD
 
 mod bsd;
 mod decide;

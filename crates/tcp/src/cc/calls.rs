@@ -67,7 +67,7 @@ impl Endpoint {
         }
     }
 
-    /// `pkts_acked()`: the ACK's RTT sample in microseconds, negative if there is none.
+    /// `pkts_acked()`: the ACK's RTT sample in microseconds; negative without a sample.
     #[inline]
     pub(crate) fn cc_pkts_acked(&mut self, cx: &mut Cx<'_>, rtt_us: i32) {
         let (cc, mut control) = self.control(cx);

@@ -36,7 +36,7 @@ pub trait Algorithm: Debug + Send {
     /// `ssthresh()`: the threshold after a loss or a mark, in packets.
     fn ssthresh(&mut self, view: &View) -> u32;
 
-    /// `undo_cwnd()`: the loss was none; the window to go back to, in packets.
+    /// `undo_cwnd()`: the loss was spurious; returns the window to restore, in packets.
     fn undo_cwnd(&mut self, view: &View) -> u32 {
         view.snd_cwnd.max(view.prior_cwnd)
     }

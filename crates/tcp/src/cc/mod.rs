@@ -48,7 +48,7 @@ macro_rules! congestion_controls {
         const NAMES: &[&str] = &[$($name),*];
 
         impl Congestion {
-            /// Its first state; none: there is no algorithm of this name, or nobody can ask for it.
+            /// Its first state; `None` for an unknown algorithm, or one that programs cannot select.
             pub(super) fn named(name: &str) -> Option<Self> {
                 match name {
                     $( $name => Some(Self::$variant(Default::default())), )*

@@ -70,7 +70,7 @@ pub(crate) trait CongestionControl {
     /// `in_ack_event()`, before anything of the ACK is worked out.
     fn in_ack_event(&mut self, _: &Snd, _: &Stats) {}
 
-    /// `pkts_acked()`: the ACK's RTT sample in microseconds, negative if there is none.
+    /// `pkts_acked()`: the ACK's RTT sample in microseconds; negative without a sample.
     fn pkts_acked(&mut self, _: &mut Control<'_, '_>, _rtt_us: i32) {}
 
     /// `cong_avoid()`: how the window grows when `acked` packets were delivered.

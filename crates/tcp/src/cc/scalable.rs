@@ -1,5 +1,5 @@
-//! Scalable TCP (Kelly 2003; Linux tcp_scalable.c): the window grows by a hundredth of what was delivered, and falls by
-//! an eighth at a loss, whatever its size.
+//! Scalable TCP (Kelly 2003; Linux tcp_scalable.c): the window grows by a hundredth of the delivered segments, and
+//! falls by an eighth at a loss, at any window size.
 
 use super::{CongestionControl, Control, RateSample};
 use crate::pack::packed;

@@ -20,7 +20,7 @@ pub(crate) struct Snd {
     pub(crate) snd_wl1: Seq,
     pub(crate) snd_wnd: u32,
     pub(crate) max_window: u32,
-    /// Behind the last urgent byte; `snd_una` when there is none that is not ACKed.
+    /// Behind the last urgent byte; `snd_una` when all urgent bytes are ACKed.
     pub(crate) snd_up: Seq,
     /// Payload of a full segment now, options taken off (`mss_cache`).
     pub(crate) mss_cache: u32,

@@ -1,9 +1,11 @@
 //! TCP Fast Open (RFC 7413; Linux net/ipv4/tcp_fastopen.c): data with the SYN.
 //!
-//! `key.rs` makes cookies, `cache.rs` is what a client remembers of servers and of paths that swallow such SYNs,
-//! `client.rs` sends SYNs with data or the request for a cookie and judges the answer, `child.rs` is a server's
-//! connection before its handshake is over, `blackhole.rs` notices that Fast Open does harm. Queues and cookies of
-//! listeners stand in `stack/fastopen.rs`.
+//! - `key.rs`: makes cookies.
+//! - `cache.rs`: the client's memory of servers, and of paths that swallow such SYNs.
+//! - `client.rs`: sends SYNs with data or a request for a cookie, and judges the answer.
+//! - `child.rs`: a server's connection before its handshake is over.
+//! - `blackhole.rs`: notices when Fast Open does harm.
+//! - `stack/fastopen.rs`: queues and cookies of listeners.
 
 mod blackhole;
 mod cache;

@@ -49,8 +49,8 @@ struct Buffer {
     is_own: bool,
 }
 
-/// Bytes of data that a buffer holds which was allocated for `len` (`alloc_skb()`): whole cache lines, as many as SLOB
-/// gives; where the allocator has sizes of its own, as much as the next of them has room for.
+/// Data bytes that fit a buffer allocated for `len` (`alloc_skb()`). SLOB gives whole cache lines.
+/// Allocators with fixed sizes give the next larger size.
 pub(super) fn buffer_of(profile: &Profile, len: u32) -> u32 {
     let asked = len.next_multiple_of(CACHE_LINE);
     // What an empty segment of the send queue takes shows the allocator.

@@ -1,10 +1,13 @@
 //! What arrives: dispatch by state, validation, data, window and buffer of the receiver.
 //!
-//! `established.rs` header prediction and the slow path, `states.rs` the other states, `validate.rs` which
-//! segments are acceptable, `paws.rs` time stamps, `ecn.rs` congestion marks, `data.rs` in-order data and FIN,
-//! `ofo.rs` out-of-order data, `sack.rs` the blocks to send, `memory.rs` what queued frames cost,
-//! `prune.rs` what is done when that is too much, `window.rs` the window to offer, `buffer.rs` how far it may
-//! grow, `autotune.rs` how the buffer grows, `urgent.rs` urgent data, `read.rs` the socket's side.
+//! - `established.rs`: header prediction and the slow path; `states.rs`: the other states
+//! - `validate.rs`: which segments are acceptable; `paws.rs`: time stamps; `ecn.rs`: congestion
+//!   marks
+//! - `data.rs`: in-order data and FIN; `ofo.rs`: out-of-order data; `sack.rs`: the blocks to send
+//! - `memory.rs`: the memory of queued frames; `prune.rs`: frees memory above the limit
+//! - `window.rs`: the window to offer; `buffer.rs`: its upper limit; `autotune.rs`: how the buffer
+//!   grows
+//! - `urgent.rs`: urgent data; `read.rs`: the socket's side
 
 mod autotune;
 mod buffer;

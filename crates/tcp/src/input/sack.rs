@@ -23,8 +23,8 @@ fn extend(block: &mut (Seq, Seq), seq: Seq, end_seq: Seq) -> bool {
 }
 
 impl Endpoint {
-    /// `tcp_rcv_spurious_retrans()`: the same data came once more, so our ACKs may be lost on their path. Later releases
-    /// see that by another flow label, which IPv4 has not.
+    /// `tcp_rcv_spurious_retrans()`: the same data came once more, so our ACKs may be lost on their path. Later
+    /// releases detect that by a changed flow label, which IPv4 lacks.
     pub(super) fn is_spurious(&self, cx: &Cx<'_>, seq: Seq) -> bool {
         let has_label = cx.host.ip_header == 40;
         seq == self.rcvq.dsack_start && (has_label || !cx.host.profile.rehash_by_label)

@@ -162,7 +162,7 @@ impl Endpoint {
         if sacked.intersects(Sacked::LOST) {
             less(&mut l.lost_out);
         }
-        // Without SACK the count of duplicate ACKs stands for segments that nobody can name.
+        // Without SACK, duplicate ACKs count segments without identifying them.
         if !self.neg.sack_ok && decrease > 0 {
             l.sacked_out -= l.sacked_out.min(decrease as u32);
         }

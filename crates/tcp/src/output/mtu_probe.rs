@@ -1,6 +1,6 @@
-//! Packetization-layer path MTU discovery (RFC 4821; Linux `tcp_mtup_init()`, `tcp_mtu_probe()`, `tcp_mtu_probing()`):
-//! where `net.ipv4.tcp_mtu_probing` asks for it, a segment longer than the MSS is sent now and then, and the MSS follows
-//! what arrives. 1: only after a black hole was met; 2: from the start.
+//! Packetization-layer path MTU discovery (RFC 4821; Linux `tcp_mtup_init()`, `tcp_mtu_probe()`, `tcp_mtu_probing()`).
+//! The sender sometimes sends a segment longer than the MSS; if it arrives, the MSS grows. `net.ipv4.tcp_mtu_probing`:
+//! 1 probes only after a black hole, 2 from the start.
 
 use tcplab_base::Seq;
 
@@ -20,7 +20,7 @@ pub(crate) struct MtuProbing {
     /// The search goes on between these MTUs, in bytes.
     search_high: u32,
     search_low: u32,
-    /// MTU of the probe that is in flight; 0: there is none.
+    /// MTU of the probe in flight, in bytes; 0 without a probe.
     probe_size: u32,
     /// Jiffy at which the search began.
     began: u32,
@@ -120,7 +120,7 @@ impl Endpoint {
         self.mtup.as_ref().is_some_and(|m| m.probe_size > 0)
     }
 
-    /// Something is sent again: whatever happens now says nothing of the probe.
+    /// Data are retransmitted: later ACKs say nothing about the probe.
     #[cold]
     pub(super) fn mtu_probe_forgotten(&mut self) {
         if let Some(m) = &mut self.mtup {
@@ -172,8 +172,8 @@ impl Endpoint {
         Probe::Sent
     }
 
-    /// Whether there is data enough for the probe and for the duplicate ACKs that would show its loss, and a window for
-    /// it; [`Probe::Sent`]: it may go.
+    /// Whether there are enough data for the probe and for the duplicate ACKs that would show its loss, and enough
+    /// window. [`Probe::Sent`]: it may go.
     fn mtu_probe_fits(&self, size: u32) -> Probe {
         let needed =
             u64::from(size) + u64::from(self.loss.reordering + 1) * u64::from(self.snd.mss_cache);

@@ -223,7 +223,7 @@ impl Endpoint {
         }
         self.tune.wstamp_ns = stamp_ns;
         skb.xmit_ns = stamp_ns;
-        // So that the receiver's GRO hands the train on at once; a part of it that is sent again has no such flag.
+        // PSH makes the receiver's GRO hand the train on at once. A retransmitted part of it lacks this flag.
         let mut flags = u16::from(skb.flags.bits()) | TcpFlags::ACK;
         if skb.pcount > 1 {
             flags |= TcpFlags::PSH;

@@ -40,7 +40,7 @@ impl Endpoint {
             && self.timers.are_off()
     }
 
-    /// Bytes of memory of its queues and of what else lies outside of it.
+    /// Bytes of memory of its queues and other parts stored outside of it.
     pub(crate) fn queued_memory(&self) -> usize {
         let received = self.rcvq.ready.capacity() + self.rcvq.ofo.capacity();
         self.queue.memory() + received * size_of::<RcvSkb>() + self.cc.memory()

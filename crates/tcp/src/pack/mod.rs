@@ -168,8 +168,8 @@ impl Pack for Instant {
     }
 }
 
-/// By the distance from the sequence number before it. Zero, which is often none, has a value of its own: that of an
-/// equal one where the other endpoint has zero too.
+/// Packed as the distance from the previous sequence number. Zero often means "unset", so it has a separate code: that
+/// of an equal value, if the other endpoint has zero too.
 impl Pack for Seq {
     #[inline]
     fn pack(&self, like: &Self, to: &mut Packer) {

@@ -93,8 +93,8 @@ impl Endpoint {
         Acked::Invalid
     }
 
-    /// Nothing is in flight and no block tells of it: what each segment of a peer carries that only sends. The same as
-    /// [`Endpoint::ack_of_queue`] without all that has nothing to do.
+    /// Handles an ACK while nothing is in flight and without SACK blocks: the case of a peer that only sends. Same
+    /// result as [`Endpoint::ack_of_queue`], without the steps that have no effect here.
     #[inline(never)]
     fn ack_of_nothing(&mut self, cx: &mut Cx<'_>, seg: &Segment, flag: Flag) {
         let mut flag = flag;

@@ -1,7 +1,7 @@
-//! What Linux sent again until 4.10 and no longer does, as behaviours of a profile: early retransmit of small
-//! windows (RFC 5827; Linux `tcp_time_to_recover()`, `tcp_pause_early_retransmit()`,
-//! `tcp_resume_early_retransmit()`) and forward retransmissions (RFC 6675 4, rule 3 of NextSeg; Linux
-//! `tcp_can_forward_retransmit()`). Left out: thin streams (`tcp_thin_dupack`), which are off by default.
+//! Retransmissions that Linux made until 4.10, as behaviours of a profile: early retransmit of small windows (RFC
+//! 5827; Linux `tcp_time_to_recover()`, `tcp_pause_early_retransmit()`, `tcp_resume_early_retransmit()`) and forward
+//! retransmissions (RFC 6675 4, rule 3 of NextSeg; Linux `tcp_can_forward_retransmit()`). Left out: thin streams
+//! (`tcp_thin_dupack`), which are off by default.
 
 use super::{CaState, Flag};
 use crate::cx::Cx;

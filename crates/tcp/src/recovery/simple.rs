@@ -47,8 +47,9 @@ impl Endpoint {
         self.xmit_retransmit_queue(cx);
     }
 
-    /// `tcp_v4_mtu_reduced()`, `tcp_v6_mtu_reduced()`: the path takes packets of `mtu` bytes. No packet of the connection
-    /// came and no timer fired, so the kernel does not read its clock: time stamps are those of what was sent or came last.
+    /// `tcp_v4_mtu_reduced()`, `tcp_v6_mtu_reduced()`: the path takes packets of `mtu` bytes. No packet of the
+    /// connection came and no timer fired, so the kernel does not read its clock: time stamps are those of the last
+    /// packet sent or received.
     pub(crate) fn mtu_reduced(&mut self, cx: &mut Cx<'_>, mtu: u32) {
         self.path_shrinks(cx, mtu);
         self.sync_mss(cx, mtu);

@@ -1,5 +1,5 @@
-//! The retransmission timeout: what is sent, the backoff, and when the connection is given up
-//! (RFC 6298 5.4 to 5.7, RFC 9293 3.8.3, RFC 6069; Linux `tcp_retransmit_timer()`, `tcp_write_timeout()`).
+//! The retransmission timeout: the retransmission, the backoff, and when the connection is given up (RFC 6298 5.4 to
+//! 5.7, RFC 9293 3.8.3, RFC 6069; Linux `tcp_retransmit_timer()`, `tcp_write_timeout()`).
 
 use tcplab_base::Seq;
 

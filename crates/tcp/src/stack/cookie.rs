@@ -86,8 +86,8 @@ fn mss_of(cx: &Cx<'_>, seg: &Segment) -> Option<u16> {
     mss_table(cx).get(index as usize).copied()
 }
 
-/// The request that an ACK's cookie stands for; none: there is none, the listener goes on with the segment. `ts_off`
-/// is the offset of the connection's time stamps.
+/// The request that an ACK's cookie encodes; `None` without a valid cookie, and the listener then
+/// handles the segment. `ts_off` is the offset of the connection's time stamps.
 pub(crate) fn check(
     cx: &mut Cx<'_>,
     number: u32,

@@ -1,5 +1,5 @@
-//! Fast Open at a listener: who gets a cookie, whose data are taken, how many children may be without an ACK (RFC 7413
-//! 4.2.2, 5.1; Linux `tcp_try_fastopen()`, `tcp_fastopen_queue_check()`, `struct fastopen_queue`).
+//! Fast Open at a listener: which clients get a cookie, which data are accepted, and the limit of children without an
+//! ACK (RFC 7413 4.2.2, 5.1; Linux `tcp_try_fastopen()`, `tcp_fastopen_queue_check()`, `struct fastopen_queue`).
 
 use std::collections::VecDeque;
 

@@ -35,7 +35,7 @@ impl Deadlines {
         }
     }
 
-    /// The entry of `who` is now exactly this; none: it has none.
+    /// Sets the entry of `who` to `at`; `None` removes it.
     #[inline(never)]
     pub(crate) fn set(&mut self, who: u32, at: Option<Instant>) {
         match (self.place_of(who), at) {

@@ -1,4 +1,4 @@
-//! What ICMP says of a connection: the peer cannot be reached, or the path takes only smaller packets (RFC 5927, RFC
+//! ICMP errors about a connection: the peer is unreachable, or the path takes only smaller packets (RFC 5927, RFC
 //! 1191; Linux `tcp_v4_err()`, `tcp_v6_err()`, `tcp_req_err()`, `tcp_v4_mtu_reduced()`).
 
 use tcplab_base::{Instant, Seq};

@@ -223,7 +223,7 @@ impl Stack {
         seg
     }
 
-    /// Moves all segments that leave into an empty `buffer`. False: there was none.
+    /// Moves all segments that leave into an empty `buffer`. False: no segment left.
     #[inline]
     pub fn take_segments(&mut self, buffer: &mut Vec<Segment>) -> bool {
         if self.taken > 0 {

@@ -416,7 +416,7 @@ impl Stack {
         let Some(tw) = self.table.time_wait_mut(number) else {
             return PortUse::Taken;
         };
-        // tcp_tw_reuse 2 is for the loopback device; model hosts have none.
+        // tcp_tw_reuse 2 is for the loopback device, which model hosts lack.
         let reuse = self.host.sysctl.tcp_tw_reuse == 1 && !tw.fin_wait_2;
         let later = match self.host.profile.tw_reuse_by_delay {
             true => {

@@ -1,11 +1,12 @@
 //! Which connections of a host are packed ([`crate::pack`]).
 //!
-//! Some stay as they are, idle or not: the working set, in the order in which they came to it. When it is full, each
-//! one that joins it has the first ones looked at: those that are idle and have moved no byte since they were looked at
-//! last leave it, the others go to its end. One whose timer turns out to be stopped leaves too: its last packet is ACKed
-//! for a while. What is in flight stays, so memory grows with that. A packed connection is unpacked
-//! when anything asks for it, and so nobody sees the difference. One that was packed for less than a second should have
-//! stayed: the working set may be larger from then on, and falls back while others come.
+//! The working set stays unpacked, in order of arrival, even when idle. When it is full, each newcomer triggers a
+//! check of its first members. Members that are idle and have moved no byte since the last check leave the set; others
+//! move to its end. A connection whose timer is found stopped leaves as well, because its last packet was ACKed some
+//! time ago. Connections with data in flight stay, so memory grows with their number.
+//!
+//! A packed connection is unpacked on any access, so packing cannot be observed. If a connection is unpacked within a
+//! second, it was packed too early: the working set may then grow, and shrinks again as other connections arrive.
 
 use std::collections::VecDeque;
 
@@ -36,8 +37,8 @@ pub(crate) struct WorkingSet {
     now: Instant,
     /// Connections that are not packed.
     unpacked: usize,
-    /// Numbers of all connections that are not packed, and some that are, or are free or something else by now.
-    /// With what they had moved when they were looked at ([`moved`]); none: not yet.
+    /// Numbers of all unpacked connections, in order; some entries may be packed, free or reused by now. Each with its
+    /// bytes moved at the last check ([`moved`]); `None` before the first check.
     order: VecDeque<(u32, Option<u32>)>,
     /// Whether a number is in `order`.
     listed: Vec<bool>,

@@ -1,8 +1,8 @@
 //! The two bytes INFO of the tag.
 //!
-//! Bit 15 is the highest of the first byte: type of congestion control (3 bits), last hop, reserved, `caqm_en`, C, I, and
-//! eight bits of hint. `caqm_en` says who speaks: a sender of data, who asks the switches for window, or a receiver, who
-//! tells the sender what they granted.
+//! Bit 15 is the highest of the first byte: type of congestion control (3 bits), last hop, reserved, `caqm_en`, C, I,
+//! and eight bits of hint. `caqm_en` tells the direction: a sender of data asks the switches for window, or a receiver
+//! reports the grants to the sender.
 
 /// INFO, as it stands on the wire in network order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -99,7 +99,8 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// Options with the time stamps of a right segment, as Linux writes them; none where the connection has none.
+/// Options with the time stamps of a valid segment, as Linux writes them; empty when the connection
+/// has no time stamps.
 pub(super) fn stamps(flow: &Flow) -> Vec<u8> {
     let Some((value, echo)) = flow.timestamps else {
         return Vec::new();

@@ -1,8 +1,8 @@
-//! Fragments of one packet, all of them: in any order, tiny, overlapping, too long together, never complete (RFC 791 3.2, RFC
+//! All fragments of one packet: in any order, tiny, overlapping, too long together, never complete (RFC 791 3.2, RFC
 //! 8200 4.5, RFC 5722, RFC 1858; Linux `ip_defrag()`, `ipv6_frag_rcv()`).
 //!
-//! The packet is old data of a connection that must stand: put together it is answered with an ACK at most. Each case has an
-//! identification of its own.
+//! The packet carries old data of a connection that must survive: reassembled, it is answered with at most an ACK.
+//! Each case has a different identification.
 
 use super::build::{Draft, TCP, ethertype, frame, full_options, ip, sum_ipv4};
 use super::{Aim, Case, Digits, Family, Fate, Flow, Group};

@@ -1,8 +1,8 @@
-//! ICMP and ICMPv6: all types and codes, errors that quote segments of a connection, cut, lying, with wrong sums (RFC 792, RFC
-//! 4443, RFC 5927; Linux `icmp_rcv()`, `tcp_v4_err()`, `icmpv6_rcv()`, `tcp_v6_err()`).
+//! ICMP and ICMPv6: all types and codes, and errors that quote segments of a connection, truncated, false, with wrong
+//! sums (RFC 792, RFC 4443, RFC 5927; Linux `icmp_rcv()`, `tcp_v4_err()`, `icmpv6_rcv()`, `tcp_v6_err()`).
 //!
-//! ICMPv6 has a hop limit that is not 255: what only a neighbour may say (RFC 4861), routers and their prefixes among it, would
-//! change more than a connection.
+//! ICMPv6 frames have a hop limit other than 255. Messages that only a neighbour may send (RFC 4861), such as routers
+//! and their prefixes, would change more than one connection.
 
 use std::net::IpAddr;
 
@@ -217,7 +217,7 @@ fn case(flow: &Flow, packet: &[u8], fate: Fate) -> Case {
     }
 }
 
-/// The word behind the sum: the MTU where the message has one. A redirect's router is none that is.
+/// The word behind the sum: the MTU where the message has one. A redirect names a router that does not exist.
 fn word(flow: &Flow, kind: u8, code: u8, mtu: u32) -> u32 {
     match (is_v6(flow), kind, code) {
         (true, 2, _) => mtu,
@@ -303,7 +303,7 @@ fn quote(flow: &Flow, number: u64, _: u64) -> Case {
         (2 | 3, true) => quote[6] = value,
         (3, false) => quote[9] = value,
         (4, _) => quote[tcp + 12] = value,
-        // RFC 4884: the quotation's length in words of 32 or 64 bits, and an extension that is none.
+        // RFC 4884: the quotation's length in words of 32 or 64 bits, and an invalid extension.
         _ => {
             behind = u32::from(value) << if is_v6(flow) { 24 } else { 16 };
             quote.resize(tcp + 128, 0);

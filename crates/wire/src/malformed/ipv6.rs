@@ -120,7 +120,7 @@ fn fields(flow: &Flow, number: u64, _: u64) -> Case {
         packet[1..4].copy_from_slice(&label.to_be_bytes()[1..]);
         true
     };
-    // Other next headers read TCP's bytes as theirs: whatever comes of it, it is not for this connection.
+    // Another next header reads TCP's bytes as its own, so the packet never reaches this connection.
     case(taken, flow, &[], &packet)
 }
 

@@ -1,12 +1,12 @@
 //! Malformed frames, enumerated: tags cut short, lengths that lie, every option, wrong sums, strange flags.
 //!
-//! One generator for tests, fuzzing and `tcplab inject`. A frame depends on its group, its number there, the seed and the
-//! connection that it is aimed at ([`Flow`]), and on nothing else, so that one that did harm can be made again. Most groups
-//! enumerate; the ones that mutate draw from the seed. What a host may make of a frame is said beside it ([`Fate`]), by the
-//! rule that made it, not by a parser.
+//! One generator for tests, fuzzing and `tcplab inject`. A frame depends only on its group, its number there, the seed
+//! and the connection that it is aimed at ([`Flow`]), so a harmful frame can be made again. Most groups enumerate;
+//! groups that mutate draw from the seed. The rule that makes a frame also states what a host may do with it
+//! ([`Fate`]); no parser is involved.
 //!
-//! Left out: neighbour discovery and multicast listeners (ICMPv6 whose hop limit says that it is from this link), everything
-//! above TCP.
+//! Left out: neighbour discovery and multicast listeners (ICMPv6 whose hop limit says that it is from this link),
+//! everything above TCP.
 
 mod build;
 mod fragments;
@@ -46,7 +46,7 @@ pub struct Flow {
     pub window: u16,
     /// Bytes that the host takes from `seq` on (RCV.WND).
     pub rcv_wnd: u32,
-    /// Time stamps of a segment that would be right: TSval, TSecr. None: the connection has none.
+    /// Time stamps of a valid segment: TSval, TSecr. `None`: the connection has no time stamps.
     pub timestamps: Option<(u32, u32)>,
     /// EtherType of the CAQM tag.
     pub caqm_ethertype: u16,
@@ -57,8 +57,8 @@ pub struct Flow {
 pub enum Fate {
     /// No host takes it: nothing of TCP may change, not even a counter.
     Refused,
-    /// A host may read it (its sums are right), but it says nothing that counts: it lies outside the window of the
-    /// connection that it is aimed at, or belongs to none. No connection's stream may change.
+    /// A host may read it (its sums are right), but must ignore it: it lies outside the window of its connection, or
+    /// belongs to no connection. No connection's stream may change.
     Harmless,
     /// It may count for the connection that it is aimed at, which is there for that; no other may change.
     Any,

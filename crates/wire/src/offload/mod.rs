@@ -147,7 +147,7 @@ impl SuperFrame {
         let at = start + usize::from(offset);
         let sum = Sum::default().add(self.bytes.get(start..).unwrap_or_default());
         if let Some(field) = self.bytes.get_mut(at..at + 2) {
-            // RFC 768: 0 would say that there is none; Linux: CSUM_MANGLED_0, for every protocol.
+            // RFC 768: a sum of 0 would mean "no checksum". Linux does this for every protocol (CSUM_MANGLED_0).
             field.copy_from_slice(&never_0(sum.finish()).to_be_bytes());
         }
     }

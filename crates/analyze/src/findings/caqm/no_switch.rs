@@ -50,8 +50,8 @@ pub(super) fn find(side: &Side<'_>) -> Option<Finding> {
     })
 }
 
-/// Before the last switch: the receiver told all that was asked for, but for what was lost, which is most at the end of slow
-/// start, where each packet asks for most.
+/// Whether the capture is before the last switch: the receiver reported nearly all of the requested window, except
+/// that of lost packets. Most of these are lost at the end of slow start, where each packet asks for most.
 fn is_all_told(side: &Side<'_>, tags: &Tags, told: &CaqmTags) -> bool {
     let lost = side.lost().saturating_mul(tags.boldest);
     let heard = told.feedback_plus_bytes.saturating_add(lost);

@@ -32,7 +32,7 @@ fn unknown(level: i32, name: i32) -> TargetError {
     ))
 }
 
-/// The value as an `int`; an errno when it is none.
+/// The value as an `int`; an errno for other types.
 fn int(value: &OptValue, len: u32) -> Result<i64, Outcome> {
     match value {
         _ if len < 4 => Err(Outcome::failed(EINVAL)),

@@ -182,7 +182,7 @@ impl Host for Net<'_> {
         })
     }
 
-    /// Of a half, whoever runs both halves says when it ends.
+    /// In a run of one half, the process that runs both halves decides when the run ends.
     fn programs_ended(&mut self) -> bool {
         match &self.site {
             None => true,

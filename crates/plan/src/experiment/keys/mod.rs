@@ -1,9 +1,9 @@
-//! The keys of an experiment file, each defined once: what it takes and in which range, its default, what it means,
-//! whether it may be an axis, and which kinds of stack do not honour it.
+//! The keys of an experiment file, each defined once: type, range, default, meaning, whether it may be an axis, and
+//! which kinds of stack do not honour it.
 //!
-//! The decoder reads a key by its definition (`fields.get(&host::RX_RING)`) and [`crate::point`]'s check takes the range from
-//! it. The JSON Schema, the tables of the documents and the contract of each kind of stack ([`crate::contract`]) are made
-//! of the same definitions.
+//! The decoder reads a key by its definition (`fields.get(&host::RX_RING)`), and [`crate::point`]'s check takes the
+//! range from it. The JSON Schema, the tables of the documents and the contract of each kind of stack
+//! ([`crate::contract`]) come from the same definitions.
 
 mod form;
 mod record;
@@ -80,7 +80,7 @@ impl Key {
         }
     }
 
-    /// Its default as a number; 0 if it has none.
+    /// Its default as a number; 0 without one.
     pub const fn number(&self) -> u64 {
         match self.absent {
             Absent::Number(n) => n,

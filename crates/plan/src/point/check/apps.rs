@@ -52,7 +52,7 @@ pub(super) fn check(point: &Point) -> Checked {
     Ok(())
 }
 
-/// Measures begin with the name of a host, of an application or of a group of them: each stands for one thing.
+/// Measures begin with the name of a host, an application or a group of them, so each name must be unique.
 fn names(point: &Point) -> Checked {
     let names = point.hosts.iter().map(|host| &host.name);
     let groups = point.hosts.iter().filter_map(|host| host.group.as_ref());

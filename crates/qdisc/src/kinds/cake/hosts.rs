@@ -44,7 +44,7 @@ impl Hosts {
         host.bulk_flows = (host.bulk_flows + 1).min(QUEUES as u16);
     }
 
-    /// It is none any more.
+    /// The flow is no longer a bulk flow of its host.
     pub fn remove(&mut self, end: End, place: u16) {
         let host = &mut self.0[end as usize][usize::from(place)];
         host.bulk_flows = host.bulk_flows.saturating_sub(1);

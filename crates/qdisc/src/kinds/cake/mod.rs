@@ -234,7 +234,7 @@ impl<P: Packet> Cake<P> {
     }
 }
 
-/// Bytes in a queue; tins that are not in use have none.
+/// Bytes in a queue; 0 for unused tins.
 fn backlog(tins: &[Tin], which: Which) -> u32 {
     let tin = tins.get(usize::from(which.tin));
     tin.map_or(0, |tin| tin.flows.get(usize::from(which.flow)).backlog)

@@ -98,7 +98,7 @@ fn flows(mode: FlowMode) -> u32 {
     }
 }
 
-/// `CAKE_ACK_*`; none: the kernel has no such filter.
+/// `CAKE_ACK_*`; `None` for filters that the kernel lacks.
 fn filter(filter: AckFilter) -> Option<u32> {
     match filter {
         AckFilter::Off => Some(0),

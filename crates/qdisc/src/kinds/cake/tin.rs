@@ -87,7 +87,7 @@ impl Tin {
         }
     }
 
-    /// Whether a queue of it stands in a rotation.
+    /// Whether one of its queues is in a rotation.
     #[inline]
     pub fn is_active(&self) -> bool {
         self.sparse + self.bulk > 0

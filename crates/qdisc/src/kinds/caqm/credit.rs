@@ -1,9 +1,9 @@
-//! The window that an egress queue has to give: CAQM's credit, and the verdict on a packet.
+//! The window that an egress queue can grant: CAQM's credit, and the verdict on a packet.
 //!
-//! As the reference model of UB has it. Each period T the credit is
-//! lambda x (eta x rate x T + Q_t - sent - waiting - granted): half of what the wire could have sent beyond what it did send
-//! and what waits beyond Q_t. A second, smaller account holds what packets that were marked by chance give up within the
-//! period; others get it (XCP's shuffle). Counts have a sign and 64 bits.
+//! As in the reference model of UB. Each period T the credit is lambda x (eta x rate x T + Q_t - sent - waiting -
+//! granted): half of the wire's unused capacity, less the packets that wait beyond Q_t. Randomly marked packets give
+//! up window into a second, smaller account, which other packets use within the same period (XCP's shuffle). Counts
+//! are signed, with 64 bits.
 
 use tcplab_base::{Duration, Instant, Random};
 use tcplab_wire::CaqmInfo;

@@ -1,7 +1,7 @@
-//! `caqm`: the egress queue of a switch that shares out window (CAQM). tc has no such qdisc; the words are tcplab's, in
-//! tc's style and units.
+//! `caqm`: the egress queue of a switch that shares out window (CAQM). tc has no such qdisc; the words are tcplab's,
+//! in tc's style and units.
 //!
-//! Names and defaults are those of the reference model of UB and, where it is silent, of `docs/caqm.md`.
+//! Names and defaults follow the reference model of UB, and otherwise `docs/caqm.md`.
 
 use tcplab_base::quantity::NUMBER;
 
@@ -17,9 +17,9 @@ pub struct Settings {
     pub packets: Option<u32>,
     /// Q_t: bytes of queue at which there is nothing left to grant.
     pub qt: u32,
-    /// Lambda: the part of what is free that is granted, in parts of a milliard.
+    /// Lambda: the part of the free window that is granted, in billionths (10^-9).
     pub lambda_ppb: u32,
-    /// The chance that a packet that asks for more than there is gives window to others, in parts of a milliard.
+    /// The chance that a packet that asks for more than there is gives window to others, in billionths (10^-9).
     pub p_ppb: u32,
     /// T: the period in nanoseconds; none: the time of 16 full frames, at least 500 ns.
     pub t_ns: Option<i64>,
@@ -27,7 +27,7 @@ pub struct Settings {
     pub beta: u32,
     /// Bytes of window that a unit of a hint stands for.
     pub unit: u32,
-    /// Eta: the part of the rate that is shared out, in parts of a milliard.
+    /// Eta: the part of the rate that is shared out, in billionths (10^-9).
     pub target_ppb: u32,
     /// The wire's rate in bits a second; none: that of the link.
     pub rate: Option<u64>,

@@ -47,7 +47,7 @@ enum Mode {
     Send,
     /// The rate has no tokens: looked at again then.
     Borrow(Instant),
-    /// The ceiling has none.
+    /// Even the ceiling lacks tokens until this time.
     Cannot(Instant),
 }
 

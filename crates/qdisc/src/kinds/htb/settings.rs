@@ -36,8 +36,8 @@ const CEIL64: u16 = 7;
 /// `struct tc_htb_glob`: the protocol's version, r2q, the default class.
 const GLOBAL: [u32; 5] = [3, 10, 1, 0, 0];
 
-/// Bytes of a bucket that no word sets: tc adds what goes in one of the kernel's ticks, of which there are a milliard a
-/// second.
+/// The default size of a bucket, in bytes: tc adds the bytes sent in one tick of the kernel's clock, at 10^9 ticks a
+/// second, to [`MTU`].
 const MTU: u64 = 1_600;
 const HZ: u64 = 1_000_000_000;
 

@@ -213,7 +213,7 @@ fn rate<'a>(words: &mut Lexer<'a>) -> Result<Option<Rate>, Wrong<'a>> {
     }))
 }
 
-/// Bytes that may be less than none; 0 when there is no such word.
+/// A number of bytes that may be negative; 0 if the word is missing.
 fn overhead<'a>(words: &mut Lexer<'a>) -> Result<i32, Wrong<'a>> {
     let is_number = |word: &&str| begins_with_digit(word.strip_prefix('-').unwrap_or(word));
     let Some(word) = words.peek().filter(is_number) else {

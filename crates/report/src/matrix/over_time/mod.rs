@@ -1,8 +1,10 @@
-//! What points did over time, for the page: the queue and the rate of links (`run.link_every`), the goodput of each
-//! flow, Jain's index and the RTT of those of one application (`run.tcp_info_every`), and pings.
+//! Charts over time on the page: the queue and the rate of links (`run.link_every`), the goodput of
+//! each flow, Jain's index and the RTT of one application's flows (`run.tcp_info_every`), and
+//! pings.
 //!
-//! All of it is bounded, and says what it leaves out: points beyond the first ones, ways of links with short queues,
-//! flows with fewer bytes, lines of repetitions beyond the first ones. The median is of all repetitions ([`band`]).
+//! Each list is bounded and says what it leaves out: points beyond the first ones, link directions
+//! with short queues, flows with fewer bytes, lines of repetitions beyond the first ones. The
+//! median covers all repetitions ([`band`]).
 
 mod band;
 mod lines;

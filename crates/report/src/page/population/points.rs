@@ -15,7 +15,7 @@ pub struct Points {
     pub after_us: Vec<i64>,
     /// First byte of a segment, or the ACK number, less that of the point before.
     pub step: Vec<i64>,
-    /// Bytes; an ACK has none.
+    /// Bytes; 0 for an ACK.
     pub len: Vec<u32>,
     /// A letter each: `d` data, `f` fast retransmission, `r` timeout, `t` tail loss probe, `x` another retransmission,
     /// `a` an ACK.

@@ -1,8 +1,10 @@
-//! BBR version 1 (draft-cardwell-iccrg-bbr-congestion-control-00; Linux tcp_bbr.c): paces at the bottleneck's rate as
-//! the largest recent delivery rate shows it, with about two bandwidth-delay products in flight.
+//! BBR version 1 (draft-cardwell-iccrg-bbr-congestion-control-00; Linux tcp_bbr.c): paces at the largest recent
+//! delivery rate, as an estimate of the bottleneck's rate, with about two bandwidth-delay products in flight.
 //!
-//! `model.rs` holds what is known of the path, `window.rs` the window, `phase.rs` the machine of start-up, drain,
-//! probing for rate and probing for RTT, `policer.rs` the long-term rate of a policed path.
+//! - `model.rs`: the model of the path
+//! - `window.rs`: the window
+//! - `phase.rs`: start-up, drain, probing for rate, probing for RTT
+//! - `policer.rs`: the long-term rate of a policed path
 
 mod max;
 mod model;

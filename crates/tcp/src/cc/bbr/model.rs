@@ -1,5 +1,5 @@
-//! What BBR knows of the path: rounds, the largest delivery rate of ten of them, how much more than expected is ACKed
-//! at once, whether the pipe is full (Linux `bbr_update_bw()`, `bbr_update_ack_aggregation()`,
+//! BBR's model of the path: rounds, the maximum delivery rate of ten rounds, how far a burst of ACKs exceeds that
+//! rate, whether the pipe is full (Linux `bbr_update_bw()`, `bbr_update_ack_aggregation()`,
 //! `bbr_check_full_bw_reached()`).
 
 use super::{BW_UNIT, Bbr, RateSample, SCALE, UNIT};

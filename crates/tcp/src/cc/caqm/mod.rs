@@ -1,9 +1,13 @@
-//! CAQM (confined active queue management; openEuler `tcp_caqm.c`): the sender asks for window in a tag of the Ethernet
-//! header, switches grant or refuse, the receiver adds up what was granted and tells it in its ACKs.
+//! CAQM (confined active queue management; openEuler `tcp_caqm.c`): the sender asks for window in a tag of the
+//! Ethernet header, switches grant or refuse, and the receiver reports the sum of the grants in its ACKs.
 //!
-//! `negotiate.rs` is the handshake, `hint.rs` what a packet asks for, `receiver.rs` the sum and the feedback, `window.rs`
-//! what the sender does with it. Where the public kernel code has a defect, ours differs, and a behaviour of the profile
-//! (`caqm_*`) brings the defect back: docs/caqm.md lists them.
+//! - `negotiate.rs`: the handshake
+//! - `hint.rs`: how much window a packet asks for
+//! - `receiver.rs`: the sum and the feedback
+//! - `window.rs`: the sender's use of the feedback
+//!
+//! Defects of the public kernel code are fixed here; a behaviour of the profile (`caqm_*`) brings each one back.
+//! docs/caqm.md lists them.
 
 mod hint;
 pub(crate) mod negotiate;
@@ -22,8 +26,8 @@ pub(crate) struct Caqm {
     avoids: bool,
     /// A tag has come (`caqm_ca_enable`); until then the window is Reno's.
     heard: bool,
-    /// Part of a unit of hint that was not asked for yet, in 1/2^20: less than a unit, but for the kernel's products of
-    /// 32 bits.
+    /// Part of a unit of hint that has not been requested yet, in 1/2^20 units. It is less than a unit, except when
+    /// the kernel's 32-bit products overflow.
     carry: i64,
     /// Bytes granted, or taken, that are no whole packet yet; fewer than `sysctl_caqm_mtu_unit`.
     granted: i64,

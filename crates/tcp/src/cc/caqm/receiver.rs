@@ -11,8 +11,8 @@ use crate::segment::{Caqm as Tag, Segment};
 const MOST: i64 = 255;
 
 impl Endpoint {
-    /// A segment with a tag arrived, in whatever state, before anything of it was looked at: the kernel counts it here
-    /// already (`tcp_rcv_established()`, `tcp_rcv_state_process()`).
+    /// A segment with a tag arrived, in any state, before any check: the public kernel code counts it already here
+    /// (`tcp_rcv_established()`, `tcp_rcv_state_process()`).
     #[cold]
     #[inline(never)]
     pub(crate) fn caqm_arrives(&mut self, cx: &Cx<'_>, seg: &Segment) {
@@ -59,9 +59,12 @@ impl Endpoint {
         }
     }
 
-    /// Feedback is not kept waiting. An ACK goes out at once when one could not tell all that is owed; when half a round
-    /// trip has passed since the last, as with data both ways; and for a packet that asks for half a packet of window or
-    /// more: its sender has a window of one or two and would wait for a delayed ACK, or is in slow start.
+    /// Sends feedback early. An ACK goes out at once in three cases:
+    ///
+    /// - One ACK cannot carry all feedback that is owed.
+    /// - Half a round trip has passed since the last feedback, as with data in both directions.
+    /// - The packet asks for half a packet of window or more. Its sender is in slow start, or has a window of one or
+    ///   two packets and would wait for a delayed ACK.
     fn caqm_hurries(&mut self, cx: &Cx<'_>, tag: Tag) {
         let Congestion::Caqm(caqm) = &self.cc else {
             return;
