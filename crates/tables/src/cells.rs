@@ -24,6 +24,17 @@ impl<T: Default + Copy> Nullable<T> {
         self.values.get(row).copied().filter(|_| !is_missing)
     }
 
+    /// A value for each of several rows, or none.
+    fn extend_maybe(&mut self, values: impl Iterator<Item = Option<T>> + Clone) {
+        let before = self.values.len();
+        self.values
+            .extend(values.clone().map(Option::unwrap_or_default));
+        if !self.missing.is_empty() || values.clone().any(|value| value.is_none()) {
+            self.missing.resize(before, false);
+            self.missing.extend(values.map(|value| value.is_none()));
+        }
+    }
+
     /// A value for each of several rows.
     fn extend(&mut self, values: impl Iterator<Item = T>) {
         self.values.extend(values);
@@ -103,6 +114,18 @@ impl Words {
             }
         });
         self.codes.push(code);
+    }
+
+    /// A word for each of several rows. A word is looked for once for each key, not once for each row.
+    fn extend<'a>(&mut self, words: impl Iterator<Item = Option<(u8, &'a str)>>) {
+        let mut codes = [None; 256];
+        for word in words {
+            let code = word.map(|(key, word)| {
+                let slot = &mut codes[usize::from(key)];
+                *slot.get_or_insert_with(|| self.code(word))
+            });
+            self.codes.push(code);
+        }
     }
 
     fn code(&mut self, word: &str) -> i32 {
@@ -206,6 +229,22 @@ impl Cells {
     pub(crate) fn ints(&mut self, values: impl Iterator<Item = i64>) {
         match self {
             Self::Int(cells) => cells.extend(values),
+            _ => unlike(),
+        }
+    }
+
+    /// Whole numbers of several rows, some of them missing.
+    pub(crate) fn maybe_ints(&mut self, values: impl Iterator<Item = Option<i64>> + Clone) {
+        match self {
+            Self::Int(cells) => cells.extend_maybe(values),
+            _ => unlike(),
+        }
+    }
+
+    /// Words of several rows, each with a key below 256 that stands for it; `None` where it is missing.
+    pub(crate) fn words<'a>(&mut self, words: impl Iterator<Item = Option<(u8, &'a str)>>) {
+        match self {
+            Self::Word(cells) => cells.extend(words),
             _ => unlike(),
         }
     }

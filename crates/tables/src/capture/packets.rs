@@ -1,6 +1,6 @@
 //! A row for each packet, by stream.
 
-use tcplab_analyze::trace::{SegmentKind, StreamTrace};
+use tcplab_analyze::trace::{AckRow, Row, SegmentKind, StreamTrace};
 
 use super::acks::class_name;
 use super::side;
@@ -127,36 +127,36 @@ pub(super) fn rows(table: &mut Table, flags: &Flags, file: &str, trace: &StreamT
             return;
         };
         let rows = rows.iter();
-        rows.clone().for_each(|_| names.text(Some(file)));
+        names.words(rows.clone().map(|_| Some((0, file))));
         stream.ints(rows.clone().map(|_| trace.stream.into()));
         packet.ints(rows.clone().map(|p| p.number as i64));
         time.ints(rows.clone().map(|p| p.time.as_nanos()));
-        rows.clone()
-            .for_each(|p| from.text(Some(side(p.from_client))));
-        rows.clone()
-            .for_each(|p| letters.text(Some(flags.of(p.flags))));
+        let sent = |p: &Row| Some((p.from_client.into(), side(p.from_client)));
+        from.words(rows.clone().map(sent));
+        let set = |p: &Row| Some((p.flags as u8, flags.of(p.flags)));
+        letters.words(rows.clone().map(set));
         seq.ints(rows.clone().map(|p| p.seq as i64));
         payload.ints(rows.clone().map(|p| p.len.into()));
-        rows.clone().for_each(|p| ack.int(p.ack.map(|n| n as i64)));
+        ack.maybe_ints(rows.clone().map(|p| p.ack.map(|n| n as i64)));
         window.ints(rows.clone().map(|p| p.window.into()));
         sack.ints(rows.clone().map(|p| p.sack.len() as i64));
-        rows.clone()
-            .for_each(|p| kind.text(Some(kind_name(p.kind))));
+        kind.words(
+            rows.clone()
+                .map(|p| Some((p.kind as u8, kind_name(p.kind)))),
+        );
         spurious.flags(rows.clone().map(|p| p.spurious));
         in_flight.ints(rows.clone().map(|p| p.in_flight.into()));
-        rows.clone().for_each(|p| rtt.int(p.rtt_us.map(i64::from)));
-        for p in rows {
-            let ack = p.acked.as_ref();
-            acked.int(ack.map(|ack| ack.bytes.into()));
-            class.text(ack.map(|ack| class_name(ack.class)));
-            wait.int(ack.map(|ack| ack.wait_us.into()));
-        }
+        rtt.maybe_ints(rows.clone().map(|p| p.rtt_us.map(i64::from)));
+        let acks = rows.map(|p| p.acked.as_ref());
+        acked.maybe_ints(acks.clone().map(|ack| ack.map(|ack| ack.bytes.into())));
+        let why = |ack: Option<&AckRow>| ack.map(|ack| (ack.class as u8, class_name(ack.class)));
+        class.words(acks.clone().map(why));
+        wait.maybe_ints(acks.map(|ack| ack.map(|ack| ack.wait_us.into())));
     });
 }
 
 #[cfg(test)]
 mod tests {
-    use tcplab_analyze::trace::Row;
     use tcplab_base::Instant;
 
     use super::*;
