@@ -100,7 +100,8 @@ foreign() {
     use archive-aarch64 qemu-aarch64-static "$scratch/far/bin/tcplab"
     dpkg-deb -x "$out/tcplab_${version}_arm64.deb" "$scratch/far-deb"
     use deb-aarch64 qemu-aarch64-static "$scratch/far-deb/usr/bin/tcplab"
-    "$scratch/venv/bin/pip" install --quiet --no-index --disable-pip-version-check --platform manylinux_2_17_aarch64 \
+    local venvs=("$scratch"/venv-*)
+    "${venvs[0]}/bin/pip" install --quiet --no-index --disable-pip-version-check --platform manylinux_2_28_aarch64 \
         --only-binary :all: --target "$scratch/far-wheel" "$out"/tcplab-*_aarch64.whl
     use wheel-aarch64 qemu-aarch64-static "$scratch/far-wheel/bin/tcplab"
     # Static, so that qemu needs no libraries of the other machine.

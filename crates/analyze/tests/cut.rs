@@ -176,9 +176,12 @@ fn row(file: &str, label: &Value) -> Row {
             ));
         }
         let cell = match (standing, outcome) {
-            ("gone", "missed") => "gone".to_owned(),
-            ("determined", outcome) => outcome.to_owned(),
-            (standing, outcome) => format!("{outcome} ({standing})"),
+            ("gone", "missed") => "-",
+            ("gone", "not checked") => "- named",
+            ("undetermined", "not checked") => "named",
+            ("determined", "not checked") => "**named**",
+            ("undetermined", "found") => "found?",
+            (_, outcome) => outcome,
         };
         write!(row.text, " {cell} |").expect("text");
     }
