@@ -165,7 +165,7 @@ class Reno(CongestionControl):
         self.count = 0
 
     def on_ack(self, ack: Ack) -> Answer:
-        """Slow start, then one packet a window."""
+        """Slow start, then the window grows by one packet a round trip."""
         if not ack.is_cwnd_limited:
             return None
         cwnd, acked = ack.snd_cwnd, ack.acked

@@ -186,7 +186,7 @@ def experiment(
     stacks
         Stacks to run on when :func:`tcplab.run` names none: ``model:`` and ``uml:`` only.
     repeat
-        Runs of each point, each with its own seed.
+        How many times each point is run; each run has its own seed.
     seed
         Seed of all random streams.
     run

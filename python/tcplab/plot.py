@@ -104,7 +104,7 @@ def lines(
 
 
 def points(run: Run, *, x: str | None = None, y: str | None = None, color: str | None = None, library: str | None = None) -> Any:
-    """A measure of a run's points over one of its axes; of repetitions the means (:attr:`tcplab.Run.summary` has intervals).
+    """A measure of a run's points over one of its axes. If points were repeated, their means (:attr:`tcplab.Run.summary` has intervals).
 
     Parameters
     ----------

@@ -85,6 +85,20 @@ class Run(_Result):
         """A row for each measure at each stack and values of the axes: the mean of the repetitions and its 95 % interval."""
         return self._tables["summary"]
 
+    def verdicts(self, base: str | None = None) -> Table:
+        """What the repetitions say: a row for each measure in each arm, with its change, interval and verdict.
+
+        They are those of the terminal (docs/compare.md). Without repetitions there are no rows.
+
+        Parameters
+        ----------
+        base
+            Variant that the others are compared with; None: the first one.
+        """
+        if base is not None and base not in self.points.to_dict().get("variant", []):
+            raise errors.UsageError(f"no variant `{base}` in this run")
+        return _native.run_verdicts(self._answer.text, base)
+
     @property
     def connections(self) -> Table:
         """A row for each end of each connection."""
@@ -208,7 +222,7 @@ def run(
     set
         Changes of the file: ``{"link.isp-home.a_to_b.rate": "1mbit"}``; a list of values makes an axis.
     repeat
-        Runs of each point, each with its own seed.
+        How many times each point is run; each run has its own seed.
     seed
         Seed of all random streams.
     jobs

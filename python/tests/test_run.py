@@ -201,6 +201,13 @@ def test_the_mean_of_repetitions_has_the_interval_of_the_terminal() -> None:
     assert rows["mean"].to_list() == pytest.approx(means["bulk.goodput_bps"].to_list())
     assert (rows["interval_low"] <= rows["mean"]).all() and (rows["mean"] <= rows["interval_high"]).all()
     assert run.plot() is not None
+    verdicts = pl.DataFrame(run.verdicts()).filter(pl.col("measure") == "bulk.goodput_bps")
+    assert verdicts["arm"].to_list() == ["cubic", "bbr"] and verdicts["verdict"].to_list() == [None, "better"]
+    assert verdicts["low_percent"][1] < verdicts["change_percent"][1] < verdicts["high_percent"][1]
+    turned = pl.DataFrame(run.verdicts(base="bbr")).filter(pl.col("measure") == "bulk.goodput_bps")
+    assert turned["verdict"].to_list() == ["worse", None]
+    with pytest.raises(tl.UsageError, match="no variant `vegas`"):
+        run.verdicts(base="vegas")
 
 
 def test_variants_without_effect_are_told() -> None:

@@ -368,11 +368,11 @@ pub struct Rtt {
 pub struct RoundTrip {
     /// How long it took, microseconds. A handshake gives one sample.
     pub us: Rtt,
-    /// Which packets told.
+    /// Which packets gave it.
     pub from: RoundTripFrom,
 }
 
-/// Which packets told a round trip.
+/// Packets from which a round trip was measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RoundTripFrom {

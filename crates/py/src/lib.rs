@@ -18,7 +18,7 @@ mod _native {
     #[pymodule_export]
     use crate::analysis::{analyze, report};
     #[pymodule_export]
-    use crate::table::{Table, run_tables};
+    use crate::table::{Table, run_tables, run_verdicts};
     #[pymodule_export]
     use crate::world::{Ack, Change, View, World};
 

@@ -272,11 +272,20 @@ pub(crate) fn by_name(
 /// The tables of `tcplab run --json`.
 #[pyfunction]
 pub(crate) fn run_tables(py: Python<'_>, document: &[u8]) -> PyResult<Py<PyDict>> {
-    let tables = py.detach(|| {
-        let document: RunDocument = serde_json::from_slice(document)?;
-        Ok(tcplab_tables::run::all(&document))
-    });
-    let tables =
-        tables.map_err(|e: serde_json::Error| PyValueError::new_err(format!("document: {e}")))?;
-    by_name(py, tables)
+    let tables = py.detach(|| read(document).map(|document| tcplab_tables::run::all(&document)));
+    by_name(py, tables?)
+}
+
+/// What its repetitions say; `base` is the variant that others are compared with.
+#[pyfunction]
+#[pyo3(signature = (document, base))]
+pub(crate) fn run_verdicts(py: Python<'_>, document: &[u8], base: Option<&str>) -> PyResult<Table> {
+    let table =
+        py.detach(|| read(document).map(|document| tcplab_tables::run::verdicts(&document, base)));
+    Table::new(table?)
+}
+
+fn read(document: &[u8]) -> PyResult<RunDocument> {
+    let read = serde_json::from_slice(document);
+    read.map_err(|e| PyValueError::new_err(format!("document: {e}")))
 }

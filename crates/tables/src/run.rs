@@ -5,6 +5,7 @@
 mod ends;
 mod links;
 mod summary;
+mod verdicts;
 
 use std::collections::BTreeSet;
 
@@ -12,6 +13,8 @@ use tcplab_plan::result::{RunDocument, axis_text};
 
 use crate::field::{Field, Kind};
 use crate::table::Table;
+
+pub use verdicts::verdicts;
 
 /// All tables of a run, those without rows as well.
 pub fn all(document: &RunDocument) -> Vec<Table> {

@@ -231,6 +231,12 @@ impl Outputs {
                 say(line);
             }
         }
+        if let Some(folder) = self.prover.as_ref().and_then(Prover::nothing_in) {
+            let folder = folder.display();
+            say(&format!(
+                "tcplab: {folder}: nothing was written, because no finding has an experiment; the proof of each says why"
+            ));
+        }
         self.out.close()?;
         Ok(match self.failure {
             Some(failure) => ExitCode::from(failure.code()),

@@ -86,6 +86,11 @@ impl Prover {
         self.settle(None)
     }
 
+    /// Where `--prove-out` was to write and nothing was: no finding has an experiment.
+    pub fn nothing_in(&self) -> Option<&Path> {
+        self.folder.as_deref().filter(|_| self.written.is_empty())
+    }
+
     fn settle(&mut self, trace: Option<&StreamTrace>) -> Vec<Output> {
         let mut held = std::mem::take(&mut self.held);
         for finding in &mut held {

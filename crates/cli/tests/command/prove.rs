@@ -110,8 +110,16 @@ fn what_cannot_be_proved_says_why() {
     }
     // Where the losses are is what this capture shows.
     for capture in ["bulk-rto.b.pcap", "syn-retries.a.pcap"] {
-        let run = tcplab(&["analyze", "--prove", &format!("{CAPTURES}/{capture}")]);
-        let why = "Not proved: the experiment does not include the path's losses.";
+        let place = folder();
+        let out = place.path().to_str().unwrap();
+        let run = tcplab(&[
+            "analyze",
+            "--prove-out",
+            out,
+            &format!("{CAPTURES}/{capture}"),
+        ]);
+        assert!(run.err.contains("nothing was written"), "{}", run.err);
+        let why = "Not proved: the experiment does not include the path's losses;";
         assert!(run.out.contains(why), "{capture}: {}", run.out);
     }
 }

@@ -9,6 +9,8 @@ use tcplab_analyze::trace::{Row, SegmentKind, StreamTrace};
 use tcplab_plan::app::Message;
 use tcplab_wire::TcpFlags;
 
+use super::table::LOST;
+
 /// Messages of an experiment at most.
 pub const MOST_MESSAGES: usize = 200;
 /// Payload of an experiment at most.
@@ -107,7 +109,6 @@ type Stops = &'static str;
 
 const NO_HANDSHAKE: &str =
     "the capture lacks the handshake, so the round-trip time and the options are unknown";
-const LOST: &str = "the experiment does not include the path's losses";
 const MISSED: &str = "the capture lacks some of its packets";
 const BOTH: &str =
     "both ends send at the same time, but the experiment can only let them take turns";

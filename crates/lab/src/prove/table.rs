@@ -150,6 +150,10 @@ fn transfers(cures: &'static [Cure]) -> How {
     })
 }
 
+/// Losses are the path's, and a capture shows which: an experiment can set them.
+pub(super) const LOST: &str = "the experiment does not include the path's losses; set `loss` or `drop` in one of your own \
+     (`tcplab new two-hosts`)";
+
 /// Why there is no experiment of a finding.
 fn why_not(id: &str) -> &'static str {
     match id {
@@ -162,12 +166,16 @@ fn why_not(id: &str) -> &'static str {
         | "congestion_loss"
         | "ack_loss"
         | "duplication"
-        | "large_packets_missing" => "the experiment does not include the path's losses",
+        | "large_packets_missing" => LOST,
         "spurious_rto" | "spurious_retransmission_reordering" | "reordering" => {
-            "the experiment does not include the path's varying delays"
+            "the experiment does not include the path's varying delays; set `spikes` or `jitter` in one of your own \
+             (`tcplab new two-hosts`)"
         }
         "path_mtu" | "unreachable" => "the experiment does not include the path's routers",
-        "bufferbloat" => "the experiment does not include the path's rate and queue",
+        "bufferbloat" => {
+            "the experiment does not include the path's rate and queue; set `rate` and `limit` in one of your own \
+             (`tcplab new two-hosts`)"
+        }
         "slow_server" | "slow_client" | "no_answer" => {
             "the program waits, not TCP: the experiment replays its pauses"
         }

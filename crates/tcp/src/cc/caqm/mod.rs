@@ -7,7 +7,7 @@
 //! - `window.rs`: the sender's use of the feedback
 //!
 //! Defects of the public kernel code are fixed here; a behaviour of the profile (`caqm_*`) brings each one back.
-//! docs/caqm.md lists them.
+//! docs/experiment.md lists them.
 
 mod hint;
 pub(crate) mod negotiate;
