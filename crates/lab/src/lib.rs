@@ -36,6 +36,7 @@ mod real;
 pub mod reproduce;
 mod shard;
 mod stack;
+mod unreached;
 
 pub use error::LabError;
 pub use folder::{MANIFEST_SCHEMA, Manifest};

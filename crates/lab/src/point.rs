@@ -13,6 +13,7 @@ use crate::flent;
 use crate::model;
 use crate::packets::sent_by_hosts;
 use crate::stack::{Kind, Lab, Stack};
+use crate::unreached::unreached;
 
 /// A result, and the most memory that a process of the run held.
 pub(crate) struct Done {
@@ -100,6 +101,7 @@ fn measured(
         seed: point.seed,
         ..PointResult::default()
     };
+    let unreached = unreached(point, &outcome);
     for name in measures {
         let value = sources.named(name);
         match value.map_err(|e| LabError::Wrong(e.to_string()))? {
@@ -123,6 +125,7 @@ fn measured(
     result.kernel = outcome.kernel;
     result.cut_short = outcome.cut_short;
     result.warnings = outcome.warnings;
+    result.warnings.extend(unreached);
     result.tolerated = check::left_out(point, stack.honours());
     result.tolerated.extend(outcome.tolerated);
     result.name_columns();

@@ -1,6 +1,6 @@
-//! What experiments and results are made of, by name: keys, sysctls, qdiscs, profiles, behaviours, measures, exit codes.
+//! What experiments and results are made of, by name: keys, kinds of application, sysctls, qdiscs, profiles, behaviours, measures, exit codes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tcplab_lab::check::sysctls;
 use tcplab_plan::contract;
@@ -21,6 +21,7 @@ const EXIT_CODES: &str = "exit-codes";
 pub(super) fn of(theme: &Theme, asked: &str) -> Vec<String> {
     let mut found = Vec::new();
     found.extend(of_keys(theme, asked));
+    found.extend(of_kind(theme, asked));
     found.extend(of_sysctl(theme, asked));
     found.extend(of_qdisc(theme, asked));
     found.extend(of_profile(theme, asked));
@@ -41,7 +42,11 @@ pub(super) fn names() -> Vec<String> {
         .chain(KNOWN.iter().map(|known| known.name))
         .chain(BEHAVIOURS.iter().map(|behaviour| behaviour.name))
         .chain(measures().into_iter().map(|(_, known)| known.name));
+    let kinds = contract::entries();
+    let kinds = kinds.iter().filter_map(|e| kind_of(&e.table));
+    let kinds: BTreeSet<String> = kinds.map(str::to_owned).collect();
     keys.chain(sysctls)
+        .chain(kinds)
         .chain(fixed.map(str::to_owned))
         .collect()
 }
@@ -75,6 +80,31 @@ fn of_keys(theme: &Theme, asked: &str) -> Vec<String> {
         lines(theme, &title, &text)
     };
     found.into_iter().map(one).collect()
+}
+
+/// A kind of application: the keys that only it has.
+fn of_kind(theme: &Theme, asked: &str) -> Option<String> {
+    let entries = contract::entries();
+    let own = entries
+        .iter()
+        .filter(|e| kind_of(&e.table).is_some_and(|kind| plain(kind) == asked));
+    let mut text = Vec::new();
+    let mut kind = None;
+    for entry in own {
+        kind = kind_of(&entry.table);
+        keys::of_key(entry, &mut text);
+    }
+    let title = format!("{} (kind of application)", kind?);
+    text.push(String::new());
+    text.push(
+        "Keys of every application: docs/experiment.md, `tcplab help experiment`.".to_owned(),
+    );
+    Some(lines(theme, &title, &text))
+}
+
+/// The kind whose table this is: `app (KIND)`.
+fn kind_of(table: &str) -> Option<&str> {
+    table.strip_prefix("app (")?.strip_suffix(')')
 }
 
 fn of_sysctl(theme: &Theme, asked: &str) -> Option<String> {
