@@ -50,7 +50,7 @@ fn of_way(place: &str, way: &Direction, count: &WayCount, end: i64, found: &mut 
             Does::Mark => "mark",
         };
         found.push(format!(
-            "{place}.{word}: so many frames never passed, so number {} changed nothing",
+            "{place}.{word}: fewer frames passed, so number {} changed nothing",
             event.first
         ));
     }
@@ -96,7 +96,7 @@ mod tests {
             said(1_500_000_000),
             [
                 "link.a-b.a_to_b.outage: the run ended before 2 s, so what is set for then and later changed nothing",
-                "link.a-b.a_to_b.drop: so many frames never passed, so number 12 changed nothing",
+                "link.a-b.a_to_b.drop: fewer frames passed, so number 12 changed nothing",
             ]
         );
         assert_eq!(said(3_000_000_000).len(), 1);
