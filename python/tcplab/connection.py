@@ -99,7 +99,7 @@ class End:
 
 
 class Connection:
-    """A connection of an application; those of one that connects again and again are one.
+    """A connection of an application. If an application connects again and again, all its connections are one `Connection`.
 
     Attributes
     ----------

@@ -65,7 +65,7 @@ def body(r):
         "Of these the kinds of trouble that the detectors were not written against:", "", *ids_table(r["kinds_held_out"]), "",
         f"Cut ({r['cut_captures']} captures; a cause that lies before the first packet that is left is not asked for):", "", *ids_table(r["cut"], blind=True), "",
         "Each cause by cut: found/said not checked/missed/before the first packet that is left:", "", *cut_table(r["by_cut"]), "",
-        f"All-clears of cut captures in which a cause was still asked for: {r['cut_all_clear_with_a_cause']}.", "",
+        f"Cut captures with an all-clear although the cause had to be found or named: {r['cut_all_clear_with_a_cause']}.", "",
         "Confidence, whole captures (stated by the table of the campaign before this one):", "", *confidence_lines(r["confidence"]), "",
         "Confidence, cut captures:", "", *confidence_lines(r["confidence_cut"]), "",
         "Time budget, whole captures at the ends: seconds that the applications' times, the link's record or the kernel's clocks determine.", "", *budget_lines(r["budget"])]
