@@ -111,7 +111,7 @@ def points(run: Run, *, x: str | None = None, y: str | None = None, color: str |
     run
         What :func:`tcplab.run` gave.
     x
-        The axis; None: the first one that has several values, if possible numbers.
+        The axis; None: the first axis that has several values, one of numbers if there is one.
     y
         The measure; None: the first.
     color

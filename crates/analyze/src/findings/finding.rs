@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{Proof, artefacts, clock_step, ids};
 
-/// One thing worth telling a person.
+/// One thing in the capture that is worth telling the user.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Finding {
     /// Stable name, listed in `docs/findings.md`.
