@@ -40,7 +40,7 @@ fn of_way(place: &str, way: &Direction, count: &WayCount, end: i64, found: &mut 
     found.extend(late(&format!("{place}.outage"), outages, end));
     let injects = way.injects.iter().map(|inject| inject.at_ns);
     found.extend(late(&format!("{place}.inject"), injects, end));
-    // More than all frames: none of the kind was there.
+    // Frames of one kind are at most all frames.
     let beyond = |event: &&Event| event.first > count.frames;
     if let Some(event) = way.events.iter().find(beyond) {
         let word = match event.does {

@@ -3,6 +3,7 @@
 use tcplab_base::{Duration, Instant, Seq};
 
 use super::load::Queued;
+use super::lone::is_released;
 use super::loss::Again;
 use crate::report::{EpisodeKind, SpuriousEvidence};
 use crate::trace::SegmentKind;
@@ -264,8 +265,7 @@ impl Episodes {
         } else if let Some(last) = self.ended.last_mut()
             && let Some(at) = last.ended_at.take()
         {
-            let quarter = Duration::from_nanos(near.as_nanos() / 4);
-            last.more_to_send |= now.since(at) <= near + quarter + Duration::from_millis(2);
+            last.more_to_send |= is_released(now.since(at), near);
         }
     }
 

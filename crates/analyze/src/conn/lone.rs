@@ -11,8 +11,14 @@ use tcplab_base::{Duration, Instant};
 const WIDE: u32 = 6;
 /// The window after the ACK of what a timeout sent again.
 const COLLAPSED: u32 = 2;
-/// What a sender sends within this after an ACK, the ACK released.
+/// So late after an ACK a sender may send what the ACK released, as seen next to it.
 const RELEASED: Duration = Duration::from_millis(2);
+
+/// An ACK released what its sender sent `after` it. `near` is the time from the capture to the sender and back.
+pub(super) fn is_released(after: Duration, near: Duration) -> bool {
+    let jitter = Duration::from_nanos(near.as_nanos() / 4);
+    after <= near + jitter + RELEASED
+}
 
 /// What is seen of a sender after such a repair.
 #[derive(Clone, Copy, Debug)]
@@ -95,8 +101,7 @@ impl Lone {
                 (bytes > COLLAPSED * s.full).then_some(false)
             }
             Stage::Answered { bytes, heard, at } => {
-                let released = s.now.since(at)
-                    <= s.near + Duration::from_nanos(s.near.as_nanos() / 4) + RELEASED;
+                let released = is_released(s.now.since(at), s.near);
                 // A peer that spoke asked for the data; a small window held it back.
                 let held_by_peer = heard != s.heard || s.window <= WIDE * s.full;
                 let full = bytes == COLLAPSED * s.full;

@@ -168,9 +168,8 @@ impl Loss {
             && a.idle.as_nanos() > (probe.1.as_nanos() / 5).saturating_mul(8)
         {
             // The timer had been backed off: the first one was a timeout, too (RFC 6298 5.5).
-            self.tlp -= 1;
-            self.rto += 1;
-            self.fixes.push(Fix::Kind(probe.0, SegmentKind::Rto));
+            let number = probe.0;
+            self.probe_was_timeout(number);
         }
         if !self.has_no_probes() {
             let is_it = kind == SegmentKind::Tlp && a.is_lone() && self.episodes.is_first();
@@ -404,15 +403,21 @@ impl Loss {
         let Some(lone) = &mut self.lone else { return };
         match lone.sends(sends) {
             Some(true) if self.episodes.probe_was_timeout() => {
-                self.tlp -= 1;
-                self.rto += 1;
-                self.probed = None;
-                self.fixes.push(Fix::Kind(lone.number, SegmentKind::Rto));
                 lone.settle_as_timeout();
+                let number = lone.number;
+                self.probe_was_timeout(number);
+                self.probed = None;
             }
             Some(_) => self.lone = None,
             None => {}
         }
+    }
+
+    /// What this frame sent again was counted as a probe, and was a timeout.
+    fn probe_was_timeout(&mut self, number: u64) {
+        self.tlp -= 1;
+        self.rto += 1;
+        self.fixes.push(Fix::Kind(number, SegmentKind::Rto));
     }
 
     /// The window after such a repair showed that this sender repairs lone segments by timeouts.

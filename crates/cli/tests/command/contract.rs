@@ -191,6 +191,12 @@ fn the_contract_is_printed_for_people_and_programs() {
         find("sysctls", "sysctl", "net.ipv4.tcp_autocorking")["model_acts_as"],
         "0"
     );
+    // What runs begin with, not what Linux does.
+    let metrics = find("sysctls", "sysctl", "net.ipv4.tcp_no_metrics_save");
+    assert_eq!(
+        (&metrics["default"], &metrics["linux_default"]),
+        (&"1".into(), &"0".into())
+    );
     let other = tcplab(&["stacks", "--keys", "--profiles"]);
     assert_eq!(other.code, 2, "{}", other.err);
 }

@@ -131,7 +131,7 @@ pub const BEHAVIOURS: &[Behaviour] = &[
     ),
     choice!(
         tlp_rule: TlpRule,
-        "when a tail loss probe is sent: after two round trips; with one segment out not before 1.5 round trips and 200 ms have passed (`delack-max`), or after two round trips and the least timeout (`rto-min`)",
+        "when a tail loss probe is sent: after two round trips; with one segment out not before 1.5 round trips plus 200 ms (`delack-max`), or after two round trips plus the least timeout (`rto-min`)",
         "bb4d991a28cc, 4.14"
     ),
     choice!(
