@@ -15,8 +15,9 @@ __all__ = ["Plan", "gather", "plan"]
 
 #: Groups of a population: it has as many shards at most.
 GROUPS = 2_048
-#: Connections of an arm that a CPU second simulates (docs/cluster.md has them by path).
-RATE = 10_000
+#: Connections of an arm that a CPU second simulates, as of examples/rto-web.toml (docs/cluster.md has others). Longer
+#: connections make longer tasks.
+RATE = 20_000
 #: CPU seconds of a task.
 SECONDS = 20
 #: Bytes of a connection of an arm in `groups.bin`, and with its row.
