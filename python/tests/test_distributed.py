@@ -239,9 +239,9 @@ def test_kernels_have_a_cache_of_their_own(tmp_path: Path) -> None:
 def test_a_population_is_cut_evenly() -> None:
     assert _population.plan(1000, 2) == _population.Plan(1, 1)
     million = _population.plan(10**6, 5)
-    assert million == _population.Plan(32, 8)
+    assert million == _population.Plan(16, 1)
     assert _population.plan(10**6, 5, shards=1024) == _population.Plan(1024, 64)
-    assert _population.plan(10**6, 5, rows=True) == _population.Plan(32, 1)
+    assert _population.plan(10**6, 5, rows=True) == _population.Plan(16, 1)
     assert _population.plan(10**12, 5).shards == 2048
     assert _population.plan(10**12, 5).block == 1
     blocks = list(_population.blocks([0, 1, 2, 5, 8, 9, 16 + 3], _population.Plan(16, 8)))

@@ -66,11 +66,6 @@ impl Duration {
         self.0 / 1_000
     }
 
-    /// Whole milliseconds, rounded down towards zero.
-    pub const fn as_millis(self) -> i64 {
-        self.0 / 1_000_000
-    }
-
     /// Seconds as a float, for display and rates only.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9

@@ -15,11 +15,11 @@ impl AckState {
     /// `tcp_oow_rate_limited()`: data is not part of a loop of ACKs.
     fn oow_rate_limited(&mut self, cx: &mut Cx<'_>, seg: &Segment, skipped: Counter) -> bool {
         let data = seg.seq != seg.end_seq() && !seg.flags.has(TcpFlags::SYN);
-        !data && self.is_rate_limited(cx, skipped)
+        !data && self.rate_limited(cx, skipped)
     }
 
     /// `__tcp_oow_rate_limited()`: one such ACK in `tcp_invalid_ratelimit`.
-    fn is_rate_limited(&mut self, cx: &mut Cx<'_>, skipped: Counter) -> bool {
+    fn rate_limited(&mut self, cx: &mut Cx<'_>, skipped: Counter) -> bool {
         let now = cx.jiffies32();
         let limit = cx
             .host
@@ -193,7 +193,7 @@ impl Endpoint {
 
     /// `tcp_send_challenge_ack()` (RFC 5961 7), rate-limited.
     pub(crate) fn send_challenge_ack(&mut self, cx: &mut Cx<'_>) {
-        if self.ack.is_rate_limited(cx, Counter::ACKSkippedChallenge) {
+        if self.ack.rate_limited(cx, Counter::ACKSkippedChallenge) {
             return;
         }
         cx.count(Counter::ChallengeACK);

@@ -159,12 +159,6 @@ impl Stack {
         }
     }
 
-    /// getsockopt(TCP_FASTOPEN_KEY) of a listener; none: it uses the host's.
-    pub fn fast_open_keys(&self, id: ListenId) -> Option<FastOpenKeys> {
-        let listener = self.listeners.get(id.0 as usize)?.as_ref()?;
-        listener.fast_open.keys
-    }
-
     /// Whether sendmsg(2) may send data with a SYN (bit 1 of net.ipv4.tcp_fastopen).
     pub fn may_fast_open(&self) -> bool {
         self.host.sysctl.tcp_fastopen & Bits::CLIENT != 0
