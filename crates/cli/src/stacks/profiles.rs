@@ -115,17 +115,15 @@ fn sysctls(profiles: &[(&Known, Profile)]) -> BTreeSet<&'static str> {
 
 fn print(profiles: &[(&Known, Profile)], theme: &Theme) -> Result<(), Failure> {
     let mut out = screen::painted(theme);
-    let mut columns = vec![("behaviour", Align::Left)];
-    columns.extend(profiles.iter().map(|(known, _)| (known.name, Align::Left)));
+    let columns = ["behaviour", "most profiles", "otherwise"].map(|name| (name, Align::Left));
     let mut table = Table::new(&columns);
     let mut row = |name: &str, value: &dyn Fn(&Profile) -> String| {
-        let usual = value(&Profile::default());
-        let mut cells: Vec<Cell> = vec![name.into()];
-        cells.extend(profiles.iter().map(|(_, p)| match value(p) {
-            same if same == usual => Cell::from(same),
-            other => Cell::inked(other, Ink::Yellow),
-        }));
-        table.row(cells);
+        let (usual, others) = by_value(profiles, value);
+        table.row(vec![
+            name.into(),
+            usual.into(),
+            Cell::inked(others, Ink::Yellow),
+        ]);
     };
     for known in BEHAVIOURS {
         row(known.name, &|p| known.value(p));
@@ -148,4 +146,24 @@ fn print(profiles: &[(&Known, Profile)], theme: &Theme) -> Result<(), Failure> {
         writeln!(out, "- {what} ({changed})")?;
     }
     Ok(())
+}
+
+/// The value that most profiles have, and the profiles of every other value.
+fn by_value(
+    profiles: &[(&Known, Profile)],
+    value: &dyn Fn(&Profile) -> String,
+) -> (String, String) {
+    let mut values: Vec<(String, Vec<&str>)> = Vec::new();
+    for (known, profile) in profiles {
+        let (of, name) = (value(profile), known.name.trim_start_matches("linux-"));
+        match values.iter_mut().find(|(other, _)| *other == of) {
+            Some((_, names)) => names.push(name),
+            None => values.push((of, vec![name])),
+        }
+    }
+    values.sort_by_key(|(_, names)| std::cmp::Reverse(names.len()));
+    let mut values = values.into_iter();
+    let usual = values.next().map(|(value, _)| value).unwrap_or_default();
+    let other = |(value, names): (String, Vec<&str>)| format!("{value}: {}", names.join(", "));
+    (usual, values.map(other).collect::<Vec<_>>().join("; "))
 }
