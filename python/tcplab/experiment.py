@@ -174,7 +174,7 @@ def experiment(
     hosts
         Hosts or their names; none: ``client`` and ``server``.
     links
-        Links; none: one without delay or limit.
+        The links. Without any, there is one link without delay or limit.
     apps
         Applications.
     variants

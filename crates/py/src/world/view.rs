@@ -23,7 +23,7 @@ pub(crate) struct View {
     mss: u32,
     /// The smoothed RTT in microseconds; None: no sample yet.
     srtt_us: Option<u32>,
-    /// The smallest RTT of late in microseconds (``tcp_min_rtt()``); None: no sample yet.
+    /// The smallest recent RTT, in microseconds (``tcp_min_rtt()``); None: no sample yet.
     min_rtt_us: Option<u32>,
     /// Sent and not ACKed.
     packets_out: u32,

@@ -87,7 +87,7 @@ pub struct View {
     pub mss: u32,
     /// The smoothed RTT in microseconds; 0: no sample yet.
     pub srtt_us: u32,
-    /// The smallest RTT of late in microseconds (`tcp_min_rtt()`); 2^32 - 1: no sample yet.
+    /// The smallest recent RTT, in microseconds (`tcp_min_rtt()`); 2^32 - 1: no sample yet.
     pub min_rtt_us: u32,
     /// Sent and not ACKed.
     pub packets_out: u32,
