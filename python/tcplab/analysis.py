@@ -28,8 +28,8 @@ Capture = Union[str, "os.PathLike[str]", bytes, BinaryFile]
 class Analysis(Page):
     """What captures say: tables, read when they are asked for.
 
-    Every table has a column ``file``, and all but :attr:`findings` about whole captures a column ``stream`` with the
-    number that Wireshark gives as ``tcp.stream``. Times are nanoseconds since 1970 (``_ns``) or microseconds (``_us``).
+    Every table has the columns ``file`` and ``stream``. ``stream`` is Wireshark's ``tcp.stream``; it is empty for a finding about a
+    whole capture. Times are nanoseconds since 1970 (``_ns``) or microseconds (``_us``).
     """
 
     def __init__(

@@ -32,7 +32,7 @@ class _Result(Page):
 
     @property
     def messages(self) -> list[str]:
-        """What the command said beside its document."""
+        """What the command wrote to standard error."""
         return self._answer.messages
 
     def _page_arguments(self) -> tuple[list[str | os.PathLike[str]], bytes | None]:
