@@ -52,9 +52,9 @@ export function streamNotes(stream: Stream): HTMLElement {
 }
 
 const TOLD_BY: Record<string, string> = {
-  handshake: 'told by the handshake',
-  acks: 'measured by ACKs that were sent at once',
-  time_stamps: 'at most, told by time stamps',
+  handshake: 'measured in the handshake',
+  acks: 'measured by ACKs sent at once',
+  time_stamps: 'at most; from time stamps',
 };
 
 function retransmissionFact(d: Direction): Fact {
