@@ -7,22 +7,54 @@ use tcplab_plan::outcome::Flow;
 use tcplab_plan::profile::unverified;
 use tcplab_plan::result::{PointResult, RunDocument};
 
+/// Variants that a note names; more are counted.
+const NAMED: usize = 3;
+
 /// Reasons, each once, except warnings that were said before the run.
 pub fn notes(document: &RunDocument, said: &[String]) -> BTreeSet<String> {
     let mut notes = BTreeSet::new();
     for point in &document.points {
         let reasons = point.missing.iter();
         notes.extend(reasons.map(|(name, why)| format!("-: {name}: {why}")));
-        let new = point.warnings.iter().filter(|text| !said.contains(text));
-        let told = new.chain(&point.tolerated).chain(&point.error);
-        notes.extend(told.map(|text| format!("{}: {text}", point.stack)));
     }
+    notes.extend(of_runs(&document.points, said));
     let stacks = document.points.iter();
     let profiles = stacks.flat_map(|point| point.kernel.split_whitespace());
     notes.extend(profiles.filter_map(unverified));
     notes.extend(unfinished(&document.points));
     notes.extend(errors(&document.points));
     notes
+}
+
+/// Warnings and errors of single runs: with the variants, if only some have them.
+fn of_runs(points: &[PointResult], said: &[String]) -> Vec<String> {
+    let mut found: BTreeMap<(&str, &String), BTreeSet<&str>> = BTreeMap::new();
+    let mut all: BTreeSet<&str> = BTreeSet::new();
+    for point in points {
+        let variant = variant(point).unwrap_or_default();
+        all.insert(variant);
+        let new = point.warnings.iter().filter(|text| !said.contains(text));
+        for text in new.chain(&point.tolerated).chain(&point.error) {
+            found
+                .entry((&point.stack, text))
+                .or_default()
+                .insert(variant);
+        }
+    }
+    let say = |((stack, text), variants): ((&str, &String), BTreeSet<&str>)| {
+        let which = match variants.len() {
+            n if n == all.len() => String::new(),
+            n if n > NAMED => format!(", {n} of {} variants", all.len()),
+            _ => format!(", {}", Vec::from_iter(variants).join(", ")),
+        };
+        format!("{stack}{which}: {text}")
+    };
+    found.into_iter().map(say).collect()
+}
+
+/// The variant of a run, if its file has some.
+fn variant(point: &PointResult) -> Option<&str> {
+    point.axes.get("variant").and_then(Value::as_str)
 }
 
 /// Runs that came to their `max`, and how much was open then.
@@ -60,7 +92,7 @@ fn errors(points: &[PointResult]) -> Vec<String> {
     let mut found: BTreeMap<(Place<'_>, &str, &str, &str), usize> = BTreeMap::new();
     let mut all: BTreeMap<(Place<'_>, &str), usize> = BTreeMap::new();
     for point in points {
-        let variant = point.axes.get("variant").and_then(Value::as_str);
+        let variant = variant(point);
         let place = (point.stack.as_str(), variant);
         for flow in &point.flows {
             *all.entry((place, &flow.app)).or_default() += 1;
@@ -99,7 +131,7 @@ pub fn alike(points: &[PointResult]) -> Option<String> {
     let mut runs: BTreeMap<&str, BTreeMap<String, &PointResult>> = BTreeMap::new();
     let mut order = Vec::new();
     for point in points {
-        let variant = point.axes.get("variant").and_then(Value::as_str)?;
+        let variant = variant(point)?;
         let mut others = point.axes.clone();
         others.remove("variant");
         let key = serde_json::to_string(&(&point.stack, others)).ok()?;
@@ -183,6 +215,22 @@ mod tests {
             flows: vec![flow],
             ..Default::default()
         }
+    }
+
+    #[test]
+    fn a_warning_of_some_variants_names_them() {
+        let mut points = ["a", "b", "c", "d", "e"].map(|name| point(name, 1, 5));
+        for (at, text) in [(0, "x"), (1, "x"), (2, "y")] {
+            points[at].warnings.push(text.to_owned());
+        }
+        let mut told = |text: &str, n: usize| {
+            for point in &mut points[..n] {
+                point.warnings.push(text.to_owned());
+            }
+            of_runs(&points, &["x".to_owned()])
+        };
+        assert_eq!(told("z", 4), [", c: y", ", 4 of 5 variants: z"]);
+        assert_eq!(told("w", 5)[0], ": w");
     }
 
     #[test]
