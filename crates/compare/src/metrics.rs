@@ -87,6 +87,9 @@ pub struct Metric {
     /// Exact: each run gives the same value, as counters in virtual time. Such values are equal or differ, without statistics.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub exact: bool,
+    /// What its values are totals over, such as `10 s`: totals over something else are not comparable.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total_over: Option<String>,
     /// The runs, in the order in which they were made.
     pub runs: Vec<Run>,
     /// The change that the source itself printed, per cent (an arm `after` has it).
@@ -274,6 +277,18 @@ impl Metric {
         (self.name.clone(), self.role, self.unit.clone())
     }
 
+    /// Takes in what the values of more runs are totals over.
+    pub(crate) fn joins(&mut self, total_over: Option<String>) {
+        match (&mut self.total_over, total_over) {
+            (Some(own), Some(other)) if !own.contains(&other) => {
+                own.push_str(" and ");
+                own.push_str(&other);
+            }
+            (Some(_), _) => {}
+            (own, other) => *own = other,
+        }
+    }
+
     /// At this end.
     #[must_use]
     pub fn at(mut self, role: Role) -> Self {
@@ -331,6 +346,7 @@ impl Arm {
                 Some(own) => {
                     own.runs.extend(metric.runs);
                     own.stated_percent = own.stated_percent.or(metric.stated_percent);
+                    own.joins(metric.total_over);
                 }
                 None => {
                     places.insert(key, self.metrics.len());

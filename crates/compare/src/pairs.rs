@@ -22,14 +22,14 @@ pub enum Sequence {
 
 /// How these runs lie; only runs that count are given.
 pub fn sequence(before: &[&Run], after: &[&Run]) -> Sequence {
-    if let Some(pairs) = blocks(before, after) {
-        return Sequence::Pairs(pairs);
-    }
     let order = |run: &Run| run.order.map(|order| order as f64);
     let began = |run: &Run| run.began_s;
-    match times(before, after, order).or_else(|| times(before, after, began)) {
-        None => Sequence::Unknown,
-        Some(times) => of(&times),
+    let times = times(before, after, order).or_else(|| times(before, after, began));
+    let in_time = times.map_or(Sequence::Unknown, |times| of(&times));
+    // Blocks of runs that lie apart in time are none: their runs were not made one after the other.
+    match blocks(before, after) {
+        Some(pairs) if in_time != Sequence::Apart => Sequence::Pairs(pairs),
+        _ => in_time,
     }
 }
 

@@ -323,6 +323,18 @@ fn fill(
         row.change_percent = None;
         return None;
     }
+    let says = |metric: &Metric| metric.better != Better::Neither;
+    if says(before) && says(after) && before.better != after.better {
+        row.why = "the sides say opposite ways of what is better".to_owned();
+        return None;
+    }
+    if let (Some(was), Some(is)) = (&before.total_over, &after.total_over)
+        && was != is
+    {
+        row.why = format!("a total over {was} before, over {is} after");
+        row.change_percent = None;
+        return None;
+    }
     if row.exact {
         exact::judge(row, before, after);
         return None;
@@ -484,8 +496,28 @@ fn counts(before: &Arm, after: &Arm) -> Vec<CountRow> {
         by_name
     };
     let (before, after) = (first(before), first(after));
+    if let ([(was, b)], [(is, a)]) = (each(&before).as_slice(), each(&after).as_slice())
+        && was != is
+        && are_one_suite(b, a)
+    {
+        return vec![count_row(&format!("{was} / {is}"), Some(b), Some(a))];
+    }
     let row = |name: &str| count_row(name, before.get(name), after.get(name));
     names.into_iter().map(row).collect()
+}
+
+fn each(counts: &BTreeMap<String, Count>) -> Vec<(&String, &Count)> {
+    counts.iter().collect()
+}
+
+/// Whether two suites that are named after their files are the same one: most of their tests have the same names.
+fn are_one_suite(before: &Count, after: &Count) -> bool {
+    let both = before
+        .tests
+        .keys()
+        .filter(|name| after.tests.contains_key(*name));
+    let fewer = before.tests.len().min(after.tests.len());
+    fewer > 0 && 2 * both.count() >= fewer
 }
 
 fn count_row(name: &str, before: Option<&Count>, after: Option<&Count>) -> CountRow {

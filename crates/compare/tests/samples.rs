@@ -149,15 +149,35 @@ fn web_servers() {
         value(&ab, "ab /a.bin latency p99", Nowhere, "ms", Lower),
         21.0
     );
+    // Nothing but errors: the rate does not count, the errors do.
+    let counts = |arm: &Arm, name: &str| {
+        let metric = arm.metrics.iter().find(|m| m.name == name).unwrap();
+        metric.runs[0].counts().is_some()
+    };
     let errors = arm("ab-errors.txt", Format::Ab);
-    assert_eq!(errors.remarks[0].kind, RemarkKind::Failed);
+    let which = |end: &str| {
+        errors
+            .metrics
+            .iter()
+            .find(|m| m.name.ends_with(end))
+            .unwrap()
+            .name
+            .clone()
+    };
+    assert!(!counts(&errors, &which("time per request")));
+    assert!(counts(&errors, &which("non-2xx responses")));
+    assert_eq!(
+        value(&ab, "ab /a.bin non-2xx responses", Nowhere, "", Lower),
+        0.0,
+        "ab prints the line only if there are some"
+    );
     let wrk = arm("wrk.txt", Format::Wrk);
     assert_eq!(value(&wrk, "wrk requests", Nowhere, "1/s", Higher), 1183.93);
     assert_eq!(value(&wrk, "wrk latency p99", Nowhere, "ms", Lower), 12.46);
-    assert_eq!(
-        arm("wrk-errors.txt", Format::Wrk).remarks[0].kind,
-        RemarkKind::Failed
-    );
+    assert_eq!(value(&wrk, "wrk socket errors", Nowhere, "", Lower), 0.0);
+    let errors = arm("wrk-errors.txt", Format::Wrk);
+    assert!(!counts(&errors, "wrk requests"));
+    assert!(counts(&errors, "wrk non-2xx or 3xx responses"));
     let wrk2 = arm("wrk2.txt", Format::Wrk);
     assert_eq!(
         value(&wrk2, "wrk latency p99.9", Nowhere, "ms", Lower),

@@ -117,11 +117,21 @@ pub(super) fn converted(checked: &Checked) -> Option<Flag> {
             )
         })
     };
-    over(
-        FlagKind::Converted,
-        "units were converted with 1 MB = 1,000 KB and 1 MiB = 1,024 KiB, whatever the tool meant",
-        checked.rows.iter().filter_map(one).collect(),
-    )
+    let mut has_bytes = false;
+    let mut rows = Vec::new();
+    for row in checked.rows {
+        if let Some(text) = one(row) {
+            has_bytes |= row.unit.contains('B');
+            rows.push(text);
+        }
+    }
+    let text = match has_bytes {
+        true => {
+            "units were converted with 1 MB = 1,000 KB and 1 MiB = 1,024 KiB, whatever the tool meant"
+        }
+        false => "units were converted",
+    };
+    over(FlagKind::Converted, text, rows)
 }
 
 /// Only one side has it.

@@ -8,10 +8,7 @@ use crate::table::{Flag, FlagKind};
 pub(super) fn failed_runs(checked: &Checked) -> Option<Flag> {
     let mut rows = Vec::new();
     for arm in [checked.before, checked.after] {
-        for metric in &arm.metrics {
-            let why = metric.runs.iter().filter_map(|run| run.failed.as_ref());
-            rows.extend(why.map(|why| format!("{} in {}: {why}", metric.name, arm.name)));
-        }
+        rows.extend(failed(arm));
         rows.extend(of(arm, RemarkKind::Failed));
     }
     rows.dedup();
@@ -20,6 +17,31 @@ pub(super) fn failed_runs(checked: &Checked) -> Option<Flag> {
         text: "failed runs were ignored".into(),
         rows,
     })
+}
+
+/// Reasons of an arm's failed runs, each with its metrics.
+fn failed(arm: &Arm) -> Vec<String> {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for metric in &arm.metrics {
+        for why in metric.runs.iter().filter_map(|run| run.failed.as_deref()) {
+            match reasons.iter_mut().find(|(other, _)| *other == why) {
+                Some((_, names)) if names.contains(&metric.name.as_str()) => {}
+                Some((_, names)) => names.push(&metric.name),
+                None => reasons.push((why, vec![&metric.name])),
+            }
+        }
+    }
+    let say = |(why, names): (&str, Vec<&str>)| {
+        let which = match names.as_slice() {
+            [first, _, _, _, ..] => format!("{first} and {} other rows", names.len() - 1),
+            names => names.join(", "),
+        };
+        format!("{which} in {}: {why}", arm.name)
+    };
+    reasons
+        .into_iter()
+        .map(|(why, names)| say((why, names)))
+        .collect()
 }
 
 /// What importers and authors remarked.

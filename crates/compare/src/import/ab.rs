@@ -2,7 +2,7 @@
 
 use super::builder::Builder;
 use super::{ImportError, Input};
-use crate::metrics::{Arm, Better, Metric, RemarkKind};
+use crate::metrics::{Arm, Better, Metric};
 
 pub(super) fn is(text: &str) -> bool {
     text.contains("This is ApacheBench") || text.contains("Requests per second:")
@@ -12,7 +12,7 @@ pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
     let mut builder = Builder::new(input);
     "ab".clone_into(&mut builder.source().tool);
     let mut name = String::from("ab");
-    let mut complete = None;
+    let mut answers = Answers::default();
     for line in input.text.lines() {
         if let Some(version) = line.strip_prefix("This is ApacheBench, Version ") {
             let version = version.split_whitespace().next().unwrap_or_default();
@@ -32,23 +32,28 @@ pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
             if key == "Document Path" {
                 name = format!("ab {value}");
             }
-            figure(key, value, &name, &mut complete, input, &mut builder);
+            figure(key, value, &name, &mut answers, &mut builder);
         } else if let Some((percent, ms)) = served(line) {
             let metric = Metric::new(format!("{name} latency p{percent}"), "ms", Better::Lower);
             builder.value(metric, Some(ms));
         }
     }
+    let metric = Metric::new(format!("{name} non-2xx responses"), "", Better::Lower);
+    builder.value(metric, Some(answers.bad));
+    if answers.bad > 0.0 && answers.all == Some(answers.bad) {
+        builder.nothing_succeeded("no request succeeded (2xx): the rate counts errors only");
+    }
     Ok(builder.done())
 }
 
-fn figure(
-    key: &str,
-    value: &str,
-    name: &str,
-    complete: &mut Option<f64>,
-    input: &Input,
-    builder: &mut Builder,
-) {
+/// Answers of the server. ab prints those that are not 2xx only if there were some.
+#[derive(Default)]
+struct Answers {
+    all: Option<f64>,
+    bad: f64,
+}
+
+fn figure(key: &str, value: &str, name: &str, answers: &mut Answers, builder: &mut Builder) {
     let number = value
         .split_whitespace()
         .next()
@@ -61,16 +66,11 @@ fn figure(
         "Time per request" if !value.contains("across all") => {
             builder.value(metric("time per request", "ms", Better::Lower), number);
         }
-        "Transfer rate" => builder.value(metric("transfer rate", "KB/s", Better::Higher), number),
-        "Complete requests" => *complete = number,
+        // ab's Kbyte is 1,024 bytes.
+        "Transfer rate" => builder.value(metric("transfer rate", "KiB/s", Better::Higher), number),
+        "Complete requests" => answers.all = number,
         "Failed requests" => builder.value(metric("failed requests", "", Better::Lower), number),
-        "Non-2xx responses" => {
-            builder.value(metric("non-2xx responses", "", Better::Lower), number);
-            if number.is_some() && number == *complete {
-                let text = "no request succeeded (2xx): the rate counts errors only";
-                builder.arm.remark(RemarkKind::Failed, input.name, text);
-            }
-        }
+        "Non-2xx responses" => answers.bad = number.unwrap_or(f64::NAN),
         _ => {}
     }
 }

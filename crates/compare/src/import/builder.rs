@@ -35,6 +35,7 @@ impl Builder {
         {
             Some(there) => {
                 there.stated_percent = there.stated_percent.or(metric.stated_percent);
+                there.joins(metric.total_over);
                 there.runs.push(run);
             }
             None => {
@@ -49,6 +50,23 @@ impl Builder {
     pub fn value(&mut self, metric: Metric, value: Option<f64>) {
         if let Some(value) = value.filter(|value| value.is_finite()) {
             self.run(metric, Run::of(value));
+        }
+    }
+
+    /// A load generator's report in which no request succeeded: rates and latencies are those of errors and do not count.
+    /// The counts of errors do.
+    pub fn nothing_succeeded(&mut self, why: &str) {
+        let counts_errors = |name: &str| {
+            ["errors", "responses", "failed requests"]
+                .iter()
+                .any(|end| name.ends_with(end))
+        };
+        for metric in &mut self.arm.metrics {
+            if !counts_errors(&metric.name) {
+                for run in &mut metric.runs {
+                    run.failed = Some(why.to_owned());
+                }
+            }
         }
     }
 

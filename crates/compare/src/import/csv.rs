@@ -1,10 +1,10 @@
 //! Plain CSV with a heading: one line for each value (`metric,unit,better,arm,value`), or for each metric with both arms
 //! (`metric,unit,better,before,after`); `suite,passed,failed,skipped` for counts of tests.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::builder::Builder;
-use super::csv_cells::{heading, lines, separator};
+use super::csv_cells::{cells, heading, lines, separator};
 use super::{ImportError, Input};
 use crate::metrics::{Arm, Better, Combine, Count, Metric, RemarkKind, Role, Run};
 
@@ -49,7 +49,7 @@ pub(super) fn is(text: &str) -> bool {
 /// Place of each column that is known.
 fn columns(heading: &str, by: char) -> BTreeMap<&'static str, usize> {
     let mut places = BTreeMap::new();
-    for (at, cell) in super::csv_cells::cells(heading, by).iter().enumerate() {
+    for (at, cell) in cells(heading, by).iter().enumerate() {
         let word = cell.to_lowercase();
         let known = COLUMNS
             .iter()
@@ -72,6 +72,12 @@ pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
         ));
     };
     let mut columns = columns(heading, by);
+    let header = cells(heading, by);
+    let used: BTreeSet<usize> = columns.values().copied().collect();
+    let unused = |(at, name): (usize, &String)| {
+        (!used.contains(&at) && !name.is_empty()).then(|| format!("`{name}`"))
+    };
+    let unused: Vec<String> = header.iter().enumerate().filter_map(unused).collect();
     let is_unnamed = !columns.contains_key("metric");
     if is_unnamed {
         columns.insert("metric", 0);
@@ -79,6 +85,7 @@ pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
     let mut file = File {
         input,
         columns,
+        width: header.len(),
         arms: Vec::new(),
         last: String::new(),
     };
@@ -91,6 +98,10 @@ pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
             RemarkKind::MissingCell,
             "the first column has no name in the header",
         );
+    }
+    if !unused.is_empty() {
+        let text = format!("not used: column {}", unused.join(", "));
+        file.remark(1, RemarkKind::Note, &text);
     }
     if !file.columns.contains_key("better") && !file.columns.contains_key("passed") {
         file.remark(
@@ -105,6 +116,8 @@ pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
 struct File<'a> {
     input: &'a Input<'a>,
     columns: BTreeMap<&'static str, usize>,
+    /// Columns of the header, known or not.
+    width: usize,
     arms: Vec<Builder>,
     /// The metric above.
     last: String,
@@ -166,6 +179,14 @@ impl File<'_> {
                 what,
                 "write the arm (before or after) into column `arm`",
             ));
+        }
+        if let Some(cell) = cells.iter().skip(self.width).find(|cell| !cell.is_empty()) {
+            let what = format!(
+                "`{cell}` stands beyond the {} columns of the header",
+                self.width
+            );
+            let way_out = "write numbers without thousands separators and with a decimal point, and quote texts that hold the separator";
+            return Err(self.error(line, what, way_out));
         }
         if !self.cell(cells, "passed").is_empty() {
             return self.count(line, name, cells);
@@ -248,6 +269,17 @@ impl File<'_> {
                 began_s: self.number(line, cells, "began_s")?,
                 failed: (!why.is_empty()).then(|| why.to_owned()),
                 ..Run::of(value)
+            });
+        }
+        if runs.is_empty() && column == "value" {
+            let why = match why {
+                "" => format!("line {line} has no value"),
+                why => why.to_owned(),
+            };
+            runs.push(Run {
+                block: self.number(line, cells, "block")?.map(|n| n as u32),
+                failed: Some(why),
+                ..Run::default()
             });
         }
         Ok(runs)

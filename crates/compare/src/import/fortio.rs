@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::builder::Builder;
 use super::json::{at, first, number, one, text};
 use super::{ImportError, Input};
-use crate::metrics::{Arm, Better, Metric, RemarkKind};
+use crate::metrics::{Arm, Better, Metric};
 
 pub(super) fn is(text: &str) -> bool {
     first(text).is_some_and(|d| {
@@ -48,12 +48,12 @@ pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
             );
         }
     }
-    codes(&document, input, &mut builder);
+    codes(&document, &mut builder);
     Ok(builder.done())
 }
 
 /// Answers by their code: 200 of HTTP, SERVING of gRPC's health check and -1 of sockets aside they are errors.
-fn codes(document: &Value, input: &Input, builder: &mut Builder) {
+fn codes(document: &Value, builder: &mut Builder) {
     let Some(codes) = at(document, &["RetCodes"]).and_then(Value::as_object) else {
         return;
     };
@@ -65,7 +65,6 @@ fn codes(document: &Value, input: &Input, builder: &mut Builder) {
         Some(bad),
     );
     if bad > 0.0 && codes.keys().all(|code| !is_good(code)) {
-        let text = "no request succeeded: the rate counts errors only";
-        builder.arm.remark(RemarkKind::Failed, input.name, text);
+        builder.nothing_succeeded("no request succeeded: the rate counts errors only");
     }
 }

@@ -74,6 +74,19 @@ fn one(document: &Value, place: &str, builder: &mut Builder) {
             source.settings.insert(key.into(), value.into());
         }
     }
+    let asked = |key| number(document, &["start", "test_start", key]);
+    for (name, key, unit) in [
+        ("duration", "duration", " s"),
+        ("omitted at the beginning", "omit", " s"),
+        ("bytes to send", "bytes", ""),
+        ("target bitrate", "target_bitrate", " bit/s"),
+    ] {
+        if let Some(value) = asked(key) {
+            source
+                .settings
+                .insert(name.into(), format!("{value}{unit}"));
+        }
+    }
     let error = text(document, &["error"]);
     if let Some(error) = error {
         builder.arm.remark(RemarkKind::Failed, place, error);
@@ -111,6 +124,8 @@ struct Test<'a> {
     suffix: String,
     began_s: Option<f64>,
     failed: Option<String>,
+    /// How long it was to last, or how much it was to send.
+    extent: Option<String>,
 }
 
 impl<'a> Test<'a> {
@@ -131,6 +146,11 @@ impl<'a> Test<'a> {
             suffix: words.iter().map(|word| format!(" {word}")).collect(),
             began_s: number(document, &["start", "timestamp", "timesecs"]),
             failed: error.map(str::to_owned),
+            extent: match (asked("duration"), asked("bytes")) {
+                (Some(s), _) if s > 0.0 => Some(format!("{s} s")),
+                (_, Some(bytes)) if bytes > 0.0 => Some(format!("{bytes} bytes")),
+                _ => None,
+            },
         }
     }
 
@@ -146,6 +166,15 @@ impl<'a> Test<'a> {
             ..Run::of(value)
         };
         builder.run(metric, run);
+    }
+
+    /// A run without a value that should have one.
+    fn failed(&self, why: String) -> Run {
+        Run {
+            began_s: self.began_s,
+            failed: Some(why),
+            ..Run::default()
+        }
     }
 
     /// What went one way: `sum_sent` is the sender's, `sum_received` the receiver's. Old versions have only `sum` of UDP,
@@ -166,16 +195,19 @@ impl<'a> Test<'a> {
             true => sum("sum", "bits_per_second"),
             false => None,
         });
-        for (role, value) in [
-            (sender, sum("sum_sent", "bits_per_second")),
-            (receiver, received),
+        for (role, end, value) in [
+            (sender, "sum_sent", sum("sum_sent", "bits_per_second")),
+            (receiver, "sum_received", received),
         ] {
             let metric = self.metric(&name, "bit/s", Better::Higher).at(role);
-            self.add(
-                metric,
-                value.filter(|v| *v > 0.0 || self.failed.is_some()),
-                builder,
-            );
+            let has_sum = at(self.document, &["end", &format!("{end}{which}")]).is_some();
+            match value.filter(|rate| *rate >= 0.0) {
+                None if has_sum && self.failed.is_none() => {
+                    let why = format!("`{end}{which}` has no `bits_per_second`");
+                    builder.run(metric, self.failed(why));
+                }
+                value => self.add(metric, value, builder),
+            }
         }
         let again = sum("sum_sent", "retransmits");
         let back = if which.is_empty() { "" } else { " back" };
@@ -184,6 +216,10 @@ impl<'a> Test<'a> {
             "segments",
             Better::Lower,
         );
+        let metric = Metric {
+            total_over: self.extent.clone(),
+            ..metric
+        };
         self.add(metric, again, builder);
         if which.is_empty() {
             let metric = self.metric("TCP mean RTT", "us", Better::Lower);

@@ -38,7 +38,9 @@ pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
             ),
             _ => (bare, indent),
         };
-        if let Some(planned) = plan(bare) {
+        if bare.starts_with("Bail out!") {
+            builder.arm.remark(RemarkKind::Note, input.name, bare);
+        } else if let Some(planned) = plan(bare) {
             level(&mut levels, indent).planned = Some(planned);
         } else if let Some((ended, name)) = result(bare) {
             take(&mut levels, indent, ended, name);
@@ -51,9 +53,9 @@ pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
                 "{planned} tests were planned, but {} are reported",
                 level.seen
             );
-            builder.arm.remark(RemarkKind::Failed, input.name, text);
+            builder.arm.remark(RemarkKind::Note, input.name, text);
         }
-        count.tests.extend(level.done);
+        count.tests.extend(level.ended());
     }
     let of = |result: TestResult| {
         let same = count.tests.values().filter(|r| **r == result);
@@ -81,6 +83,21 @@ struct Level {
     done: Vec<(String, TestResult)>,
 }
 
+impl Level {
+    /// The results of an ended level. Planned tests without a result failed: the run was cut short.
+    fn ended(mut self) -> Vec<(String, TestResult)> {
+        let planned = self.planned.unwrap_or(0);
+        if planned > self.seen {
+            let name = match self.seen + 1 {
+                only if only == planned => format!("no result of test {only}"),
+                first => format!("no result of tests {first} to {planned}"),
+            };
+            self.done.push((name, TestResult::Failed));
+        }
+        self.done
+    }
+}
+
 /// The level with this indentation; adds it if missing.
 fn level(levels: &mut Vec<Level>, indent: usize) -> &mut Level {
     let at = levels.iter().position(|level| level.indent == indent);
@@ -97,14 +114,8 @@ fn level(levels: &mut Vec<Level>, indent: usize) -> &mut Level {
 }
 
 fn take(levels: &mut Vec<Level>, indent: usize, ended: TestResult, name: &str) {
-    let mut inner: Vec<(String, TestResult)> = Vec::new();
-    levels.retain_mut(|level| {
-        let is_inner = level.indent > indent;
-        if is_inner {
-            inner.append(&mut level.done);
-        }
-        !is_inner
-    });
+    let closed = levels.extract_if(.., |level| level.indent > indent);
+    let inner: Vec<(String, TestResult)> = closed.flat_map(Level::ended).collect();
     let own = level(levels, indent);
     own.seen += 1;
     let number = own.seen;

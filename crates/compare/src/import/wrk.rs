@@ -4,7 +4,7 @@ use tcplab_base::quantity::{Quantity, SIZE, TIME};
 
 use super::builder::Builder;
 use super::{ImportError, Input};
-use crate::metrics::{Arm, Better, Metric, RemarkKind};
+use crate::metrics::{Arm, Better, Metric};
 
 pub(super) fn is(text: &str) -> bool {
     text.contains("Requests/sec:") && text.contains(" threads and ")
@@ -14,6 +14,8 @@ pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
     let mut builder = Builder::new(input);
     "wrk".clone_into(&mut builder.source().tool);
     let mut requests = None;
+    // wrk prints the lines of errors only if there were some.
+    let (mut socket_errors, mut bad_answers) = (0.0, 0.0);
     for line in input.text.lines().map(str::trim) {
         if let Some(url) = line
             .strip_prefix("Running ")
@@ -43,19 +45,25 @@ pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
                 let numbers = rest
                     .iter()
                     .filter_map(|w| w.trim_end_matches(',').parse::<f64>().ok());
-                let errors = Some(numbers.sum());
-                builder.value(metric("socket errors", "", Better::Lower), errors);
+                socket_errors = numbers.sum();
             }
             ["Non-2xx", "or", "3xx", "responses:", count] => {
-                let count = count.parse().ok();
-                builder.value(metric("non-2xx or 3xx responses", "", Better::Lower), count);
-                if count.is_some() && count == requests {
-                    let text = "no request succeeded (2xx, 3xx): the rate counts errors only";
-                    builder.arm.remark(RemarkKind::Failed, input.name, text);
-                }
+                bad_answers = count.parse().unwrap_or(f64::NAN);
             }
             _ => {}
         }
+    }
+    for (what, count) in [
+        ("socket errors", socket_errors),
+        ("non-2xx or 3xx responses", bad_answers),
+    ] {
+        builder.value(
+            Metric::new(format!("wrk {what}"), "", Better::Lower),
+            Some(count),
+        );
+    }
+    if bad_answers > 0.0 && requests == Some(bad_answers) {
+        builder.nothing_succeeded("no request succeeded (2xx, 3xx): the rate counts errors only");
     }
     Ok(builder.done())
 }
