@@ -30,7 +30,7 @@ fn csv(text: &str) -> Comparison {
     compare(&arms[0], &arms[1], &Options::default())
 }
 
-fn flag<'a>(found: &'a Comparison, kind: FlagKind) -> &'a [String] {
+fn flag(found: &Comparison, kind: FlagKind) -> &[String] {
     let flag = found.flags.iter().find(|flag| flag.kind == kind);
     flag.map_or(&[], |flag| flag.rows.as_slice())
 }
