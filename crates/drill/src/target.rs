@@ -63,19 +63,40 @@ pub struct Network {
     pub gso_size: Option<u16>,
 }
 
+impl Network {
+    /// Whether `ip route change` of this destination changes the script's only route, that to the remote address.
+    ///
+    /// # Errors
+    /// In words: another destination.
+    pub fn has_route_to(&self, destination: &str) -> Result<(), String> {
+        let (address, bits) = destination.split_once('/').unwrap_or((destination, ""));
+        let whole = if self.remote.is_ipv4() { "32" } else { "128" };
+        let is_remote = address.parse() == Ok(self.remote) && (bits.is_empty() || bits == whole);
+        match is_remote {
+            true => Ok(()),
+            false => Err(format!(
+                "ip route: the script's only route is to {}, not to {destination}",
+                self.remote
+            )),
+        }
+    }
+}
+
 /// A setting that a shell line of the script asks for, understood; nothing is run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Setting {
     /// `sysctl NAME=VALUE` (`net.ipv4.tcp_sack`, `1`), also by writing to /proc/sys; a module's parameter has its path
-    /// for a name (`/sys/module/tcp_cubic/parameters/hystart_detect`). A kernel that has no such sysctl passes over
-    /// it, as a shell does between two commands.
+    /// for a name (`/sys/module/tcp_cubic/parameters/hystart_detect`). The host must have it: in packetdrill the script
+    /// ends when its last command fails.
     Sysctl(String, String),
+    /// The same, but a host without this sysctl passes over it, as a shell does between two commands.
+    SysctlIfThere(String, String),
     /// The values that `set_sysctls.py` found are put back.
     RestoreSysctls,
     /// `ip tcp_metrics flush`.
     FlushMetrics,
-    /// `ip route change DST ...`: the words after the destination.
-    Route(Vec<String>),
+    /// `ip route change DST ...`: the destination, and the words after it.
+    Route(String, Vec<String>),
     /// `tc qdisc add|replace|delete dev tun0 root ...`: the words after `root`; empty: deleted.
     Qdisc(Vec<String>),
     /// `ethtool -K tun0 NAME on|off`.

@@ -1,5 +1,7 @@
 //! The commands that are understood.
 
+use std::ops::RangeInclusive;
+
 use super::{Growth, Step, Steps, defaults};
 use crate::target::Setting;
 
@@ -107,7 +109,10 @@ fn sysctl(args: &[&str], out: &mut Steps) -> Result<bool, String> {
         };
         let name = sysctl_name(name)?;
         if is_in_linux(&name) {
-            out.set(Setting::Sysctl(name, value.to_string()));
+            out.set(match may_be_missing {
+                true => Setting::SysctlIfThere(name, value.to_string()),
+                false => Setting::Sysctl(name, value.to_string()),
+            });
         } else if !may_be_missing {
             went_well = false;
             out.set(Setting::Sysctl(name, value.to_string()));
@@ -175,6 +180,9 @@ fn echo(args: &[&str], output: Option<&str>, out: &mut Steps) -> Result<bool, St
     Ok(true)
 }
 
+/// The smallest MTU of IPv4, and the largest of a TUN device.
+const MTUS: RangeInclusive<u32> = 68..=65_535;
+
 /// `ip tcp_metrics flush`, `ip [-4|-6] route change|replace DST ...`, `ip link set dev tun0 mtu N`
 fn ip(args: &[&str], out: &mut Steps) -> Result<(), String> {
     let args = match args {
@@ -186,11 +194,12 @@ fn ip(args: &[&str], out: &mut Steps) -> Result<(), String> {
         | ["tcp_metrics" | "tcpmetrics", "flush", "all"] => {
             out.set(Setting::FlushMetrics);
         }
-        ["route" | "ro" | "r", "change" | "replace", _, words @ ..] => {
-            out.set(Setting::Route(owned(words)));
+        ["route" | "ro" | "r", "change" | "replace", destination, words @ ..] => {
+            out.set(Setting::Route((*destination).to_owned(), owned(words)));
         }
         ["link", "set", "dev", "tun0", "mtu", mtu] | ["link", "set", "tun0", "mtu", mtu] => {
-            let bytes = mtu.parse().map_err(|_| format!("the MTU `{mtu}` is not a number"))?;
+            let bytes = mtu.parse().ok().filter(|bytes| MTUS.contains(bytes));
+            let bytes = bytes.ok_or_else(|| format!("tun0 has no MTU of `{mtu}` (68 to 65535 bytes)"))?;
             out.set(Setting::Mtu(bytes));
         }
         ["route" | "ro" | "r"] | ["route" | "ro" | "r", "show" | "list" | "get", ..] => {

@@ -31,7 +31,7 @@ const SYSCTLS: &[(&str, &str)] = &[
 /// The settings of `defaults.sh`.
 pub fn settings() -> Vec<Setting> {
     let sysctl = |(name, value): &(&str, &str)| {
-        Setting::Sysctl(format!("net.ipv4.{name}"), (*value).to_string())
+        Setting::SysctlIfThere(format!("net.ipv4.{name}"), (*value).to_string())
     };
     let mut out = vec![Setting::FlushMetrics];
     out.extend(SYSCTLS.iter().map(sysctl));

@@ -49,6 +49,16 @@ impl Steps {
     fn set(&mut self, setting: Setting) {
         self.0.push(Step::Set(setting));
     }
+
+    /// A shell goes on if one of these steps fails: sysctls may be missing.
+    fn may_fail(&mut self, from: usize, to: usize) {
+        for step in &mut self.0[from..to] {
+            if let Step::Set(Setting::Sysctl(name, value)) = step {
+                let (name, value) = (std::mem::take(name), std::mem::take(value));
+                *step = Step::Set(Setting::SysctlIfThere(name, value));
+            }
+        }
+    }
 }
 
 /// The file that a script names whose text [`interpret`] wants: `./defaults.sh`, as it is written there.
@@ -63,16 +73,20 @@ pub fn defaults_of(script: &str) -> Option<&str> {
 /// What was not understood: the words for "skipped: ...".
 pub fn interpret(line: &str, defaults: Option<&str>) -> Result<Vec<Step>, String> {
     let mut out = Steps::default();
-    steps(line, defaults, &mut out)?;
+    let last = steps(line, defaults, &mut out)?;
+    out.may_fail(0, last);
     Ok(out.0)
 }
 
-fn steps(line: &str, defaults: Option<&str>, out: &mut Steps) -> Result<(), String> {
+/// Adds the steps of a line; returns the place of the first step whose failure makes the line fail: those of its last
+/// command, and of commands before it that are joined by `&&`.
+fn steps(line: &str, defaults: Option<&str>, out: &mut Steps) -> Result<usize, String> {
     if line.len() > MAX_LINE_BYTES {
         return Err("needs shell: the line is very long".into());
     }
     let commands = split::split(line).map_err(|what| format!("needs shell {what}"))?;
     let mut went_well = true;
+    let mut last = out.0.len();
     let mut joint = Joint::Then;
     let mut commands = commands.iter();
     while let Some(command) = commands.next() {
@@ -83,6 +97,7 @@ fn steps(line: &str, defaults: Option<&str>, out: &mut Steps) -> Result<(), Stri
             // Pipes are taken whole.
             Joint::Into => false,
         };
+        let came_by = joint;
         joint = command.next;
         if joint == Joint::Into {
             let mut all = vec![command];
@@ -95,6 +110,7 @@ fn steps(line: &str, defaults: Option<&str>, out: &mut Steps) -> Result<(), Stri
             }
             let step = pipe(&all)?;
             if is_made {
+                last = out.0.len();
                 out.0.push(step);
             }
             went_well = true;
@@ -102,6 +118,9 @@ fn steps(line: &str, defaults: Option<&str>, out: &mut Steps) -> Result<(), Stri
         }
         if is_made {
             let before = out.0.len();
+            if came_by != Joint::And {
+                last = before;
+            }
             went_well = made(command, defaults, out)?;
             // What the left side of `||` could not do has not happened.
             if !went_well && joint == Joint::Or {
@@ -109,7 +128,7 @@ fn steps(line: &str, defaults: Option<&str>, out: &mut Steps) -> Result<(), Stri
             }
         }
     }
-    Ok(())
+    Ok(last)
 }
 
 /// One command. False: a shell would find that it failed.
@@ -121,7 +140,9 @@ fn made(command: &Command, defaults: Option<&str>, out: &mut Steps) -> Result<bo
     match (command.words.as_slice(), defaults) {
         ([file], Some(text)) if file.ends_with("/defaults.sh") => {
             // It names no other one.
+            let begin = out.0.len();
             steps(text, None, out)?;
+            out.may_fail(begin, out.0.len());
             Ok(true)
         }
         (words, _) => commands::command(words, command.output.as_deref(), out)

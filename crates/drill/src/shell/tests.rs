@@ -25,6 +25,10 @@ fn sysctl(name: &str, value: &str) -> Setting {
     Setting::Sysctl(name.into(), value.into())
 }
 
+fn if_there(name: &str, value: &str) -> Setting {
+    Setting::SysctlIfThere(name.into(), value.into())
+}
+
 fn words(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_string).collect()
 }
@@ -47,7 +51,15 @@ fn known_forms_become_settings() {
         ),
         (
             "sysctl -e -q net.ipv4.tcp_min_tso_segs=2",
-            &[sysctl("net.ipv4.tcp_min_tso_segs", "2")],
+            &[if_there("net.ipv4.tcp_min_tso_segs", "2")],
+        ),
+        (
+            "sysctl net.ipv4.a=1; sysctl net.ipv4.b=2 && sysctl net.ipv4.c=3",
+            &[
+                if_there("net.ipv4.a", "1"),
+                sysctl("net.ipv4.b", "2"),
+                sysctl("net.ipv4.c", "3"),
+            ],
         ),
         (
             "../common/set_sysctls.py \\\n  /proc/sys/net/ipv4/tcp_frto=0\\\n /proc/sys/net/ipv4/tcp_ecn=\"1\"",
@@ -63,7 +75,10 @@ fn known_forms_become_settings() {
         ),
         (
             "ip -6 route change 2001:db8::1 via fd00::1 dev tun0 mtu lock 1400",
-            &[Setting::Route(words("via fd00::1 dev tun0 mtu lock 1400"))],
+            &[Setting::Route(
+                "2001:db8::1".into(),
+                words("via fd00::1 dev tun0 mtu lock 1400"),
+            )],
         ),
         (
             "tc qdisc delete dev tun0 root 2>/dev/null ; tc qdisc add dev tun0 root pfifo limit 0",
@@ -155,7 +170,7 @@ fn a_file_of_defaults_is_read_where_it_is_named() {
     );
     assert_eq!(defaults_of("`sysctl -q x=1`"), None);
     let expected = set(&[
-        sysctl("net.ipv4.tcp_sack", "0"),
+        if_there("net.ipv4.tcp_sack", "0"),
         sysctl("net.ipv4.tcp_ecn", "1"),
     ]);
     assert_eq!(super::interpret(line, Some(file)), Ok(expected));
@@ -171,7 +186,7 @@ fn the_suites_defaults_are_a_table() {
     let steps = interpret("../../common/defaults.sh\nsysctl -q net.ipv4.tcp_ecn=1").unwrap();
     let has = |setting: Setting| steps.contains(&Step::Set(setting));
     assert_eq!(steps.first(), Some(&Step::Set(Setting::FlushMetrics)));
-    assert!(has(sysctl("net.ipv4.tcp_rmem", "4096 540000 15728640")));
+    assert!(has(if_there("net.ipv4.tcp_rmem", "4096 540000 15728640")));
     assert!(has(Setting::Qdisc(vec!["pfifo".into()])));
     assert_eq!(
         steps.last(),
@@ -289,4 +304,35 @@ fn sums_are_whole_numbers() {
     }
     let deep = "(".repeat(10_000);
     assert!(super::arithmetic::value(&deep).is_err());
+}
+
+#[test]
+fn an_mtu_that_no_device_takes_is_refused() {
+    for mtu in ["20", "67", "65536", "99999999", "x"] {
+        let why = interpret(&format!("ip link set dev tun0 mtu {mtu}")).unwrap_err();
+        assert!(why.contains("68 to 65535"), "{why}");
+    }
+    assert_eq!(
+        interpret("ip link set dev tun0 mtu 68"),
+        Ok(set(&[Setting::Mtu(68)]))
+    );
+}
+
+#[test]
+fn only_the_route_of_the_script_is_changed() {
+    let network = |remote: &str| crate::Network {
+        mode: crate::IpMode::Ipv4,
+        local: "192.168.0.1".parse().unwrap(),
+        remote: remote.parse().unwrap(),
+        gateway: "192.168.0.2".parse().unwrap(),
+        prefix: 24,
+        mtu: 1_500,
+        gso_size: None,
+    };
+    let v4 = network("192.0.2.1");
+    assert!(v4.has_route_to("192.0.2.1").is_ok() && v4.has_route_to("192.0.2.1/32").is_ok());
+    for other in ["10.0.0.0/8", "default", "192.0.2.1/24", "192.0.2.2", "::1"] {
+        assert!(v4.has_route_to(other).is_err(), "{other}");
+    }
+    assert!(network("2001:db8::1").has_route_to("2001:DB8::1").is_ok());
 }

@@ -19,7 +19,9 @@ const HARMLESS: &[&str] = &[
 impl Model {
     pub(super) fn apply(&mut self, setting: &Setting) -> Result<(), TargetError> {
         match setting {
-            Setting::Sysctl(name, value) => self.sysctl(name, value),
+            Setting::Sysctl(name, value) | Setting::SysctlIfThere(name, value) => {
+                self.sysctl(name, value)
+            }
             Setting::RestoreSysctls => {
                 self.stack.host.sysctl = self.sysctls.clone();
                 Ok(())
@@ -28,7 +30,12 @@ impl Model {
                 self.stack.forget_peers();
                 Ok(())
             }
-            Setting::Route(words) => self.route(words),
+            Setting::Route(destination, words) => {
+                self.network
+                    .has_route_to(destination)
+                    .map_err(TargetError)?;
+                self.route(words)
+            }
             Setting::Qdisc(words) => self.qdisc(words),
             Setting::Offload(name, on) => self.offload(name, *on),
             Setting::Mtu(bytes) => {
@@ -70,6 +77,7 @@ impl Model {
             let bad = || TargetError(format!("ip route: {word} {value} is not understood"));
             let number = || value.parse::<u32>().map_err(|_| bad());
             match word {
+                "dev" if value != "tun0" => return Err(bad()),
                 "via" | "dev" | "src" | "proto" | "scope" | "table" => {}
                 "advmss" => route.advmss = Some(number()?),
                 "mtu" => route.mtu = Some(number()?),

@@ -89,12 +89,11 @@ impl Net {
         })
     }
 
-    /// Sets a sysctl, or in a guest a module's parameter, and remembers what was there. One that this
-    /// kernel has not got is passed over.
-    pub(super) fn sysctl(&mut self, key: &str, value: &str) -> Result<(), String> {
+    /// Sets a sysctl, or in a guest a module's parameter, and remembers what was there. False: this kernel does not have it.
+    pub(super) fn sysctl(&mut self, key: &str, value: &str) -> Result<bool, String> {
         let path = file_of(key, self.pace)?;
         let before = match fs::read_to_string(&path) {
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(false),
             other => other.map_err(|e| format!("sysctl {key}: {e}"))?,
         };
         self.saved
@@ -103,8 +102,10 @@ impl Net {
         match fs::write(&path, value) {
             // A congestion control that this machine keeps from namespaces (tcp_allowed_congestion_control):
             // a shell goes on too, and the script shows whether it matters.
-            Err(e) if e.kind() == io::ErrorKind::PermissionDenied && key == CONGESTION => Ok(()),
-            done => done.map_err(|e| format!("sysctl {key} = {value}: {e}")),
+            Err(e) if e.kind() == io::ErrorKind::PermissionDenied && key == CONGESTION => Ok(true),
+            done => done
+                .map(|()| true)
+                .map_err(|e| format!("sysctl {key} = {value}: {e}")),
         }
     }
 

@@ -4,7 +4,7 @@ use std::io;
 use std::net::{IpAddr, UdpSocket};
 
 use netlink_packet_route::route::RouteMetric;
-use tcplab_drill::{Setting, TargetError};
+use tcplab_drill::{Network, Setting, TargetError};
 use tcplab_os::netlink::{LOCK_RTO_MIN, flush_tcp_metrics};
 use tcplab_os::sys;
 
@@ -29,13 +29,19 @@ const OFFLOADS: [(&str, &str, u32); 6] = [
     ("gro", "generic-receive-offload", 0x2c),
 ];
 
-/// Carries out a setting; `remote` is where the script's route goes.
-pub(super) fn set(net: &mut Net, setting: &Setting, remote: IpAddr) -> Result<(), TargetError> {
+/// Carries out a setting in the script's network.
+pub(super) fn set(net: &mut Net, setting: &Setting, network: &Network) -> Result<(), TargetError> {
     let done = match setting {
-        Setting::Sysctl(key, value) => net.sysctl(key, value),
+        Setting::Sysctl(key, value) => net.sysctl(key, value).and_then(|is_there| match is_there {
+            true => Ok(()),
+            false => Err(format!("this kernel has no sysctl {key}")),
+        }),
+        Setting::SysctlIfThere(key, value) => net.sysctl(key, value).map(drop),
         Setting::RestoreSysctls => net.restore_sysctls(),
         Setting::FlushMetrics => flush_tcp_metrics().map_err(|e| format!("ip tcp_metrics: {e}")),
-        Setting::Route(words) => route(net, words, remote),
+        Setting::Route(destination, words) => {
+            (network.has_route_to(destination)).and_then(|()| route(net, words, network.remote))
+        }
         Setting::Qdisc(words) => queue(net, words),
         Setting::Offload(name, on) => offload(name, *on),
         Setting::Mtu(bytes) => (net.netlink.set_mtu(NAME, *bytes))

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::net::IpAddr;
 use std::os::fd::AsFd;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout};
@@ -30,7 +29,7 @@ const LATE: Duration = Duration::from_millis(2);
 /// One script's kernel: everything of it goes when this goes.
 pub(crate) struct KernelTarget {
     net: Net,
-    remote: IpAddr,
+    network: Network,
     pub(super) workers: Workers,
     maker: Maker,
     clock: Clock,
@@ -63,7 +62,7 @@ impl KernelTarget {
         }
         Ok(Self {
             net,
-            remote: network.remote,
+            network: network.clone(),
             workers: Workers::new(maker.clone())?,
             maker,
             clock: Clock::start(),
@@ -194,7 +193,7 @@ impl Target for KernelTarget {
     }
 
     fn set(&mut self, setting: &Setting) -> Result<(), TargetError> {
-        settings::set(&mut self.net, setting, self.remote)?;
+        settings::set(&mut self.net, setting, &self.network)?;
         if !self.begun {
             // What prepares a script is not part of its time.
             self.clock = Clock::start();

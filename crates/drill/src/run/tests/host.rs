@@ -189,7 +189,9 @@ impl Target for Host {
 
     fn set(&mut self, setting: &Setting) -> Result<(), TargetError> {
         match setting {
-            Setting::Sysctl(name, _) if name.contains("unknown") => {
+            Setting::Sysctl(name, _) | Setting::SysctlIfThere(name, _)
+                if name.contains("unknown") =>
+            {
                 Err(TargetError(format!("needs sysctl {name}")))
             }
             _ => Ok(()),
