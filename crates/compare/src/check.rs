@@ -1,6 +1,7 @@
 //! What a careful reader would object to: one function for each objection.
 
 mod counts;
+mod left_out;
 mod noise;
 mod rows;
 mod settings;
@@ -37,6 +38,8 @@ pub fn flags(checked: &Checked) -> Vec<Flag> {
     flags.extend(rows::one_side(checked));
     flags.extend(rows::stated_change(checked));
     flags.extend(rows::not_interleaved(checked));
+    flags.extend(left_out::without_partner(checked));
+    flags.extend(left_out::no_value(checked));
     flags.extend(noise::other_noise(checked));
     flags.extend(noise::stolen(checked));
     flags.extend(counts::more_skipped(checked));

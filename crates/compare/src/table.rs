@@ -130,6 +130,10 @@ pub enum FlagKind {
     OtherNoise,
     /// Runs of which the hypervisor took much away.
     Stolen,
+    /// Runs of a paired row that have no partner in the other arm.
+    WithoutPartner,
+    /// Runs without a value, which a row of samples leaves out.
+    NoValue,
     /// Units that differ by their prefix were converted.
     Converted,
     /// Something that a source says.
@@ -351,6 +355,9 @@ fn fill(
         mean: mean(row.combine),
         level: options.level,
     });
+    if let Sequence::Pairs(pairs) = &lie {
+        keep_pairs(row, pairs);
+    }
     sequences.push((row.label(), lie));
     match found {
         Ok(found) => {
@@ -370,6 +377,22 @@ fn fill(
             None
         }
     }
+}
+
+/// A paired row shows the runs that it rests on.
+fn keep_pairs(row: &mut Row, pairs: &[(usize, usize)]) {
+    fn kept<T: Clone>(all: &mut Vec<T>, places: impl Iterator<Item = usize>) {
+        let chosen = places.filter_map(|at| all.get(at).cloned()).collect();
+        *all = chosen;
+    }
+    let (before, after) = (|| pairs.iter().map(|p| p.0), || pairs.iter().map(|p| p.1));
+    kept(&mut row.runs_before, before());
+    kept(&mut row.noise_before, before());
+    kept(&mut row.runs_after, after());
+    kept(&mut row.noise_after, after());
+    row.before = figure(&row.runs_before, row.combine);
+    row.after = figure(&row.runs_after, row.combine);
+    row.change_percent = percent(row);
 }
 
 /// A side without a value: runs failed there, or there was nothing to measure.
@@ -452,7 +475,9 @@ fn say(row: &mut Row, decision: Decision, options: &Options) {
     };
     row.why = match (row.verdict, row.needs) {
         (Verdict::Undecided, needs) if row.p.is_none() => one_run(row, needs, options),
-        (Verdict::Undecided, Some(needs)) => format!("about {needs} runs per side would decide"),
+        (Verdict::Undecided, Some(needs)) => {
+            format!("about {needs} runs per side would decide, if the change is as measured")
+        }
         (Verdict::Undecided, None) => "needs more runs with differing values".into(),
         (Verdict::TooNoisy, _) => {
             let finds = row.finds_percent.unwrap_or_default();

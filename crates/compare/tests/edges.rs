@@ -160,3 +160,29 @@ fn a_suite_is_compared_though_its_files_have_other_names() {
     let found = compare(&good, &other, &Options::default());
     assert_eq!(found.counts.len(), 2, "another suite");
 }
+
+#[test]
+fn pairs_rest_on_runs_with_partners_alone() {
+    let mut text = "metric,unit,better,arm,block,value,error\n".to_owned();
+    for block in 0..10 {
+        let disturbed = if block < 6 { 0 } else { 4_000 };
+        let value = 1_000 + block;
+        text += &format!("rr,1/s,higher,before,{block},{},\n", value + disturbed);
+        text += &match disturbed {
+            0 => format!("rr,1/s,higher,after,{block},{value},\n"),
+            _ => format!("rr,1/s,higher,after,{block},,timeout\n"),
+        };
+    }
+    let found = csv(&text);
+    let row = &found.rows[0];
+    assert_eq!(
+        (row.verdict, row.change_percent),
+        (Verdict::Same, Some(0.0))
+    );
+    assert_eq!((row.before, row.runs_before.len()), (Some(1_002.5), 6));
+    assert_eq!(
+        flag(&found, FlagKind::WithoutPartner),
+        ["rr (10 before, 6 after, 6 pairs)"]
+    );
+    assert_eq!(flag(&found, FlagKind::FailedRun), ["rr in after: timeout"]);
+}

@@ -47,8 +47,7 @@ pub enum Decision {
     Same,
     /// None of these yet.
     Undecided {
-        /// Runs a side, in all, that decide it if the change is what was measured (at most `find_percent`); none when
-        /// no number can be named.
+        /// Runs a side, in all, that decide it if the change is what was measured; none when no number can be named.
         needs: Option<u32>,
     },
     /// The most runs that are sensible find no change below this, in per cent.
@@ -64,11 +63,15 @@ const GUESSES_TOO_SMALL: f64 = -0.841_62;
 /// Judges the rows of a table together: the decisions, and the p-values adjusted for their number (1 where a row has
 /// no change).
 pub fn decide(rows: &[Option<Change>], rules: &Rules) -> (Vec<Decision>, Vec<f64>) {
-    let p: Vec<f64> = rows.iter().flatten().map(|row| row.p).collect();
+    // A row that never varied could not have shown anything: it is no test among the others.
+    let is_still = |row: &Change| row.change == 0.0 && row.se <= 0.0;
+    let varied = rows.iter().flatten().filter(|row| !is_still(row));
+    let p: Vec<f64> = varied.map(|row| row.p).collect();
     let Discoveries { adjusted, next } = bh(&p, rules.q);
     let mut given = adjusted.iter();
     let judged = rows.iter().map(|row| match row {
         None => (first_runs(next, rules), 1.0),
+        Some(row) if is_still(row) => (Decision::Same, 1.0),
         Some(row) => {
             let adjusted = given.next().copied().unwrap_or(1.0);
             (one(row, adjusted, next, rules), adjusted)
@@ -116,8 +119,7 @@ fn open(row: &Change, next: f64, rules: &Rules) -> Decision {
         ..plan
     };
     let size = row.change.abs();
-    let most = rules.find_percent.max(rules.band_percent);
-    let apart = plan.runs(size.clamp(rules.band_percent, most));
+    let apart = plan.runs(size.max(rules.band_percent));
     // The measured change will move, too; the interval must fit in what is left of the band.
     let inside = Plan { miss: 0.05, ..plan }.runs(rules.band_percent - size);
     let needs = [apart, inside].into_iter().flatten().min();

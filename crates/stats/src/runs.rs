@@ -143,13 +143,37 @@ pub fn change(runs: &Runs) -> Result<Change, NoChange> {
     if runs.before.len() < 2 || runs.after.len() < 2 {
         return Err(NoChange::OneRun);
     }
+    Ok(match runs.pairs.len() {
+        0 | 1 => judged(runs, is_positive, welch),
+        _ => {
+            // The means of both arms are those of the pairs: what has no partner takes no part.
+            let in_pairs = runs.pairs.iter();
+            let both =
+                in_pairs.filter_map(|(b, a)| Some((runs.before.get(*b)?, runs.after.get(*a)?)));
+            let (before, after): (Vec<f64>, Vec<f64>) = both.unzip();
+            let runs = Runs {
+                before: &before,
+                after: &after,
+                ..*runs
+            };
+            judged(&runs, is_positive, paired)
+        }
+    })
+}
+
+/// The change on the scale that suits the values, with the spread that `judge` finds.
+fn judged(
+    runs: &Runs,
+    is_positive: bool,
+    judge: impl Fn(&[f64], &[f64], Mean) -> Spread,
+) -> Change {
     let scale = Scale::of(runs, is_positive);
     let (before, after) = (scale.all(runs.before, false), scale.all(runs.after, true));
-    let spread = match runs.pairs.len() {
-        0 | 1 => welch(&before, &after, runs.mean),
-        _ => paired(&before, &after, runs.pairs, runs.mean),
-    };
-    Ok(scale.finish(runs, spread))
+    let mut spread = judge(&before, &after, runs.mean);
+    if spread.se <= 0.0 && spread.difference != 0.0 {
+        spread.se = scale.grain(runs);
+    }
+    scale.finish(runs, spread)
 }
 
 /// What values are before their spread is looked at: of mean 1, logarithms, or as they are.
@@ -180,6 +204,17 @@ impl Scale {
             (true, Mean::Arithmetic | Mean::Trimmed) => libm::log(own) + (v / own - 1.0),
         };
         values.iter().map(one).collect()
+    }
+
+    /// The standard error of runs that are all alike: their noise is less than the step of their values, and what was
+    /// rounded to a step has a variance of a twelfth of its square.
+    fn grain(&self, runs: &Runs) -> f64 {
+        let step = step(runs.before.iter().chain(runs.after));
+        let part = |own: f64, values: &[f64]| {
+            let step = if self.is_relative { step / own } else { step };
+            step * step / 12.0 / values.len() as f64
+        };
+        (part(self.before, runs.before) + part(self.after, runs.after)).sqrt()
     }
 
     fn finish(&self, runs: &Runs, spread: Spread) -> Change {
@@ -251,10 +286,6 @@ impl Spread {
         if self.difference == 0.0 {
             return 1.0;
         }
-        if self.se <= 0.0 {
-            // Every run of an arm has the same value: only the relabellings can tell.
-            return share;
-        }
         let t = t_two_sided(self.difference / self.se, self.free);
         // Nothing further out than the labels as they are: relabelling cannot say more.
         match share > 1.5 * least {
@@ -312,11 +343,9 @@ fn drawn_in(values: &[f64], mean: Mean) -> Vec<f64> {
     values.iter().map(|v| v.clamp(low, high)).collect()
 }
 
-fn paired(before: &[f64], after: &[f64], pairs: &[(usize, usize)], mean: Mean) -> Spread {
-    let differences: Vec<f64> = pairs
-        .iter()
-        .filter_map(|(b, a)| Some(after.get(*a)? - before.get(*b)?))
-        .collect();
+/// Each run before with the one after it that has the same place.
+fn paired(before: &[f64], after: &[f64], mean: Mean) -> Spread {
+    let differences: Vec<f64> = before.iter().zip(after).map(|(b, a)| a - b).collect();
     let mean = mean.of(differences.len());
     let middle = Middle::of(&differences, mean);
     let (difference, se) = (middle.mean, middle.spread.sqrt());
@@ -392,6 +421,28 @@ fn halves(values: &[f64]) -> f64 {
     moved * moved / 4.0
 }
 
+/// The largest step of which all values are multiples, in decimal digits; of values with very many digits, a billionth of
+/// the largest.
+fn step<'a>(values: impl Iterator<Item = &'a f64> + Clone) -> f64 {
+    /// Whole numbers up to this are exact.
+    const EXACT: f64 = 9e15;
+    fn common(a: u64, b: u64) -> u64 {
+        if b == 0 { a } else { common(b, a % b) }
+    }
+    for digits in 0..=9 {
+        let scale = libm::pow(10.0, f64::from(digits));
+        let whole = |value: &f64| {
+            let scaled = (value * scale).abs();
+            let is_whole = scaled < EXACT && (scaled - scaled.round()).abs() <= 1e-9 * scaled;
+            is_whole.then_some(scaled.round() as u64)
+        };
+        if let Some(whole) = values.clone().map(whole).collect::<Option<Vec<u64>>>() {
+            return whole.into_iter().fold(0, common) as f64 / scale;
+        }
+    }
+    1e-9 * values.map(|value| value.abs()).fold(0.0, f64::max)
+}
+
 pub(crate) fn average(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
@@ -456,11 +507,38 @@ mod tests {
     }
 
     #[test]
-    fn constant_arms_are_judged_by_relabelling_alone() {
+    fn constant_arms_are_judged_by_the_step_of_their_values() {
         let found = change(&of(&[5.0; 3], &[6.0; 3], &[])).unwrap();
-        // 2 of the 20 ways to split six runs in halves are as far out.
-        assert!((found.p - 0.1).abs() < 1e-12, "{found:?}");
+        // 0.289 x sqrt((1 / 25 + 1 / 36) / 3) is 0.0434; log(6 / 5) is 4.2 of them, with 4 degrees.
+        assert!((found.p - 0.0137).abs() < 0.001, "{found:?}");
+        assert!(found.low > 5.0 && found.high < 40.0, "{found:?}");
         assert_eq!(change(&of(&[5.0; 3], &[5.0; 3], &[])).unwrap().p, 1.0);
+        // Less noise makes a change no less certain.
+        let pairs: Vec<(usize, usize)> = (0..5).map(|i| (i, i)).collect();
+        let halved = |first: f64| {
+            let before = [first, 200.0, 200.0, 200.0, 200.0];
+            change(&of(&before, &[100.0; 5], &pairs)).unwrap().p
+        };
+        assert!(halved(200.0) < 0.01 && halved(201.0) < 0.01);
+        // One step of a coarse scale may be noise.
+        assert!(change(&of(&[5.0; 2], &[10.0; 2], &[])).unwrap().p > 0.05);
+        assert_eq!(step([0.25, 0.5, 1.0].iter()), 0.25);
+        assert_eq!(step([0.0, 50.0].iter()), 50.0);
+    }
+
+    #[test]
+    fn runs_without_a_partner_take_no_part() {
+        let before = [1_000.0, 1_001.0, 1_002.0, 5_006.0, 5_007.0];
+        let pairs = [(0, 0), (1, 1), (2, 2)];
+        for mean in [Mean::Arithmetic, Mean::Geometric] {
+            let runs = Runs {
+                mean,
+                ..of(&before, &before[..3], &pairs)
+            };
+            let found = change(&runs).unwrap();
+            assert!(found.change.abs() < 1e-9 && found.p == 1.0, "{found:?}");
+            assert!((found.before - 1_001.0).abs() < 0.01, "{found:?}");
+        }
     }
 
     #[test]

@@ -81,7 +81,7 @@ pub struct JudgeArgs {
     /// Exit with 1 if a row or a test suite has one of these verdicts
     #[arg(long, value_name = "VERDICT", value_delimiter = ',', value_parser = parse_verdict, help_heading = "Judgement")]
     pub fail_on: Vec<Verdict>,
-    /// Exit with 3 if a row is undecided or too noisy
+    /// Exit with 3 if a row is undecided or too noisy, or if nothing could be judged
     #[arg(long, help_heading = "Judgement")]
     pub require_verdict: bool,
 }

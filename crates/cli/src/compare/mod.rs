@@ -119,7 +119,9 @@ pub fn code(args: &JudgeArgs, comparison: &Comparison) -> u8 {
         return 1;
     }
     let is_open = verdicts.clone().any(Verdict::is_open);
-    let is_nothing = verdicts.next().is_none() && has_failed(comparison);
+    // Rows of one side only, or that cannot be compared, say nothing.
+    let is_said = |verdict| !matches!(verdict, Verdict::Missing | Verdict::Invalid);
+    let is_nothing = !verdicts.any(is_said) && (has_failed(comparison) || args.require_verdict);
     if is_nothing || args.require_verdict && is_open {
         3
     } else {

@@ -87,7 +87,9 @@ pub(crate) fn legend(comparison: &Comparison) -> Vec<String> {
         ));
     }
     if comparison.rows.iter().any(|row| row.needs.is_some()) {
-        lines.push("undecided ~N: about N runs per side would decide".into());
+        lines.push(
+            "undecided ~N: about N runs per side would decide, if the change is as measured".into(),
+        );
     }
     if comparison
         .rows

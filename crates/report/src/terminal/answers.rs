@@ -183,7 +183,9 @@ fn foot(answers: &Answers) -> String {
         parts.push(format!("same: the whole interval lies within {band} %"));
     }
     if rows.iter().any(|row| verdict(row).contains('~')) {
-        parts.push("undecided ~N: about N runs of each would decide".into());
+        parts.push(
+            "undecided ~N: about N runs of each would decide, if the change is as measured".into(),
+        );
     }
     if rows.iter().any(|row| verdict(row).ends_with(FEW)) {
         parts.push(format!(
