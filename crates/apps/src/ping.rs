@@ -131,6 +131,9 @@ impl Pings {
             return;
         };
         self.open.remove(place);
+        if now > self.late(number) {
+            return;
+        }
         let ping = &mut self.sent[number as usize];
         let rtt = now.since(ping.sent);
         ping.rtt = Some(rtt);

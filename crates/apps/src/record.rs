@@ -27,7 +27,7 @@ impl Default for Record {
 
 impl Record {
     /// More latencies of one connection are not kept, only counted.
-    pub const KEPT: usize = 100_000;
+    pub const KEPT: usize = tcplab_plan::outcome::KEPT_LATENCIES;
 
     /// Counts one write, datagram or response that has no latency of its own.
     pub(crate) fn count(&mut self) {

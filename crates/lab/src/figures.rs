@@ -20,6 +20,8 @@ fn whole(of: &Direction, name: &str) -> Option<f64> {
         "data_segments" => of.data_segments,
         "data_bytes" => of.data_bytes,
         "unique_bytes" => of.unique_bytes,
+        // All data at one instant: a rate needs time.
+        "goodput_bps" if of.goodput_bps == 0 && of.unique_bytes > 0 => return None,
         "goodput_bps" => of.goodput_bps,
         "out_of_order" => of.out_of_order,
         "duplicate_acks" => of.duplicate_acks,

@@ -13,7 +13,7 @@ use crate::flent;
 use crate::model;
 use crate::packets::sent_by_hosts;
 use crate::stack::{Kind, Lab, Stack};
-use crate::unreached::unreached;
+use crate::unreached::{bounded, unreached};
 
 /// A result, and the most memory that a process of the run held.
 pub(crate) struct Done {
@@ -102,6 +102,7 @@ fn measured(
         ..PointResult::default()
     };
     let unreached = unreached(point, &outcome);
+    let bounded = bounded(&outcome);
     for name in measures {
         let value = sources.named(name);
         match value.map_err(|e| LabError::Wrong(e.to_string()))? {
@@ -126,6 +127,7 @@ fn measured(
     result.cut_short = outcome.cut_short;
     result.warnings = outcome.warnings;
     result.warnings.extend(unreached);
+    result.warnings.extend(bounded);
     result.tolerated = check::left_out(point, stack.honours());
     result.tolerated.extend(outcome.tolerated);
     result.name_columns();

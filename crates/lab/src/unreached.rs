@@ -2,7 +2,7 @@
 //! its effect.
 
 use tcplab_plan::measure::link_names;
-use tcplab_plan::outcome::{LinkCount, WayCount};
+use tcplab_plan::outcome::{End, LinkCount, WayCount};
 use tcplab_plan::point::{Direction, Does, Event};
 use tcplab_plan::{Outcome, Point};
 
@@ -31,6 +31,24 @@ pub(crate) fn unreached(point: &Point, outcome: &Outcome) -> Vec<String> {
         }
     }
     found
+}
+
+/// A line for each application of whose transactions not all have a latency.
+pub(crate) fn bounded(outcome: &Outcome) -> Vec<String> {
+    let mut apps: Vec<&str> = Vec::new();
+    for flow in &outcome.flows {
+        let is_bounded =
+            |end: &End| !end.latency_ns.is_empty() && (end.latency_ns.len() as u64) < end.completed;
+        if (is_bounded(&flow.client) || is_bounded(&flow.server))
+            && !apps.contains(&flow.app.as_str())
+        {
+            apps.push(&flow.app);
+        }
+    }
+    let say = |app: &str| {
+        format!("{app}.latency_us: of the first 100,000 transactions of each connection only")
+    };
+    apps.into_iter().map(say).collect()
 }
 
 fn of_way(place: &str, way: &Direction, count: &WayCount, end: i64, found: &mut Vec<String>) {

@@ -86,6 +86,9 @@ pub struct End {
     pub log: Vec<LogLine>,
 }
 
+/// An end keeps the times of so many transactions.
+pub const KEPT_LATENCIES: usize = 100_000;
+
 /// The fields of tcp_info that a series holds.
 pub const TCP_INFO_SERIES: [&str; 11] = [
     "tcpi_rtt",

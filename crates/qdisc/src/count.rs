@@ -91,6 +91,10 @@ impl QdiscCount {
         match name {
             "drops" => self.drops,
             "overlimits" => self.overlimits,
+            // red, choke and sfb call their marks so; to caqm it is a mark of its own tag.
+            "ecn_mark" if self.kind != "caqm" && self.own.contains_key("marked") => {
+                self.own["marked"]
+            }
             _ => {
                 let tins = self.tins.iter().filter_map(|tin| tin.get(name));
                 self.own.get(name).copied().unwrap_or_else(|| tins.sum())

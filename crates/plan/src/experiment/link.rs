@@ -20,7 +20,7 @@ pub(crate) fn links(tables: &[Fields<'_>], (hosts, ip): (&[Host], Ip)) -> Result
     let mut links: Vec<Link> = Vec::new();
     for fields in tables {
         let link = link(fields, hosts)?;
-        if let Some(message) = too_narrow(&link, ip) {
+        if let Some(message) = wrong_mtu(&link, (hosts, ip)) {
             return Err(fields.at(&keys::MTU, message));
         }
         let ends = |l: &Link| (l.a.min(l.b), l.a.max(l.b));
@@ -35,15 +35,32 @@ pub(crate) fn links(tables: &[Fields<'_>], (hosts, ip): (&[Host], Ip)) -> Result
     Ok(links)
 }
 
-/// Why a link cannot carry packets of this protocol, if it cannot.
-pub(crate) fn too_narrow(link: &Link, ip: Ip) -> Option<String> {
-    let least = ip.least_mtu();
-    (link.mtu < least).then(|| {
+/// TCP's smallest segments: headers without options, and the default of `tcp_min_snd_mss`.
+const LEAST_TCP: u32 = 20 + 20 + 48;
+
+/// Why a link cannot carry these hosts' packets, if it cannot.
+pub(crate) fn wrong_mtu(link: &Link, (hosts, ip): (&[Host], Ip)) -> Option<String> {
+    let (mtu, least) = (link.mtu, ip.least_mtu());
+    if mtu < least {
+        return Some(format!(
+            "{mtu} is too small: IPv6 needs links with an MTU of at least {least} bytes (RFC 8200 5)"
+        ));
+    }
+    if mtu < LEAST_TCP {
+        return Some(format!(
+            "{mtu} is too small: below {LEAST_TCP} bytes IP would fragment TCP's smallest segments (tcp_min_snd_mss), and no stack here shows fragments"
+        ));
+    }
+    let ends = [link.a, link.b]
+        .into_iter()
+        .filter_map(|end| hosts.get(end));
+    let larger = ends.filter_map(|host| Some((host, host.route.mtu.filter(|route| *route > mtu)?)));
+    larger.map(|(host, route)| {
         format!(
-            "{} is too small: IPv6 needs links with an MTU of at least {least} bytes (RFC 8200 5)",
-            link.mtu
+            "the route of `{}` has mtu {route}, more than this link's {mtu}: raise the link's mtu, or lower the route's",
+            host.name
         )
-    })
+    }).next()
 }
 
 fn link(fields: &Fields<'_>, hosts: &[Host]) -> Result<Link, Fault> {

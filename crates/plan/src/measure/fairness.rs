@@ -3,6 +3,7 @@
 //!
 //! An interval is that of the samples of tcp_info; only connections that stand through the whole of it count.
 
+use super::value::is_open;
 use crate::outcome::Flow;
 use crate::set::Received;
 
@@ -22,14 +23,18 @@ struct Share {
 }
 
 /// The value of a measure of this file.
-pub(super) fn value(flows: &[&Flow], every_ns: Option<i64>, field: &str) -> Result<f64, String> {
+pub(super) fn value(
+    flows: &[&Flow],
+    (every_ns, end_ns): (Option<i64>, i64),
+    field: &str,
+) -> Result<f64, String> {
     if let Some(which) = field.strip_prefix("connection_bps.") {
-        let rates = flows.iter().filter_map(|flow| rate(flow));
+        let rates = flows.iter().filter_map(|flow| rate(flow, end_ns));
         let value = match which {
             "min" => rates.reduce(f64::min),
             _ => rates.reduce(f64::max),
         };
-        return value.ok_or_else(|| "no connection ended within the run".to_owned());
+        return value.ok_or_else(|| "no connection was established".to_owned());
     }
     let step = every_ns.filter(|step| *step > 0);
     let step = step.ok_or("needs `tcp_info_every` in the run's table")?;
@@ -82,10 +87,13 @@ pub fn goodput_over_time(flow: &Flow, step_ns: i64) -> Vec<(i64, f64)> {
         .collect()
 }
 
-/// Bits a second that a connection got.
-fn rate(flow: &Flow) -> Option<f64> {
+/// Bits a second that a connection got, until the end of the run if it is open then.
+fn rate(flow: &Flow, end_ns: i64) -> Option<f64> {
     let bytes = flow.client.read_bytes.max(flow.server.read_bytes);
-    let closed = flow.client.closed_ns.max(flow.server.closed_ns)?;
+    let closed = match is_open(flow) {
+        true => end_ns,
+        false => flow.client.closed_ns.max(flow.server.closed_ns)?,
+    };
     let time = closed.saturating_sub(flow.client.opened_ns?);
     (time > 0).then(|| bytes as f64 * 8e9 / time as f64)
 }
@@ -217,7 +225,7 @@ mod tests {
             flow(10, 20, |ms| if ms > 13 { 1000 } else { 0 }),
         ];
         let flows: Vec<&Flow> = flows.iter().collect();
-        let get = |field| value(&flows, Some(MS), field).unwrap();
+        let get = |field| value(&flows, (Some(MS), 0), field).unwrap();
         assert_eq!((get("jain.min"), get("jain.last")), (0.5, 1.0));
         assert_eq!(get("jain.mean"), (3.0 * 0.5 + 7.0) / 10.0);
         assert_eq!(get("to_fair_us.max"), 4000.0);
@@ -234,7 +242,7 @@ mod tests {
             flow(10, 20, |_| 1000),
         ];
         let flows: Vec<&Flow> = flows.iter().collect();
-        let get = |field| value(&flows, Some(MS), field).unwrap();
+        let get = |field| value(&flows, (Some(MS), 0), field).unwrap();
         // 5 ms with 1000 and 10, 5 ms with all three, then at once.
         assert_eq!(get("to_fair_us.max"), 5000.0);
         assert_eq!(get("to_fair_us.median"), 5000.0);
@@ -263,12 +271,12 @@ mod tests {
     fn one_connection_or_no_samples_have_no_index() {
         let alone = [flow(0, 20, |_| 1000)];
         let alone: Vec<&Flow> = alone.iter().collect();
-        assert!(value(&alone, Some(MS), "jain.mean").is_err());
+        assert!(value(&alone, (Some(MS), 0), "jain.mean").is_err());
         assert!(
-            value(&alone, None, "jain.mean")
+            value(&alone, (None, 0), "jain.mean")
                 .unwrap_err()
                 .contains("tcp_info_every")
         );
-        assert!(value(&[], Some(MS), "to_fair_us.max").is_err());
+        assert!(value(&[], (Some(MS), 0), "to_fair_us.max").is_err());
     }
 }

@@ -247,7 +247,7 @@ pub static APP: [Known; 21] = [
     known(
         "connections",
         count(WORK),
-        "connections that were established",
+        "connections that were established; of `connect-request-response` its clients, since each transaction has a connection of its own (`completed`)",
     ),
     known(
         "failed",
@@ -257,7 +257,7 @@ pub static APP: [Known; 21] = [
     known(
         "completed",
         count(More),
-        "writes (stream, bulk), transactions or datagrams that the client completed; with bulk's `reverse`, the server",
+        "transactions, datagrams or writes that were completed: by the client, but a stream's and a reversed bulk's writes by the server",
     ),
     known(
         "client_written_bytes",
@@ -282,12 +282,12 @@ pub static APP: [Known; 21] = [
     known(
         "goodput_bps",
         rate(Bps, More),
-        "bytes read by both ends, in bit/s of the time from the first connection to the last end",
+        "bytes read by both ends, in bit/s of the time from the first connection to the last end, or to the end of the run if a connection is still open then",
     ),
     known(
         "duration_us",
         time(Us, WORK),
-        "from the first connection to the last end, us",
+        "from the first connection to the last end, us; no value if a connection is still open when the run ends",
     ),
     known(
         "latency_us.min",

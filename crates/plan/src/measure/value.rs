@@ -188,6 +188,15 @@ impl Sources<'_> {
     }
 
     fn packets(&self, owner: &str, known: &Packets) -> Result<f64, String> {
+        let (snap, headers) = (
+            self.point.snap_bytes,
+            MOST_HEADERS + self.point.ip.header_bytes(),
+        );
+        if (1..headers).contains(&snap) {
+            return Err(format!(
+                "run.snap = {snap} may cut TCP headers off; 128 keeps all of them"
+            ));
+        }
         let captured = self.hosts(owner).map(|host| self.packets.get(host));
         let captured: Option<Vec<&Vec<Sent>>> = captured.collect();
         let captured = captured.ok_or("this host has no capture")?;
@@ -217,7 +226,14 @@ impl Sources<'_> {
                 true => (&count.a_to_b, &count.a_to_b_qdisc, &count.a_to_b_queue),
                 false => (&count.b_to_a, &count.b_to_a_qdisc, &count.b_to_a_queue),
             };
-            if let Some(value) = of_queue(queue.as_ref(), field) {
+            let ends = &self.point.links[number];
+            let from = if is_a_to_b {
+                &ends.a_to_b
+            } else {
+                &ends.b_to_a
+            }
+            .queue_from_ns;
+            if let Some(value) = of_queue(queue.as_ref(), field, from) {
                 return Ok(value?.max(so_far));
             }
             if QDISC.contains(&field) {
@@ -273,7 +289,8 @@ impl Sources<'_> {
             .iter()
             .any(|of| field.starts_with(of))
         {
-            return fairness::value(&flows, self.point.tcp_info_every_ns, field);
+            let times = (self.point.tcp_info_every_ns, self.outcome.virtual_ns);
+            return fairness::value(&flows, times, field);
         }
         match field {
             "connections" => Ok(count(&|f| u64::from(f.client.opened_ns.is_some()))),
@@ -281,11 +298,14 @@ impl Sources<'_> {
                 u64::from(f.client.opened_ns.is_none() || has_error(f))
             })),
             "completed" => {
-                let apps = &self.point.apps;
-                let is_reverse = apps.iter().any(|app| {
-                    is_app(app, owner) && matches!(app.does, AppKind::Bulk { reverse: true, .. })
+                let mut apps = self.point.apps.iter().filter(|app| is_app(app, owner));
+                let server_writes = apps.any(|app| {
+                    matches!(
+                        app.does,
+                        AppKind::Bulk { reverse: true, .. } | AppKind::Stream { .. }
+                    )
                 });
-                Ok(count(&|f| match is_reverse {
+                Ok(count(&|f| match server_writes {
                     true => f.server.completed,
                     false => f.client.completed,
                 }))
@@ -301,10 +321,18 @@ impl Sources<'_> {
                     false => Ok(pings.iter().filter(|(_, rtt)| rtt.is_none()).count() as f64),
                 }
             }
-            "duration_us" => Ok(duration_ns(&flows)? as f64 / 1e3),
+            "duration_us" => match flows.iter().filter(|flow| is_open(flow)).count() {
+                0 => Ok(duration_ns(&flows, None)? as f64 / 1e3),
+                open => Err(format!(
+                    "{open} of {} connections were still open when the run ended",
+                    flows.len()
+                )),
+            },
             _ => {
                 let read = count(&|f| f.client.read_bytes.saturating_add(f.server.read_bytes));
-                match duration_ns(&flows)? {
+                // What is still open has read until the run's end.
+                let until = flows.iter().any(|flow| is_open(flow));
+                match duration_ns(&flows, until.then_some(self.outcome.virtual_ns))? {
                     0 => Err("the connections lasted 0 s".to_owned()),
                     ns => Ok(read * 8.0 / (ns as f64 / 1e9)),
                 }
@@ -317,10 +345,19 @@ fn has_error(flow: &Flow) -> bool {
     flow.client.error.is_some() || flow.server.error.is_some()
 }
 
-fn duration_ns(flows: &[&Flow]) -> Result<i64, String> {
+/// Bytes of the longest headers of a captured TCP segment, beside those of IP: Ethernet's, and TCP's with all options.
+const MOST_HEADERS: u32 = 14 + 60;
+
+/// Whether a connection was established and its client had not finished with it.
+pub(super) fn is_open(flow: &Flow) -> bool {
+    flow.client.opened_ns.is_some() && flow.client.closed_ns.is_none()
+}
+
+/// From the first connection until this time, or until the last end.
+fn duration_ns(flows: &[&Flow], until: Option<i64>) -> Result<i64, String> {
     let ends = || flows.iter().flat_map(|f| [&f.client, &f.server]);
     let first = ends().filter_map(|end| end.opened_ns).min();
-    let last = ends().filter_map(|end| end.closed_ns).max();
+    let last = until.or_else(|| ends().filter_map(|end| end.closed_ns).max());
     match (first, last) {
         (Some(first), Some(last)) => Ok(last.saturating_sub(first).max(0)),
         (None, _) => Err("no connection stood".to_owned()),
@@ -406,7 +443,11 @@ const QDISC: [&str; 10] = [
 ];
 
 /// A statistic of a queue over time; `None` for an unknown field.
-fn of_queue(queue: Option<&QueueCount>, field: &str) -> Option<Result<f64, String>> {
+fn of_queue(
+    queue: Option<&QueueCount>,
+    field: &str,
+    from_ns: Option<i64>,
+) -> Option<Result<f64, String>> {
     let value: fn(&QueueCount) -> u64 = match field {
         "queue_mean_bytes" => |queue| queue.mean_bytes,
         "queue_p50_bytes" => |queue| queue.p50_bytes,
@@ -414,8 +455,13 @@ fn of_queue(queue: Option<&QueueCount>, field: &str) -> Option<Result<f64, Strin
         "queue_max_bytes" => |queue| queue.max_bytes,
         _ => return None,
     };
-    let why = "the queue was not measured: set `queue_from = \"0s\"` on a link of tcplab's with a `rate` or a qdisc";
-    Some(queue.map(|queue| value(queue) as f64).ok_or(why.to_owned()))
+    let why = || {
+        match from_ns {
+        Some(ns) => format!("the queue was not measured: the run ended before `queue_from`, {} s", ns as f64 / 1e9),
+        None => "the queue was not measured: set `queue_from = \"0s\"` on a link of tcplab's with a `rate` or a qdisc".to_owned(),
+    }
+    };
+    Some(queue.map(|queue| value(queue) as f64).ok_or_else(why))
 }
 
 fn of_way(count: &WayCount, field: &str) -> f64 {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Checked, Wrong, at_most, chance, each, number, number_if, of, text, time, time_if};
 use crate::experiment::keys::links as keys;
-use crate::experiment::link::too_narrow;
+use crate::experiment::link::wrong_mtu;
 use crate::experiment::way_rules::{two_rates, unchangeable};
 use crate::point::{By, Change, Direction, Does, Event, Faults, Host, Ip, Link, Outage, Point};
 use crate::point::{Inject, Injected, RateTrace, Rewrite};
@@ -51,7 +51,7 @@ fn one(link: &Link, (hosts, ip): (&[Host], Ip)) -> Checked {
         return Err(Wrong::at("b", "a link must join two different hosts"));
     }
     number("mtu", link.mtu, MTU)?;
-    if let Some(message) = too_narrow(link, ip) {
+    if let Some(message) = wrong_mtu(link, (hosts, ip)) {
         return Err(Wrong::at("mtu", message));
     }
     for (path, way) in [("a_to_b", &link.a_to_b), ("b_to_a", &link.b_to_a)] {
