@@ -44,7 +44,7 @@ enum Phase {
 
 impl Pings {
     /// More pings of one application are not sent.
-    const MOST: usize = 1_000_000;
+    const MOST: usize = tcplab_plan::outcome::MOST_PINGS;
 
     pub(crate) fn new(app: &AppKind) -> Self {
         let AppKind::Ping {

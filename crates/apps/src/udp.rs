@@ -19,7 +19,14 @@ pub(crate) struct Datagrams {
     limit: Limit,
     phase: Phase,
     sent: Instant,
+    /// Transactions begun.
+    number: u32,
+    /// Whether request and response have room for a number: an answer to a request that was given up has another one.
+    is_numbered: bool,
 }
+
+/// Bytes of the number of a datagram.
+const NUMBER: u64 = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -30,6 +37,7 @@ enum Phase {
 
 impl Datagrams {
     pub(crate) fn new(app: &AppKind) -> Self {
+        let mut is_numbered = false;
         let (size, every_ns, answered, until): (_, _, _, Extent) = match *app {
             AppKind::UdpStream {
                 size,
@@ -38,11 +46,12 @@ impl Datagrams {
             } => (size, every_ns, None, until),
             AppKind::UdpRr {
                 request,
+                response,
                 pause_ns,
                 timeout_ns,
                 until,
-                ..
             } => {
+                is_numbered = request.min(response) >= NUMBER;
                 let times = (
                     Duration::from_nanos(pause_ns),
                     Duration::from_nanos(timeout_ns),
@@ -59,6 +68,8 @@ impl Datagrams {
             limit: Limit::default(),
             phase: Phase::Send,
             sent: Instant::default(),
+            number: 0,
+            is_numbered,
         }
     }
 
@@ -75,6 +86,13 @@ impl Datagrams {
                 Step::Receive(Some(now + timeout))
             }
             Phase::Waiting => {
+                if let (Result::Message(answer), Some((_, timeout))) = (&last, self.answered)
+                    && self.is_numbered
+                    && answer.number != self.number
+                {
+                    // The answer to a transaction that was given up.
+                    return Step::Receive(Some(self.sent + timeout));
+                }
                 self.phase = Phase::Send;
                 if let Result::Message(_) = last {
                     record.transaction(now.since(self.sent));
@@ -103,9 +121,15 @@ impl Datagrams {
         }
         self.sent = now;
         self.phase = Phase::Sent;
+        self.number = self.number.wrapping_add(1);
+        let number = if self.answered.is_some() {
+            self.number
+        } else {
+            0
+        };
         Step::Send(Message {
             size: self.size,
-            number: 0,
+            number,
         })
     }
 }

@@ -2,7 +2,7 @@
 //! its effect.
 
 use tcplab_plan::measure::link_names;
-use tcplab_plan::outcome::{End, LinkCount, WayCount};
+use tcplab_plan::outcome::{End, Flow, KEPT_LATENCIES, LinkCount, MOST_PINGS, WayCount};
 use tcplab_plan::point::{Direction, Does, Event};
 use tcplab_plan::{Outcome, Point};
 
@@ -36,9 +36,14 @@ pub(crate) fn unreached(point: &Point, outcome: &Outcome) -> Vec<String> {
 /// A line for each application of whose transactions not all have a latency.
 pub(crate) fn bounded(outcome: &Outcome) -> Vec<String> {
     let mut apps: Vec<&str> = Vec::new();
+    let stopped = |flow: &&Flow| flow.client.pings.len() == MOST_PINGS;
+    let mut found: Vec<String> = (outcome.flows.iter().filter(stopped))
+        .map(|flow| format!("{}: no pings after the first 1,000,000", flow.app))
+        .collect();
     for flow in &outcome.flows {
-        let is_bounded =
-            |end: &End| !end.latency_ns.is_empty() && (end.latency_ns.len() as u64) < end.completed;
+        let is_bounded = |end: &End| {
+            end.latency_ns.len() >= KEPT_LATENCIES && end.completed > KEPT_LATENCIES as u64
+        };
         if (is_bounded(&flow.client) || is_bounded(&flow.server))
             && !apps.contains(&flow.app.as_str())
         {
@@ -48,7 +53,8 @@ pub(crate) fn bounded(outcome: &Outcome) -> Vec<String> {
     let say = |app: &str| {
         format!("{app}.latency_us: of the first 100,000 transactions of each connection only")
     };
-    apps.into_iter().map(say).collect()
+    found.extend(apps.into_iter().map(say));
+    found
 }
 
 fn of_way(place: &str, way: &Direction, count: &WayCount, end: i64, found: &mut Vec<String>) {

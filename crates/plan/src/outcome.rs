@@ -89,6 +89,9 @@ pub struct End {
 /// An end keeps the times of so many transactions.
 pub const KEPT_LATENCIES: usize = 100_000;
 
+/// More pings of one application are not sent.
+pub const MOST_PINGS: usize = 1_000_000;
+
 /// The fields of tcp_info that a series holds.
 pub const TCP_INFO_SERIES: [&str; 11] = [
     "tcpi_rtt",

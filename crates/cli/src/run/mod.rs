@@ -249,6 +249,16 @@ pub fn lab() -> Result<Lab, Failure> {
 }
 
 fn stacks(lab: &Lab, names: Vec<String>) -> Result<Vec<Stack>, Failure> {
+    // A second run of the same seed would count as another sample.
+    if let Some(name) = (1..names.len())
+        .map(|n| &names[n])
+        .enumerate()
+        .find_map(|(before, name)| names[..=before].contains(name).then_some(name))
+    {
+        return Err(Failure::usage(format!(
+            "the stack `{name}` is named twice: name it once, and repeat runs with --repeat"
+        )));
+    }
     let found = names
         .iter()
         .map(|name| lab.stack(name).map_err(Failure::from));

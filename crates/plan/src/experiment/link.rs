@@ -30,6 +30,14 @@ pub(crate) fn links(tables: &[Fields<'_>], (hosts, ip): (&[Host], Ip)) -> Result
             let message = format!("duplicate link between `{a}` and `{b}`");
             return Err(Fault::new(&fields.span, &fields.path, message));
         }
+        let name = |l: &Link| {
+            let host = |i: usize| hosts.get(i).map_or("", |h| h.name.as_str());
+            format!("{}-{}", host(l.a), host(l.b))
+        };
+        if let Some(known) = links.iter().find(|known| name(known) == name(&link)) {
+            let message = format!("two links are called `{}`: rename a host", name(known));
+            return Err(Fault::new(&fields.span, &fields.path, message));
+        }
         links.push(link);
     }
     Ok(links)
@@ -290,6 +298,7 @@ pub(crate) fn way(
         });
     }
     knows_rate(fields, key, &way)?;
+    one_limit(fields, key, (around.0, &way))?;
     if let Some(why) = unchangeable(&way) {
         return Err(match fields.node(keys::CHANGE.name) {
             Some(node) => fields.fault(keys::CHANGE.name, node, why),
@@ -297,6 +306,32 @@ pub(crate) fn way(
         });
     }
     Ok(way)
+}
+
+/// A qdisc has a limit of its own, so limits of the link beside it would do nothing.
+fn one_limit(
+    fields: &Fields<'_>,
+    key: &str,
+    (both, way): (&Queue, &Direction),
+) -> Result<(), Fault> {
+    let Some(own) = &way.queue else {
+        return Ok(());
+    };
+    let message = || format!("the qdisc `{}` has its own limit", own.words());
+    if let Some((node, Value::Table(_))) = fields.node(key).map(|node| (node, &node.value)) {
+        let inner = fields.table_of(key, node, fields.path_of(key))?;
+        for limit in [&keys::LIMIT, &keys::LIMIT_BYTES] {
+            if let Some(node) = inner.node(limit) {
+                return Err(inner.fault(limit, node, message()));
+            }
+        }
+    }
+    match fields.node(&keys::LIMIT_BYTES) {
+        Some(node) if matches!(both, Queue::Own(..)) => {
+            Err(fields.fault(&keys::LIMIT_BYTES, node, message()))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn one_way(

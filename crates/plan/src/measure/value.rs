@@ -272,6 +272,23 @@ impl Sources<'_> {
         })
     }
 
+    /// Pings whose time-out passed. One that was under way when the run ended is not lost.
+    fn lost_pings(&self, owner: &str, flows: &[&Flow]) -> Result<f64, String> {
+        let mut apps = self.point.apps.iter().filter(|app| is_app(app, owner));
+        let timeout_ns = apps.find_map(|app| match app.does {
+            AppKind::Ping { timeout_ns, .. } => Some(timeout_ns),
+            _ => None,
+        });
+        let pings: Vec<_> = flows.iter().flat_map(|f| &f.client.pings).collect();
+        let (Some(timeout_ns), false) = (timeout_ns, pings.is_empty()) else {
+            return Err("the application sent no ping".to_owned());
+        };
+        let is_lost = |(sent_ns, rtt): &&&(i64, Option<i64>)| {
+            rtt.is_none() && sent_ns.saturating_add(timeout_ns) <= self.outcome.virtual_ns
+        };
+        Ok(pings.iter().filter(is_lost).count() as f64)
+    }
+
     fn app(&self, owner: &str, field: &str) -> Result<f64, String> {
         let flows: Vec<&Flow> = self.flows(owner).collect();
         if flows.is_empty() {
@@ -314,13 +331,7 @@ impl Sources<'_> {
             "client_read_bytes" => Ok(count(&|f| f.client.read_bytes)),
             "server_written_bytes" => Ok(count(&|f| f.server.written_bytes)),
             "server_read_bytes" => Ok(count(&|f| f.server.read_bytes)),
-            "lost" => {
-                let pings: Vec<_> = flows.iter().flat_map(|f| &f.client.pings).collect();
-                match pings.is_empty() {
-                    true => Err("the application sent no ping".to_owned()),
-                    false => Ok(pings.iter().filter(|(_, rtt)| rtt.is_none()).count() as f64),
-                }
-            }
+            "lost" => self.lost_pings(owner, &flows),
             "duration_us" => match flows.iter().filter(|flow| is_open(flow)).count() {
                 0 => Ok(duration_ns(&flows, None)? as f64 / 1e3),
                 open => Err(format!(

@@ -193,7 +193,7 @@ pub(crate) const KINDS: [(&str, &str, &[Key]); 15] = [
     ),
     (
         "ping",
-        "as `udp-ping` by ICMP echoes, which the server's kernel answers (ping(8))",
+        "like `udp-ping`, but with ICMP echoes, which the server's kernel answers, as for ping(8)",
         PING,
     ),
     (
