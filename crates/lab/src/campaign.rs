@@ -5,15 +5,15 @@
 
 mod merge;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use tcplab_os::Scratch;
-use tcplab_plan::Point;
 use tcplab_plan::endless::endless;
 use tcplab_plan::measure::Described;
 use tcplab_plan::result::{PointResult, RUN_SCHEMA, RunDocument};
 use tcplab_plan::view::View;
+use tcplab_plan::{Point, point};
 
 use crate::agree;
 use crate::check;
@@ -207,9 +207,20 @@ fn manifest(campaign: &Campaign<'_>) -> Result<Manifest, LabError> {
             .map(|s| (s.name.clone(), s.identity().to_owned()))
             .collect(),
         measures: described(campaign.measures),
+        files: files(campaign.points)?,
         view: campaign.view.cloned(),
         points: campaign.points.to_vec(),
     })
+}
+
+/// What the files of runs hold, so that a folder does not go on with others.
+fn files(points: &[Point]) -> Result<BTreeMap<String, String>, LabError> {
+    let digest = |file: &str| {
+        let path = Path::new(file);
+        let digest = digest::of_file(path).map_err(LabError::at(path))?;
+        Ok((file.to_owned(), digest))
+    };
+    point::files(points).into_iter().map(digest).collect()
 }
 
 /// A point's result, from an earlier run when there is one, and the most memory that a process of its run held.

@@ -31,8 +31,13 @@ pub(crate) fn of(result: &PointResult, point: &Point, folder: &Path) -> Result<S
 
 /// SHA-256 of the running executable: results repeat for the same one.
 pub(crate) fn of_this_program() -> io::Result<String> {
+    of_file(Path::new("/proc/self/exe"))
+}
+
+/// SHA-256 of a file.
+pub(crate) fn of_file(path: &Path) -> io::Result<String> {
     let mut hash = Sha256::new();
-    io::copy(&mut File::open("/proc/self/exe")?, &mut hash)?;
+    io::copy(&mut File::open(path)?, &mut hash)?;
     Ok(hex(&hash.finalize()))
 }
 

@@ -4,6 +4,7 @@
 //! A point's folder appears by one rename when it is complete: a campaign that was killed goes on
 //! where it was. Nothing but `cost.json` differs between two runs in virtual time.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -38,6 +39,9 @@ pub struct Manifest {
     /// The measures; older manifests have their names alone.
     #[serde(deserialize_with = "named_or_described")]
     pub measures: Vec<Described>,
+    /// SHA-256 of each file that runs read, by its path: captures to replay, traces of rates.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, String>,
     /// How the result is shown, where its experiment says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub view: Option<View>,

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::app::App;
+use crate::app::{App, AppKind};
 use crate::set::AppSet;
 use tcplab_qdisc::Settings;
 
@@ -232,6 +232,19 @@ pub struct Link {
     pub a_to_b: Direction,
     /// What happens on the way back.
     pub b_to_a: Direction,
+}
+
+/// The files that runs of these points read: captures to replay, traces of rates.
+pub fn files(points: &[Point]) -> BTreeSet<&str> {
+    let links = points.iter().flat_map(|point| &point.links);
+    let ways = links.flat_map(|link| [&link.a_to_b, &link.b_to_a]);
+    let traces = ways.filter_map(|way| Some(way.rate_trace.as_ref()?.file.as_str()));
+    let apps = points.iter().flat_map(|point| &point.apps);
+    let replays = apps.filter_map(|app| match &app.does {
+        AppKind::Replay { file, .. } => Some(file.as_str()),
+        _ => None,
+    });
+    traces.chain(replays).collect()
 }
 
 /// Who forwards the frames of a link.

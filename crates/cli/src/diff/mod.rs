@@ -2,6 +2,7 @@
 
 pub mod args;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -171,6 +172,7 @@ fn shrink(
                 .map(|stack| (stack.name.clone(), String::new()))
                 .to_vec(),
             measures: Vec::new(),
+            files: BTreeMap::new(),
             view: None,
             points: vec![m.point.clone()],
         };

@@ -7,8 +7,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 use tcplab_lab::campaign::{self, Campaign};
 use tcplab_lab::population::{self, Request};
-use tcplab_plan::Population;
-use tcplab_plan::app::AppKind;
+use tcplab_plan::{Population, point};
 
 use crate::failure::Failure;
 use crate::json;
@@ -100,11 +99,6 @@ pub fn of_points(campaign: &Campaign<'_>) -> Result<ExitCode, Failure> {
             real.name
         )));
     }
-    let apps = campaign.points.iter().flat_map(|point| &point.apps);
-    let files = apps.filter_map(|app| match &app.does {
-        AppKind::Replay { file, .. } => Some(file.as_str()),
-        _ => None,
-    });
     let kernels = campaign.stacks.iter().filter_map(|stack| {
         Some(Kernel {
             stack: &stack.name,
@@ -114,7 +108,7 @@ pub fn of_points(campaign: &Campaign<'_>) -> Result<ExitCode, Failure> {
     let left = Left::Points {
         count: campaign.count(),
         points: campaign::pending(campaign)?,
-        files: files.collect(),
+        files: point::files(campaign.points).into_iter().collect(),
         kernels: kernels.collect(),
     };
     print(campaign.experiment, left)
