@@ -356,6 +356,33 @@ impl AppKind {
         }
     }
 
+    /// When it stops, where a count or a time ends it.
+    pub fn until(&self) -> Option<&Extent> {
+        match self {
+            Self::Stream { until, .. }
+            | Self::Echo { until, .. }
+            | Self::WriteWriteRead { until, .. }
+            | Self::RequestResponse { until, .. }
+            | Self::ConnectRequestResponse { until, .. }
+            | Self::UdpStream { until, .. }
+            | Self::UdpRr { until, .. }
+            | Self::Ping { until, .. } => Some(until),
+            _ => None,
+        }
+    }
+
+    /// The client's pause after each answer, where it takes turns with the server.
+    pub fn pause_ns(&self) -> Option<i64> {
+        match self {
+            Self::Echo { pause_ns, .. }
+            | Self::WriteWriteRead { pause_ns, .. }
+            | Self::RequestResponse { pause_ns, .. }
+            | Self::ConnectRequestResponse { pause_ns, .. }
+            | Self::UdpRr { pause_ns, .. } => Some(*pause_ns),
+            _ => None,
+        }
+    }
+
     /// Whether it uses datagrams or frames instead of TCP.
     pub fn is_udp(&self) -> bool {
         use AppKind::{Ping, UdpRr, UdpStream};

@@ -1,7 +1,7 @@
 //! Applications that cannot end in virtual time: they go on until a time that never comes, because nothing that they do
 //! takes any.
 
-use crate::app::{App, AppKind, Extent};
+use crate::app::{App, AppKind};
 use crate::network::first_hops;
 use crate::point::{By, Direction, Faults, Host, Link, Point};
 
@@ -117,18 +117,17 @@ fn is_instant(way: &Direction) -> bool {
 fn goes_on(app: &App, way: &Way) -> Option<(&'static str, &'static str)> {
     const ASKS: &str = "repeats its request again and again without a pause";
     const PAUSE: &str = "give it a `count` or a `pause`";
-    let uncounted = |until: &Extent| until.count.is_none();
-    let asks = |until: &Extent, pause_ns: i64, sizes| {
-        let goes_on = uncounted(until) && pause_ns == 0 && way.is_instant_for(sizes);
-        goes_on.then_some((ASKS, PAUSE))
+    let is_uncounted = app.does.until().is_some_and(|until| until.count.is_none());
+    let asks = |sizes| {
+        let pauses = app.does.pause_ns() != Some(0);
+        (is_uncounted && !pauses && way.is_instant_for(sizes)).then_some((ASKS, PAUSE))
     };
     match &app.does {
         AppKind::Stream {
             every_ns: 0,
             late_ns: 0,
-            until,
             ..
-        } if uncounted(until) && way.is_instant => Some((
+        } if is_uncounted && way.is_instant => Some((
             "writes without a pause",
             "give the application an `every` or a `count`",
         )),
@@ -136,33 +135,18 @@ fn goes_on(app: &App, way: &Way) -> Option<(&'static str, &'static str)> {
             "sends as much as the connection takes",
             "give the application `bytes`",
         )),
-        AppKind::UdpStream {
-            every_ns: 0, until, ..
-        } if uncounted(until) && !way.holds_up => Some((
+        AppKind::UdpStream { every_ns: 0, .. } if is_uncounted && !way.holds_up => Some((
             "sends datagrams without a pause",
             "give the application an `every` or a `count`",
         )),
-        AppKind::Echo {
-            size,
-            pause_ns,
-            until,
-        } => asks(until, *pause_ns, [*size, *size]),
+        AppKind::Echo { size, .. } => asks([*size, *size]),
         AppKind::RequestResponse {
-            request,
-            response,
-            burst: _,
-            pause_ns,
-            until,
+            request, response, ..
         }
         | AppKind::ConnectRequestResponse {
-            request,
-            response,
-            pause_ns,
-            until,
-        } => asks(until, *pause_ns, [*request, *response]),
-        AppKind::UdpRr {
-            pause_ns, until, ..
-        } => asks(until, *pause_ns, [0, 0]),
+            request, response, ..
+        } => asks([*request, *response]),
+        AppKind::UdpRr { .. } => asks([0, 0]),
         _ => None,
     }
 }

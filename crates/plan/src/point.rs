@@ -157,39 +157,6 @@ impl Host {
     }
 }
 
-impl SocketOptions {
-    /// These options, with those of `other` where this leaves the default.
-    #[must_use]
-    pub fn or(&self, other: &Self) -> Self {
-        let quickack = match self.quickack {
-            QuickAck::Leave => other.quickack,
-            set => set,
-        };
-        Self {
-            nodelay: self.nodelay.or(other.nodelay),
-            quickack,
-            rcvbuf: self.rcvbuf.or(other.rcvbuf),
-            sndbuf: self.sndbuf.or(other.sndbuf),
-            rcvlowat: self.rcvlowat.or(other.rcvlowat),
-            rto_min_ns: self.rto_min_ns.or(other.rto_min_ns),
-            delack_max_ns: self.delack_max_ns.or(other.delack_max_ns),
-            user_timeout_ns: self.user_timeout_ns.or(other.user_timeout_ns),
-            keepalive_ns: self.keepalive_ns.or(other.keepalive_ns),
-            congestion: self.congestion.clone().or_else(|| other.congestion.clone()),
-            notsent_lowat: self.notsent_lowat.or(other.notsent_lowat),
-            maxseg: self.maxseg.or(other.maxseg),
-            cork: self.cork.or(other.cork),
-            linger: self.linger.or(other.linger),
-            linger2_ns: self.linger2_ns.or(other.linger2_ns),
-            syncnt: self.syncnt.or(other.syncnt),
-            window_clamp: self.window_clamp.or(other.window_clamp),
-            max_pacing_rate_bps: self.max_pacing_rate_bps.or(other.max_pacing_rate_bps),
-            tos: self.tos.or(other.tos),
-            cpu: self.cpu.or(other.cpu),
-        }
-    }
-}
-
 /// When an application sets TCP_QUICKACK (tcp(7)), and to what.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

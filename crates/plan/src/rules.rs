@@ -108,21 +108,21 @@ fn is_word(b: u8) -> bool {
     b.is_ascii_alphanumeric() || b == b'_' || b == b'-'
 }
 
-/// Only what a network namespace has of its own: nothing may reach the machine itself. No slash, no empty part: the name
-/// becomes a path below /proc/sys/net.
-pub(crate) fn is_sysctl(name: &str) -> bool {
+/// Why a host cannot set this sysctl. Nothing may reach beyond what a network namespace has of its own. No slash, no empty
+/// part: the name becomes a path below /proc/sys/net.
+pub(crate) fn bad_sysctl(name: &str) -> Option<&'static str> {
     let part = |p: &str| !p.is_empty() && p.bytes().all(is_word);
-    name.starts_with("net.") && name.split('.').all(part) && name.len() <= MAX_SYSCTL
+    let is_own = name.starts_with("net.") && name.split('.').all(part) && name.len() <= MAX_SYSCTL;
+    match name {
+        "net.ipv4.ip_forward" => {
+            Some("write `forward = true` in the host's table: the routes need to know it")
+        }
+        _ if is_own => None,
+        _ => Some(
+            "a host can only set sysctls of its own network: `net.NAME` in quotes, such as `net.ipv4.NAME`",
+        ),
+    }
 }
-
-pub(crate) const BAD_SYSCTL: &str =
-    "a host can only set sysctls of its own network: `net.NAME` in quotes, such as `net.ipv4.NAME`";
-
-/// The sysctl that routes depend on.
-pub(crate) const FORWARD_SYSCTL: &str = "net.ipv4.ip_forward";
-
-pub(crate) const BAD_FORWARD: &str =
-    "write `forward = true` in the host's table: the routes need to know it";
 
 /// The name of a congestion control: TCP_CA_NAME_MAX is 16 with the final zero.
 pub(crate) fn is_congestion(name: &str) -> bool {

@@ -24,11 +24,11 @@ pub(crate) struct Own {
     pub(super) limit_bytes: Option<u64>,
     pub(super) overhead: Option<u32>,
     pub(super) queue_from_ns: Option<i64>,
-    outages: Option<Vec<Outage>>,
-    changes: Option<Vec<Change>>,
+    pub(super) outages: Option<Vec<Outage>>,
+    pub(super) changes: Option<Vec<Change>>,
     pub(super) rate_trace: Option<String>,
-    middlebox: Option<Vec<Rewrite>>,
-    injects: Option<Vec<Inject>>,
+    pub(super) middlebox: Option<Vec<Rewrite>>,
+    pub(super) injects: Option<Vec<Inject>>,
 }
 
 /// `PERCENT by TIME`, `PERCENT by TIME..TIME`.
@@ -58,26 +58,6 @@ impl Own {
             middlebox: self.middlebox.or(other.middlebox),
             injects: self.injects.or(other.injects),
         }
-    }
-
-    /// The times in which all is lost.
-    pub(crate) fn take_outages(&mut self) -> Vec<Outage> {
-        self.outages.take().unwrap_or_default()
-    }
-
-    /// Other settings, by time.
-    pub(crate) fn take_changes(&mut self) -> Vec<Change> {
-        self.changes.take().unwrap_or_default()
-    }
-
-    /// Rules of the middle box.
-    pub(crate) fn take_middlebox(&mut self) -> Vec<Rewrite> {
-        self.middlebox.take().unwrap_or_default()
-    }
-
-    /// Injected segments, by time.
-    pub(crate) fn take_injects(&mut self) -> Vec<Inject> {
-        self.injects.take().unwrap_or_default()
     }
 
     pub(crate) fn faults(self) -> Faults {

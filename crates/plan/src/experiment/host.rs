@@ -9,7 +9,7 @@ use super::keys::{CARD, HOST, Key, METRICS, PROFILE_NAMES, SOCKET, host as keys}
 use super::tree::{Entry, Node, Table, Value};
 use crate::point::{Card, Host, Offload, QuickAck, Route, SocketOptions, SysctlChange, Wrong};
 use crate::profile::{BEHAVIOURS, BehaviourError, Profile, Takes};
-use crate::rules::{BAD_FORWARD, BAD_SYSCTL, FORWARD_SYSCTL, MAX_OUTAGES, RESERVED, is_sysctl};
+use crate::rules::{MAX_OUTAGES, RESERVED, bad_sysctl};
 
 pub(crate) fn hosts(tables: &[Fields<'_>]) -> Result<Vec<Host>, Fault> {
     let mut hosts: Vec<Host> = Vec::new();
@@ -76,11 +76,8 @@ pub(crate) fn sysctls(fields: &Fields<'_>) -> Result<BTreeMap<String, String>, F
     };
     for (name, entry) in &inner.table.entries {
         let node = entry.node.at(inner.choice);
-        if !is_sysctl(name) {
-            return Err(Fault::new(&entry.key, &inner.path, BAD_SYSCTL));
-        }
-        if name == FORWARD_SYSCTL {
-            return Err(Fault::new(&entry.key, &inner.path, BAD_FORWARD));
+        if let Some(why) = bad_sysctl(name) {
+            return Err(Fault::new(&entry.key, &inner.path, why));
         }
         let value = match &node.value {
             Value::Integer(n) => n.to_string(),
@@ -114,11 +111,10 @@ fn change(text: &str) -> Result<SysctlChange, String> {
         .ok_or_else(form)?;
     let (name, value) = rest.split_once('=').ok_or_else(form)?;
     let (name, value) = (name.trim(), value.trim());
-    match name {
-        FORWARD_SYSCTL => Err(BAD_FORWARD.to_owned()),
-        _ if !is_sysctl(name) => Err(BAD_SYSCTL.to_owned()),
-        _ if value.is_empty() => Err(form()),
-        _ => Ok(SysctlChange {
+    match bad_sysctl(name) {
+        Some(why) => Err(why.to_owned()),
+        None if value.is_empty() => Err(form()),
+        None => Ok(SysctlChange {
             at_ns: time(at)?,
             name: name.to_owned(),
             value: value.to_owned(),

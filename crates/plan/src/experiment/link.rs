@@ -334,22 +334,35 @@ fn one_limit(
     }
 }
 
-fn one_way(
+/// What a way says itself.
+struct Said {
+    queue: Queue,
+    /// Whether words name the queue: else a qdisc of the link holds.
+    is_named: bool,
+    events: Vec<Event>,
+    faults: Own,
+}
+
+fn said(
     fields: &Fields<'_>,
     key: &str,
     (both, faults): (&Queue, &Own),
     by: By,
-) -> Result<Direction, Fault> {
-    let node = fields.node(key);
-    let mut faults = faults.clone();
-    // Whether words name the queue: else a qdisc of the link holds.
-    let mut is_named = false;
-    let (own, events) = match node.map(|node| (node, &node.value)) {
-        None => (Queue::Keys(Shape::default()), Vec::new()),
-        Some((node, Value::Text(_))) => {
+) -> Result<Said, Fault> {
+    let mut said = Said {
+        queue: Queue::Keys(Shape::default()),
+        is_named: false,
+        events: Vec::new(),
+        faults: faults.clone(),
+    };
+    let Some(node) = fields.node(key) else {
+        return Ok(said);
+    };
+    match &node.value {
+        Value::Text(_) => {
             let words = fields.text(key)?.unwrap_or_default();
-            is_named = true;
-            let own = match (qdisc(fields, key, node, words, by)?, both) {
+            said.is_named = true;
+            said.queue = match (qdisc(fields, key, node, words, by)?, both) {
                 // The wire behind it is the link's.
                 (Queue::Own(own, _), Queue::Keys(keys) | Queue::Own(_, keys)) => {
                     let wire = wire_of(&own, keys);
@@ -357,34 +370,46 @@ fn one_way(
                 }
                 (own, _) => own,
             };
-            (own, Vec::new())
         }
-        Some((node, Value::Table(_))) => {
+        Value::Table(_) => {
             let inner = fields.table_of(key, node, fields.path_of(key))?;
             inner.check(&[WAY])?;
-            let own = queue(&inner, by)?;
-            faults = faults::read(&inner, by)?.or(faults);
-            is_named = inner.node(&keys::QDISC).is_some();
-            (own, events(&inner, by)?)
+            said.queue = queue(&inner, by)?;
+            said.faults = faults::read(&inner, by)?.or(said.faults);
+            said.is_named = inner.node(&keys::QDISC).is_some();
+            said.events = events(&inner, by)?;
         }
-        Some((node, _)) => {
+        _ => {
             let message = format!("must be tc's words or a table, not {}", node.found());
             return Err(fields.fault(key, node, message));
         }
-    };
+    }
+    Ok(said)
+}
+
+fn one_way(
+    fields: &Fields<'_>,
+    key: &str,
+    around: (&Queue, &Own),
+    by: By,
+) -> Result<Direction, Fault> {
+    let own = said(fields, key, around, by)?;
+    let node = fields.node(key);
     let merged = |own: Shape, both: &Shape| {
         let shape = own.or(both);
         let Some((wrong, why)) = contradiction(&shape) else {
             return Ok(shape);
         };
         // In the way's own table when it has one, else in the link's.
-        Err(match (node, fields.node(wrong)) {
-            (None, Some(value)) => fields.fault(wrong, value, why),
-            (Some(node), _) => fields.fault(key, node, why),
-            (None, None) => Fault::new(&fields.span, fields.path_of(wrong), why),
+        Err(match node {
+            Some(node) => fields.fault(key, node, why),
+            None => fields.at(wrong, why),
         })
     };
-    let queue = match (own, both) {
+    let refused =
+        |why| node.map_or_else(|| fields.missing(key), |node| fields.fault(key, node, why));
+    let is_named = own.is_named;
+    let queue = match (own.queue, around.0) {
         (Queue::Keys(own), Queue::Keys(both)) => Queue::Keys(merged(own, both)?),
         (Queue::Own(qdisc, own), Queue::Keys(both) | Queue::Own(_, both)) => {
             let wire = wire_of(&qdisc, both);
@@ -399,16 +424,16 @@ fn one_way(
         }
         (Queue::Kernel(_), Queue::Keys(both)) if *both != Shape::default() => {
             let message = "with by = \"kernel\" a way has one qdisc, and these words leave the link's rate, delay, jitter, limit or loss out: say all in the words (`htb rate 30mbit child fq_codel`), and put a delay on another link";
-            return Err(node.map_or_else(|| fields.missing(key), |n| fields.fault(key, n, message)));
+            return Err(refused(message));
         }
         (Queue::Keys(_), Queue::Kernel(_)) => {
-            let message =
-                "the link's `qdisc` is the kernel's: write the whole `qdisc` here as well";
-            return Err(node.map_or_else(|| fields.missing(key), |n| fields.fault(key, n, message)));
+            return Err(refused(
+                "the link's `qdisc` is the kernel's: write the whole `qdisc` here as well",
+            ));
         }
         (own, _) => own,
     };
-    Ok(direction(queue, (events, faults), by))
+    Ok(direction(queue, (own.events, own.faults), by))
 }
 
 /// With the kernel's link all is in the words, and nothing is said twice.
@@ -439,10 +464,10 @@ fn direction(queue: Queue, (events, mut faults): (Vec<Event>, Own), by: By) -> D
         limit_bytes: faults.limit_bytes,
         overhead: faults.overhead.unwrap_or(0),
         queue_from_ns: faults.queue_from_ns,
-        outages: faults.take_outages(),
-        changes: faults.take_changes(),
-        middlebox: faults.take_middlebox(),
-        injects: faults.take_injects(),
+        outages: faults.outages.take().unwrap_or_default(),
+        changes: faults.changes.take().unwrap_or_default(),
+        middlebox: faults.middlebox.take().unwrap_or_default(),
+        injects: faults.injects.take().unwrap_or_default(),
         faults: faults.faults(),
         events,
         queue: own,

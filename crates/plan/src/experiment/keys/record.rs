@@ -51,6 +51,17 @@ macro_rules! record {
                 keys
             }
 
+            /// These values, with those of `other` where this has its defaults.
+            #[must_use]
+            pub fn or(&self, other: &Self) -> Self {
+                let usual = Self::default();
+                let mut both = self.clone();
+                $(if both.$field == usual.$field {
+                    both.$field.clone_from(&other.$field);
+                })+
+                both
+            }
+
             /// Whether a file could have said it.
             pub(crate) fn check(&self) -> Result<(), $crate::point::Wrong> {
                 $($crate::experiment::fields::Taken::check(&self.$field, stringify!($field), &$key)?;)+

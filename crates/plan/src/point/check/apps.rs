@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::links::host;
-use super::{Checked, Wrong, at_most, each, name, number, of, text, time, timed};
+use super::{Checked, Wrong, at_most, each, in_order, name, number, of, text, time, timed};
 use crate::app::{Act, App, AppKind, Extent, Message};
 use crate::experiment::keys::apps as keys;
 use crate::fastopen;
@@ -108,10 +108,10 @@ fn one(app: &App, point: &Point) -> Checked {
     (app.server_socket.check()).map_err(|wrong| wrong.under("server_socket"))?;
     at_most("changes", app.changes.len(), 2 * MAX_OUTAGES, "changes")?;
     each("changes", &app.changes, change)?;
-    if !app.changes.is_sorted_by_key(|change| change.at_ns) {
-        let message = "must stand in the order of their times";
-        return Err(Wrong::at("changes", message));
-    }
+    in_order(
+        "changes",
+        app.changes.is_sorted_by_key(|change| change.at_ns),
+    )?;
     if !app.changes.is_empty() && app.does.is_udp() {
         let message = "needs an application of TCP: datagrams keep their options";
         return Err(Wrong::at("changes", message));
@@ -163,7 +163,14 @@ fn kind(does: &AppKind) -> &'static str {
     }
 }
 
+/// What is its own of each kind; then what several kinds have.
 fn does(does: &AppKind) -> Checked {
+    own(does)?;
+    timed("pause_ns", does.pause_ns(), &keys::PAUSE)?;
+    does.until().map_or(Ok(()), extent)
+}
+
+fn own(does: &AppKind) -> Checked {
     match does {
         AppKind::Stream {
             chunk,
@@ -171,7 +178,7 @@ fn does(does: &AppKind) -> Checked {
             late_ns,
             urgent,
             read,
-            until,
+            until: _,
             more,
         } => {
             of("chunk", Some(*chunk), &keys::STREAM_CHUNK)?;
@@ -179,28 +186,15 @@ fn does(does: &AppKind) -> Checked {
             timed("late_ns", Some(*late_ns), &keys::STREAM_LATE)?;
             number("urgent", *urgent, (0, MAX_COUNT))?;
             number("more", *more, (0, MAX_COUNT))?;
-            of("read", Some(*read), &keys::STREAM_READ)?;
-            extent(until)
+            of("read", Some(*read), &keys::STREAM_READ)
         }
-        AppKind::Echo {
-            size,
-            pause_ns,
-            until,
-        } => {
-            of("size", Some(*size), &keys::ECHO_SIZE)?;
-            turns(*pause_ns, until)
-        }
+        AppKind::Echo { size, .. } => of("size", Some(*size), &keys::ECHO_SIZE),
         AppKind::WriteWriteRead {
-            head,
-            body,
-            reply,
-            pause_ns,
-            until,
+            head, body, reply, ..
         } => {
             of("head", Some(*head), &keys::HEAD)?;
             of("body", Some(*body), &keys::BODY)?;
-            of("reply", Some(*reply), &keys::REPLY)?;
-            turns(*pause_ns, until)
+            of("reply", Some(*reply), &keys::REPLY)
         }
         AppKind::Bulk {
             bytes,
@@ -212,24 +206,14 @@ fn does(does: &AppKind) -> Checked {
             request,
             response,
             burst,
-            pause_ns,
-            until,
+            ..
         } => {
             of("burst", Some(*burst), &keys::RR_BURST)?;
-            of("request", Some(*request), &keys::RR_REQUEST)?;
-            of("response", Some(*response), &keys::RR_RESPONSE)?;
-            turns(*pause_ns, until)
+            asks(*request, *response)
         }
         AppKind::ConnectRequestResponse {
-            request,
-            response,
-            pause_ns,
-            until,
-        } => {
-            of("request", Some(*request), &keys::RR_REQUEST)?;
-            of("response", Some(*response), &keys::RR_RESPONSE)?;
-            turns(*pause_ns, until)
-        }
+            request, response, ..
+        } => asks(*request, *response),
         AppKind::Web {
             request,
             sizes,
@@ -241,45 +225,39 @@ fn does(does: &AppKind) -> Checked {
     }
 }
 
+fn asks(request: u64, response: u64) -> Checked {
+    of("request", Some(request), &keys::RR_REQUEST)?;
+    of("response", Some(response), &keys::RR_RESPONSE)
+}
+
 fn udp(does: &AppKind) -> Checked {
     match does {
-        AppKind::UdpStream {
-            size,
-            every_ns,
-            until,
-        } => {
+        AppKind::UdpStream { size, every_ns, .. } => {
             of("size", Some(*size), &keys::UDP_SIZE)?;
-            time("every_ns", *every_ns, 0)?;
-            extent(until)
+            time("every_ns", *every_ns, 0)
         }
         AppKind::UdpRr {
             request,
             response,
-            pause_ns,
             timeout_ns,
-            until,
+            ..
         } => {
             of("request", Some(*request), &keys::UDP_RR_REQUEST)?;
             of("response", Some(*response), &keys::UDP_RR_RESPONSE)?;
-            time("timeout_ns", *timeout_ns, 0)?;
-            turns(*pause_ns, until)
+            time("timeout_ns", *timeout_ns, 0)
         }
         AppKind::Ping {
-            icmp: _,
             size,
             every_ns,
             timeout_ns,
-            until,
+            ..
         } => {
             of("size", Some(*size), &keys::PING_SIZE)?;
             timed("every_ns", Some(*every_ns), &keys::PING_EVERY)?;
-            time("timeout_ns", *timeout_ns, 0)?;
-            extent(until)
+            time("timeout_ns", *timeout_ns, 0)
         }
         AppKind::Replay {
-            file,
-            interface,
-            from: _,
+            file, interface, ..
         } => {
             if file.is_empty() {
                 return Err(Wrong::at("file", "is empty: name a capture"));
@@ -311,11 +289,6 @@ fn written(messages: &[Message]) -> Checked {
         Some((at, why)) => Err(Wrong::at(format!("messages[{at}]"), why)),
         None => Ok(()),
     }
-}
-
-fn turns(pause_ns: i64, until: &Extent) -> Checked {
-    timed("pause_ns", Some(pause_ns), &keys::PAUSE)?;
-    extent(until)
 }
 
 fn extent(until: &Extent) -> Checked {

@@ -2,14 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Checked, Wrong, at_most, each, name, quoted, text, time};
+use super::{Checked, Wrong, at_most, each, in_order, name, quoted, text, time};
 use crate::experiment::keys::PROFILE_NAMES;
 use crate::point::{Host, SysctlChange};
 use crate::profile::Profile;
-use crate::rules::{
-    BAD_FORWARD, BAD_SYSCTL, FORWARD_SYSCTL, MAX_ALL_HOSTS, MAX_OUTAGES, MAX_TEXT, RESERVED,
-    is_sysctl,
-};
+use crate::rules::{MAX_ALL_HOSTS, MAX_OUTAGES, MAX_TEXT, RESERVED, bad_sysctl};
 
 pub(super) fn check(hosts: &[Host]) -> Checked {
     at_most("hosts", hosts.len(), MAX_ALL_HOSTS as usize, "hosts")?;
@@ -43,10 +40,8 @@ fn host(host: &Host) -> Checked {
     sysctls(&host.sysctl)?;
     at_most("changes", host.changes.len(), MAX_OUTAGES, "changes")?;
     each("changes", &host.changes, change)?;
-    if !host.changes.is_sorted_by_key(|change| change.at_ns) {
-        let message = "must stand in the order of their times";
-        return Err(Wrong::at("changes", message));
-    }
+    let is_sorted = host.changes.is_sorted_by_key(|change| change.at_ns);
+    in_order("changes", is_sorted)?;
     (host.route.check()).map_err(|wrong| wrong.under("route"))?;
     (host.socket.check()).map_err(|wrong| wrong.under("socket"))?;
     if let Some(card) = &host.card {
@@ -69,11 +64,8 @@ fn sysctls(sysctls: &BTreeMap<String, String>) -> Checked {
     for (key, value) in sysctls {
         // The path in the error shows a bad name as JSON does.
         let path = || format!("sysctl.{}", quoted(key));
-        if !is_sysctl(key) {
-            return Err(Wrong::at(path(), BAD_SYSCTL));
-        }
-        if key == FORWARD_SYSCTL {
-            return Err(Wrong::at(path(), BAD_FORWARD));
+        if let Some(why) = bad_sysctl(key) {
+            return Err(Wrong::at(path(), why));
         }
         text("", value, MAX_TEXT).map_err(|wrong| wrong.under(path()))?;
     }
@@ -82,12 +74,8 @@ fn sysctls(sysctls: &BTreeMap<String, String>) -> Checked {
 
 fn change(change: &SysctlChange) -> Checked {
     time("at_ns", change.at_ns, 0)?;
-    let name = &change.name;
-    if !is_sysctl(name) {
-        return Err(Wrong::at("name", BAD_SYSCTL));
-    }
-    if name == FORWARD_SYSCTL {
-        return Err(Wrong::at("name", BAD_FORWARD));
+    if let Some(why) = bad_sysctl(&change.name) {
+        return Err(Wrong::at("name", why));
     }
     text("value", &change.value, MAX_TEXT)
 }

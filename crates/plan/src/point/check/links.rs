@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{Checked, Wrong, at_most, chance, each, number, number_if, of, text, time, time_if};
+use super::{
+    Checked, Wrong, at_most, chance, each, in_order, number, number_if, of, text, time, time_if,
+};
 use crate::experiment::keys::links as keys;
 use crate::experiment::link::wrong_mtu;
 use crate::experiment::way_rules::{two_rates, unchangeable};
@@ -94,11 +96,8 @@ fn own(way: &Direction) -> Checked {
     each("outages", &way.outages, outage)?;
     at_most("changes", way.changes.len(), MAX_OUTAGES, "changes")?;
     each("changes", &way.changes, change)?;
-    let times = way.changes.windows(2);
-    if times.into_iter().any(|two| two[0].at_ns >= two[1].at_ns) {
-        let message = "must stand in the order of their times";
-        return Err(Wrong::at("changes", message));
-    }
+    let mut times = way.changes.windows(2);
+    in_order("changes", times.all(|two| two[0].at_ns < two[1].at_ns))?;
     if let Some(why) = unchangeable(way) {
         return Err(Wrong::at("changes", why));
     }
@@ -106,10 +105,10 @@ fn own(way: &Direction) -> Checked {
     each("middlebox", &way.middlebox, rewrite)?;
     at_most("injects", way.injects.len(), MAX_INJECTS, "segments")?;
     each("injects", &way.injects, inject)?;
-    if !way.injects.is_sorted_by_key(|inject| inject.at_ns) {
-        let message = "must stand in the order of their times";
-        return Err(Wrong::at("injects", message));
-    }
+    in_order(
+        "injects",
+        way.injects.is_sorted_by_key(|inject| inject.at_ns),
+    )?;
     let Some(queue) = &way.queue else {
         return Ok(());
     };

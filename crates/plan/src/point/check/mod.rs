@@ -101,6 +101,13 @@ fn at_most(path: &str, len: usize, most: usize, what: &str) -> Checked {
     }
 }
 
+fn in_order(path: &str, is_so: bool) -> Checked {
+    match is_so {
+        true => Ok(()),
+        false => Err(Wrong::at(path, "must stand in the order of their times")),
+    }
+}
+
 fn number(path: &str, n: impl Into<u64>, (least, most): Range) -> Checked {
     let n = n.into();
     match (least..=most).contains(&n) {
