@@ -31,17 +31,17 @@ pub fn main(args: &DoctorArgs) -> ExitCode {
 }
 
 fn run(json: bool) -> Result<ExitCode, Failure> {
-    let checks = examine(Store::of_user().ok().as_ref());
-    if json {
-        json::print(&Document {
-            schema: SCHEMA,
-            checks,
-        })?;
-        return Ok(ExitCode::SUCCESS);
-    }
+    let document = Document {
+        schema: SCHEMA,
+        checks: examine(Store::of_user().ok().as_ref()),
+    };
+    json::or_words(json, &document, || print(&document.checks))
+}
+
+fn print(checks: &[Check]) -> Result<(), Failure> {
     let width = checks.iter().map(|c| c.id.len()).max().unwrap_or(0);
     let mut out = screen::plain();
-    for check in &checks {
+    for check in checks {
         let verdict = match check.verdict {
             Verdict::Works => "ok",
             Verdict::Missing => "no",
@@ -52,5 +52,5 @@ fn run(json: bool) -> Result<ExitCode, Failure> {
             writeln!(out, "    {:width$}  for {}: {remedy}", "", check.used_for)?;
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

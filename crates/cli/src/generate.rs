@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
+use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use tcplab_compare::{Comparison, Metrics, QaDocument};
 use tcplab_inject::InjectDocument;
@@ -26,47 +27,39 @@ use crate::screen;
 
 /// Prints the JSON Schema of a result or of an experiment file.
 pub fn schema(name: SchemaName) -> Result<ExitCode, Failure> {
-    // For what is written, not for what may be read: members that are left out when they say
-    // nothing are not required then.
-    let generator = SchemaSettings::draft2020_12()
-        .for_serialize()
-        .into_generator();
     let schema = match name {
-        SchemaName::Analyze => generator.into_root_schema_for::<json::Document>().into(),
-        SchemaName::Pair => generator.into_root_schema_for::<pair::Document>().into(),
-        SchemaName::Explain => generator
-            .into_root_schema_for::<explain::json::Document>()
-            .into(),
+        SchemaName::Analyze => of::<json::Document>(),
+        SchemaName::Pair => of::<pair::Document>(),
+        SchemaName::Explain => of::<explain::json::Document>(),
         SchemaName::Experiment => Experiment::schema(),
         SchemaName::PopulationFile => Population::schema(),
-        SchemaName::Population => generator
-            .into_root_schema_for::<PopulationDocument>()
-            .into(),
-        SchemaName::PopulationVariants => {
-            generator.into_root_schema_for::<VariantsDocument>().into()
-        }
-        SchemaName::Run => generator.into_root_schema_for::<RunDocument>().into(),
-        SchemaName::Reproduce => generator.into_root_schema_for::<ReproduceDocument>().into(),
-        SchemaName::Drill => generator.into_root_schema_for::<DrillDocument>().into(),
+        SchemaName::Population => of::<PopulationDocument>(),
+        SchemaName::PopulationVariants => of::<VariantsDocument>(),
+        SchemaName::Run => of::<RunDocument>(),
+        SchemaName::Reproduce => of::<ReproduceDocument>(),
+        SchemaName::Drill => of::<DrillDocument>(),
         #[cfg(target_os = "linux")]
-        SchemaName::Link => generator.into_root_schema_for::<link::json::Line>().into(),
-        SchemaName::Inject => generator.into_root_schema_for::<InjectDocument>().into(),
+        SchemaName::Link => of::<link::json::Line>(),
+        SchemaName::Inject => of::<InjectDocument>(),
         #[cfg(target_os = "linux")]
-        SchemaName::Diff => generator
-            .into_root_schema_for::<tcplab_diff::DiffDocument>()
-            .into(),
-        SchemaName::Compare => generator.into_root_schema_for::<Comparison>().into(),
-        SchemaName::Qa => generator.into_root_schema_for::<QaDocument>().into(),
-        SchemaName::Metrics => generator.into_root_schema_for::<Metrics>().into(),
+        SchemaName::Diff => of::<tcplab_diff::DiffDocument>(),
+        SchemaName::Compare => of::<Comparison>(),
+        SchemaName::Qa => of::<QaDocument>(),
+        SchemaName::Metrics => of::<Metrics>(),
         #[cfg(target_os = "linux")]
-        SchemaName::Probe => generator
-            .into_root_schema_for::<probe::json::Document>()
-            .into(),
+        SchemaName::Probe => of::<probe::json::Document>(),
     };
     let mut out = screen::json(io::stdout().lock());
     serde_json::to_writer_pretty(&mut out, &schema).map_err(io::Error::from)?;
     out.write_all(b"\n")?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The schema of what is written, not of what may be read: members that are left out when they say nothing are not required.
+fn of<T: JsonSchema>() -> serde_json::Value {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    let generator = settings.into_generator();
+    generator.into_root_schema_for::<T>().into()
 }
 
 /// Prints a completion script.

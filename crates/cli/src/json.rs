@@ -26,6 +26,19 @@ pub fn print(document: &impl Serialize) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Prints a document with `--json`, else what `words` prints for people.
+pub fn or_words(
+    json: bool,
+    document: &impl Serialize,
+    words: impl FnOnce() -> Result<(), Failure>,
+) -> Result<ExitCode, Failure> {
+    match json {
+        true => print(document)?,
+        false => words()?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
 /// Prints the document of a command that failed; without a schema when it is not known which one.
 pub fn print_failure(schema: Option<&str>, error: &Failure) {
     // When standard output is gone there is only the exit code left.

@@ -26,7 +26,7 @@ use crate::stack::{Lab, Stack, is_virtual_name};
 pub use merge::{is_in, merge};
 
 /// What shall be run.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Campaign<'a> {
     /// The experiment's name.
     pub experiment: &'a str,

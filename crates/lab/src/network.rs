@@ -55,9 +55,7 @@ pub fn run(
             stacks,
             measures: &measures,
             jobs,
-            out: None,
-            view: None,
-            only: None,
+            ..Campaign::default()
         },
         progress,
     )?;

@@ -63,12 +63,7 @@ pub fn run(json: bool) -> Result<ExitCode, Failure> {
             .into_iter()
             .collect(),
     };
-    if json {
-        json::print(&document)?;
-    } else {
-        print(&document)?;
-    }
-    Ok(ExitCode::SUCCESS)
+    json::or_words(json, &document, || print(&document))
 }
 
 fn kernel(kernel: UmlKernel) -> Kernel {

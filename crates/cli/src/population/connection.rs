@@ -68,8 +68,7 @@ pub fn run(args: &ConnectionArgs, color: Color) -> Result<ExitCode, Failure> {
                 measures: &measures(&points[0]),
                 jobs: 1,
                 out: folder.as_deref(),
-                view: None,
-                only: None,
+                ..Campaign::default()
             },
             |_| {},
         )?;
@@ -122,15 +121,12 @@ fn population(args: &ConnectionArgs) -> Result<Population, Failure> {
 }
 
 fn arms(population: &Population, args: &ConnectionArgs) -> Result<Vec<usize>, Failure> {
-    let names: Vec<&str> = population.arms.iter().map(|a| a.name.as_str()).collect();
+    let arms = &population.arms;
     match &args.arm {
-        None => Ok((0..names.len()).collect()),
-        Some(name) => match names.iter().position(|n| n == name) {
+        None => Ok((0..arms.len()).collect()),
+        Some(name) => match arms.iter().position(|arm| arm.name == *name) {
             Some(place) => Ok(vec![place]),
-            None => Err(Failure::usage(format!(
-                "no arm `{name}`; the arms are {}",
-                names.join(", ")
-            ))),
+            None => Err(super::no_arm(name, population)),
         },
     }
 }

@@ -215,8 +215,7 @@ pub fn merge(args: &MergeArgs, color: Color) -> ExitCode {
         if args.shards.iter().any(|folder| campaign::is_in(folder)) {
             return points(args);
         }
-        let of_variants = |folder: &std::path::PathBuf| population::variants::are_in(folder);
-        if args.shards.iter().any(of_variants) {
+        if has_variants(args) {
             let document = population::variants::merge(&args.shards, args.out.as_deref())?;
             return variants::tell(&document, args.json, args.out.as_deref(), color);
         }
@@ -241,10 +240,14 @@ fn shards_in(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
+fn has_variants(args: &MergeArgs) -> bool {
+    let mut shards = args.shards.iter();
+    shards.any(|folder| population::variants::are_in(folder))
+}
+
 /// `tcplab merge --partial`.
 fn part(args: &MergeArgs, out: &Path) -> Result<ExitCode, Failure> {
-    let of_variants = |folder: &std::path::PathBuf| population::variants::are_in(folder);
-    let part = match args.shards.iter().any(of_variants) {
+    let part = match has_variants(args) {
         true => population::variants::merge_part(&args.shards, out)?,
         false => population::merge_part(&args.shards, out)?,
     };
@@ -253,15 +256,11 @@ fn part(args: &MergeArgs, out: &Path) -> Result<ExitCode, Failure> {
 
 /// Says that a part of a run is there.
 fn tell_part(part: Shard, out: &Path, as_json: bool) -> Result<ExitCode, Failure> {
-    if as_json {
-        json::print(&serde_json::json!({
-            "schema": "tcplab.part/1",
-            "shard": part.to_string(),
-        }))?;
-    } else {
+    let document = serde_json::json!({"schema": "tcplab.part/1", "shard": part.to_string()});
+    json::or_words(as_json, &document, || {
         say(&format!("part {part}: {}", out.display()));
-    }
-    Ok(ExitCode::SUCCESS)
+        Ok(())
+    })
 }
 
 /// `tcplab merge` of the points of a campaign.
@@ -272,12 +271,15 @@ fn points(args: &MergeArgs) -> Result<ExitCode, Failure> {
         ));
     };
     let document = campaign::merge(&args.shards, out)?;
-    if args.json {
-        json::print(&document)?;
-    } else {
+    json::or_words(args.json, &document, || say_where(Some(out)))
+}
+
+/// Says where the results are kept.
+fn say_where(out: Option<&Path>) -> Result<(), Failure> {
+    if let Some(out) = out {
         say(&format!("results: {}", out.display()));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn tell(
@@ -286,13 +288,15 @@ fn tell(
     out: Option<&Path>,
     color: Color,
 ) -> Result<ExitCode, Failure> {
-    if as_json {
-        json::print(document)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    table::print(document, &terminal::theme(color, false))?;
-    if let Some(out) = out {
-        say(&format!("results: {}", out.display()));
-    }
-    Ok(ExitCode::SUCCESS)
+    json::or_words(as_json, document, || {
+        table::print(document, &terminal::theme(color, false))?;
+        say_where(out)
+    })
+}
+
+/// No arm has the name that was asked for.
+fn no_arm(name: &str, population: &Population) -> Failure {
+    let names: Vec<&str> = population.arms.iter().map(|a| a.name.as_str()).collect();
+    let names = names.join(", ");
+    Failure::usage(format!("no arm `{name}`; the arms are {names}"))
 }

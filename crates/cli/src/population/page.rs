@@ -283,27 +283,17 @@ fn summary(folder: &Path) -> Result<Summary, Failure> {
         )));
     }
     let damaged = |e: serde_json::Error| Failure::input(format!("{name}: {e}"));
-    let json: serde_json::Value = serde_json::from_str(&text(&file)?).map_err(damaged)?;
+    let json: serde_json::Value =
+        serde_json::from_str(&files::of_result(&file)?).map_err(damaged)?;
     let schema = json.get("schema").and_then(serde_json::Value::as_str);
-    match schema {
-        Some(POPULATION_SCHEMA) => {
-            let document = serde_json::from_value(json).map_err(damaged)?;
-            Ok(Summary::One(Box::new(document)))
+    let read = match schema {
+        Some(POPULATION_SCHEMA) => serde_json::from_value(json).map(Summary::One),
+        Some(VARIANTS_SCHEMA) => serde_json::from_value(json).map(Summary::Variants),
+        Some(RUN_SCHEMA) => serde_json::from_value(json).map(Summary::Points),
+        _ => {
+            let why = format!("{name}: not a result of `tcplab run`");
+            return Err(Failure::input(why));
         }
-        Some(VARIANTS_SCHEMA) => {
-            let document = serde_json::from_value(json).map_err(damaged)?;
-            Ok(Summary::Variants(Box::new(document)))
-        }
-        Some(RUN_SCHEMA) => {
-            let document = serde_json::from_value(json).map_err(damaged)?;
-            Ok(Summary::Points(Box::new(document)))
-        }
-        _ => Err(Failure::input(format!(
-            "{name}: not a result of `tcplab run`"
-        ))),
-    }
-}
-
-fn text(file: &Path) -> Result<String, Failure> {
-    files::of_result(file)
+    };
+    read.map_err(damaged)
 }

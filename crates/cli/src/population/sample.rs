@@ -55,12 +55,9 @@ pub fn run(args: &SampleArgs, color: Color) -> Result<ExitCode, Failure> {
     let text = files::experiment(&args.experiment)?;
     let mut population = super::read(&args.experiment, &text, args.variant.as_deref(), args.seed)?;
     if !args.arms.is_empty() {
-        let names: Vec<String> = population.arms.iter().map(|a| a.name.clone()).collect();
-        if let Some(wrong) = args.arms.iter().find(|arm| !names.contains(arm)) {
-            return Err(Failure::usage(format!(
-                "no arm `{wrong}`; the arms are {}",
-                names.join(", ")
-            )));
+        let is_there = |name: &&String| population.arms.iter().any(|arm| arm.name == **name);
+        if let Some(wrong) = args.arms.iter().find(|name| !is_there(name)) {
+            return Err(super::no_arm(wrong, &population));
         }
         population.arms.retain(|arm| args.arms.contains(&arm.name));
     }
@@ -83,12 +80,9 @@ pub fn run(args: &SampleArgs, color: Color) -> Result<ExitCode, Failure> {
     );
     bar.clear();
     let sample = sample?;
-    if args.json {
-        json::print(&sample)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    print(&sample, &terminal::theme(color, false))?;
-    Ok(ExitCode::SUCCESS)
+    json::or_words(args.json, &sample, || {
+        print(&sample, &terminal::theme(color, false))
+    })
 }
 
 fn print(sample: &Sample, theme: &Theme) -> Result<(), Failure> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::process::ExitCode;
 
-use tcplab_lab::population::self_test;
+use tcplab_lab::population::{SelfTest, self_test};
 use tcplab_os::Stop;
 
 use super::args::SelfTestArgs;
@@ -27,10 +27,10 @@ pub fn run(args: &SelfTestArgs) -> Result<ExitCode, Failure> {
     });
     progress.clear();
     let result = result?;
-    if args.json {
-        json::print(&result)?;
-        return Ok(ExitCode::SUCCESS);
-    }
+    json::or_words(args.json, &result, || print(&result))
+}
+
+fn print(result: &SelfTest) -> Result<(), Failure> {
     let mut out = screen::plain();
     writeln!(
         out,
@@ -54,5 +54,5 @@ pub fn run(args: &SelfTestArgs) -> Result<ExitCode, Failure> {
         "  planted effect (5 % more timeouts): detected in {} of {} tables",
         result.planted_found, result.seeds
     )?;
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use tcplab_lab::population::shown::{Shown, show};
+use tcplab_lab::population::shown::{Document, Shown, show};
+use tcplab_report::terminal::Theme;
 use tcplab_report::terminal::table::{Align, Cell, Table};
 
 use super::args::ShowArgs;
@@ -26,12 +27,13 @@ pub fn run(args: &ShowArgs, color: Color) -> Result<ExitCode, Failure> {
     if let Some(html) = &args.html {
         super::page::write_shown(html, &shown)?;
     }
-    if args.json {
-        json::print(&shown)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let theme = terminal::theme(color, false);
-    let mut out = screen::painted(&theme);
+    json::or_words(args.json, &shown, || {
+        print(&shown, &terminal::theme(color, false))
+    })
+}
+
+fn print(shown: &Document, theme: &Theme) -> Result<(), Failure> {
+    let mut out = screen::painted(theme);
     writeln!(
         out,
         "{}: {} connections drawn with seed {}\n",
@@ -51,7 +53,7 @@ pub fn run(args: &ShowArgs, color: Color) -> Result<ExitCode, Failure> {
     for one in &shown.quantities {
         table.row(row(one));
     }
-    write!(out, "{}", table.render(&theme))?;
+    write!(out, "{}", table.render(theme))?;
     writeln!(out)?;
     for kind in &shown.kinds {
         writeln!(out, "  {}", kind.what)?;
@@ -63,7 +65,7 @@ pub fn run(args: &ShowArgs, color: Color) -> Result<ExitCode, Failure> {
     for (key, text) in &shown.texts {
         writeln!(out, "    {key} = {text}")?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn row(one: &Shown) -> Vec<Cell> {

@@ -4,7 +4,6 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use tcplab_os::say;
 use tcplab_plan::Population;
 use tcplab_plan::population::{Cell as Outcome, Effect, VariantsDocument};
 use tcplab_report::terminal::Theme;
@@ -58,20 +57,15 @@ pub fn tell(
     out: Option<&Path>,
     color: Color,
 ) -> Result<ExitCode, Failure> {
-    if as_json {
-        json::print(document)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let theme = terminal::theme(color, false);
-    for variant in &document.variants {
-        super::table::print(variant, &theme)?;
-        screen::plain().write_all(b"\n")?;
-    }
-    print(document, &theme)?;
-    if let Some(out) = out {
-        say(&format!("results: {}", out.display()));
-    }
-    Ok(ExitCode::SUCCESS)
+    json::or_words(as_json, document, || {
+        let theme = terminal::theme(color, false);
+        for variant in &document.variants {
+            super::table::print(variant, &theme)?;
+            screen::plain().write_all(b"\n")?;
+        }
+        print(document, &theme)?;
+        super::say_where(out)
+    })
 }
 
 /// The tables side by side: one for each arm, a row for each quantity, a column for each variant.

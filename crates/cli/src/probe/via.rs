@@ -12,70 +12,43 @@ use tcplab_probe::via::Via;
 
 use crate::failure::Failure;
 
+/// Heading of these options in the help.
+const OWN: &str = "Endpoint of tcplab's own";
+
 /// An endpoint of tcplab's own on a device.
 #[derive(Args, Debug, Default)]
 pub struct ViaArgs {
     /// Use tcplab's own TCP on this device instead of the kernel's: tap:NAME creates a TAP device,
     /// tap:NAME=ADDRESS/PREFIX also sets the kernel's address on it, netns:NAME/DEVICE uses a device in a
     /// namespace, if:NAME an existing interface
-    #[arg(
-        long,
-        help_heading = "Endpoint of tcplab's own",
-        value_name = "DEVICE",
-        requires = "address"
-    )]
+    #[arg(long, help_heading = OWN, value_name = "DEVICE", requires = "address")]
     pub via: Option<End>,
     /// Address and prefix length of the endpoint: 10.77.0.1/24, fd77::1/64
-    #[arg(long, help_heading = "Endpoint of tcplab's own", value_name = "ADDRESS/PREFIX", value_parser = network, requires = "via")]
+    #[arg(long, help_heading = OWN, value_name = "ADDRESS/PREFIX", value_parser = network, requires = "via")]
     pub address: Option<(IpAddr, u8)>,
     /// Gateway to other networks
-    #[arg(
-        long,
-        help_heading = "Endpoint of tcplab's own",
-        value_name = "ADDRESS",
-        requires = "via"
-    )]
+    #[arg(long, help_heading = OWN, value_name = "ADDRESS", requires = "via")]
     pub gateway: Option<IpAddr>,
     /// MTU in bytes [default: the interface's; 1500 for a new TAP device]
-    #[arg(
-        long,
-        help_heading = "Endpoint of tcplab's own",
-        value_name = "BYTES",
-        requires = "via"
-    )]
+    #[arg(long, help_heading = OWN, value_name = "BYTES", requires = "via")]
     pub mtu: Option<u32>,
     /// Profile of the endpoint's TCP, from `tcplab stacks` [default: linux-6.1]
-    #[arg(
-        long,
-        help_heading = "Endpoint of tcplab's own",
-        value_name = "NAME",
-        requires = "via"
-    )]
+    #[arg(long, help_heading = OWN, value_name = "NAME", requires = "via")]
     pub profile: Option<String>,
     /// Set a sysctl of the endpoint (repeatable)
-    #[arg(long, help_heading = "Endpoint of tcplab's own", value_name = "NAME=VALUE", value_parser = pair, requires = "via")]
+    #[arg(long, help_heading = OWN, value_name = "NAME=VALUE", value_parser = pair, requires = "via")]
     pub sysctl: Vec<(String, String)>,
     /// Change a behaviour of the profile (docs/model.md; repeatable)
-    #[arg(long, help_heading = "Endpoint of tcplab's own", value_name = "NAME=VALUE", value_parser = pair, requires = "via")]
+    #[arg(long, help_heading = OWN, value_name = "NAME=VALUE", value_parser = pair, requires = "via")]
     pub behaviour: Vec<(String, String)>,
     /// Segmentation offload of the endpoint's network card [default: none]
-    #[arg(
-        long,
-        help_heading = "Endpoint of tcplab's own",
-        value_enum,
-        requires = "via"
-    )]
+    #[arg(long, help_heading = OWN, value_enum, requires = "via")]
     pub offload: Option<OffloadName>,
     /// Seed for ports and initial sequence numbers [default: from the clock]
-    #[arg(
-        long,
-        help_heading = "Endpoint of tcplab's own",
-        value_name = "N",
-        requires = "via"
-    )]
+    #[arg(long, help_heading = OWN, value_name = "N", requires = "via")]
     pub seed: Option<u64>,
     /// Capture the device's frames to this pcapng file
-    #[arg(short = 'w', long, help_heading = "Endpoint of tcplab's own", value_name = "FILE", value_hint = ValueHint::FilePath, requires = "via")]
+    #[arg(short = 'w', long, help_heading = OWN, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "via")]
     pub write: Option<PathBuf>,
 }
 

@@ -68,9 +68,7 @@ fn run(args: &BisectArgs) -> Result<ExitCode, Failure> {
                 stacks: std::slice::from_ref(stack),
                 measures: &input.measures,
                 jobs: processors(),
-                out: None,
-                view: None,
-                only: None,
+                ..Campaign::default()
             },
             |_| (),
         );

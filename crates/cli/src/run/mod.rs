@@ -100,7 +100,7 @@ fn run(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failure> {
         jobs: args.jobs.unwrap_or_else(processors),
         out: args.out.as_deref(),
         view: Some(&input.view),
-        only: None,
+        ..Campaign::default()
     };
     if args.pending {
         return pending::of_points(&campaign);

@@ -133,12 +133,7 @@ struct SysctlRow {
 
 /// Prints keys, sysctls and qdiscs.
 pub fn main(as_json: bool) -> Result<ExitCode, Failure> {
-    if as_json {
-        json::print(&document())?;
-    } else {
-        print()?;
-    }
-    Ok(ExitCode::SUCCESS)
+    json::or_words(as_json, &document(), print)
 }
 
 fn words(kinds: impl IntoIterator<Item = Kind>) -> Vec<&'static str> {

@@ -38,17 +38,17 @@ pub fn main(args: &StacksArgs, color: Color) -> ExitCode {
 }
 
 fn run(json: bool) -> Result<ExitCode, Failure> {
-    let stacks = here(Store::of_user().ok().as_ref())?;
-    if json {
-        json::print(&Document {
-            schema: SCHEMA,
-            stacks,
-        })?;
-        return Ok(ExitCode::SUCCESS);
-    }
+    let document = Document {
+        schema: SCHEMA,
+        stacks: here(Store::of_user().ok().as_ref())?,
+    };
+    json::or_words(json, &document, || print(&document.stacks))
+}
+
+fn print(stacks: &[Here]) -> Result<(), Failure> {
     let width = stacks.iter().map(|s| s.stack.len()).max().unwrap_or(0);
     let mut out = screen::plain();
-    for stack in &stacks {
+    for stack in stacks {
         let time = if stack.virtual_time {
             "virtual time"
         } else {
@@ -61,5 +61,5 @@ fn run(json: bool) -> Result<ExitCode, Failure> {
         };
         writeln!(out, "{:width$}  {}, {time}{note}", stack.stack, stack.what)?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

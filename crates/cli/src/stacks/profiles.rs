@@ -60,12 +60,7 @@ struct BehaviourRow {
 /// Prints the profiles.
 pub fn main(as_json: bool, theme: &Theme) -> Result<ExitCode, Failure> {
     let profiles: Vec<(&Known, Profile)> = KNOWN.iter().map(|k| (k, k.profile())).collect();
-    if as_json {
-        json::print(&document(&profiles))?;
-    } else {
-        print(&profiles, theme)?;
-    }
-    Ok(ExitCode::SUCCESS)
+    json::or_words(as_json, &document(&profiles), || print(&profiles, theme))
 }
 
 fn document(profiles: &[(&Known, Profile)]) -> Document {

@@ -155,9 +155,7 @@ pub fn sample(
                     stacks: std::slice::from_ref(stack),
                     measures: &[],
                     jobs: extent.jobs,
-                    out: None,
-                    view: None,
-                    only: None,
+                    ..Campaign::default()
                 },
                 |_| progress(done.fetch_add(1, Ordering::Relaxed) + 1, all),
             )?;

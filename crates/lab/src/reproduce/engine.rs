@@ -167,8 +167,7 @@ fn run_batch(
             measures: &batch.measures,
             jobs: options.jobs,
             out: out.as_deref(),
-            view: None,
-            only: None,
+            ..Campaign::default()
         },
         progress,
     )?;
