@@ -32,45 +32,29 @@ struct Outstanding(VecDeque<Instant>);
 
 impl Shape {
     fn of(app: &AppKind) -> Self {
-        let burst = match *app {
-            AppKind::RequestResponse { burst, .. } => burst as usize,
-            _ => 0,
-        };
-        let (writes, response, pause_ns, until, each_connects) = match *app {
-            AppKind::Echo {
-                size,
-                pause_ns,
-                until,
-            } => ([size, 0], size, pause_ns, until, false),
+        let (writes, response) = match *app {
+            AppKind::Echo { size, .. } => ([size, 0], size),
             AppKind::WriteWriteRead {
-                head,
-                body,
-                reply,
-                pause_ns,
-                until,
-            } => ([head, body], reply, pause_ns, until, false),
+                head, body, reply, ..
+            } => ([head, body], reply),
             AppKind::RequestResponse {
-                request,
-                response,
-                burst: _,
-                pause_ns,
-                until,
-            } => ([request, 0], response, pause_ns, until, false),
-            AppKind::ConnectRequestResponse {
-                request,
-                response,
-                pause_ns,
-                until,
-            } => ([request, 0], response, pause_ns, until, true),
+                request, response, ..
+            }
+            | AppKind::ConnectRequestResponse {
+                request, response, ..
+            } => ([request, 0], response),
             _ => unreachable!("transactions are made from applications that have them"),
         };
         Self {
             writes,
             response,
-            pause: Duration::from_nanos(pause_ns),
-            until,
-            each_connects,
-            burst,
+            pause: Duration::from_nanos(app.pause_ns().unwrap_or(0)),
+            until: app.until().copied().unwrap_or_default(),
+            each_connects: matches!(app, AppKind::ConnectRequestResponse { .. }),
+            burst: match *app {
+                AppKind::RequestResponse { burst, .. } => burst as usize,
+                _ => 0,
+            },
         }
     }
 }

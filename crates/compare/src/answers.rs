@@ -94,15 +94,9 @@ pub fn answers(document: &RunDocument, base: Option<&str>) -> Option<Answers> {
             false => compare(&arms[*base], &arms[at], &options).rows,
         })
         .collect();
-    let is_zero = |one: &&Described| {
-        let metrics = arms.iter().flat_map(|arm| &arm.metrics);
-        let mut runs = metrics
-            .filter(|metric| metric.name == one.name)
-            .flat_map(|metric| &metric.runs);
-        runs.all(|run| run.counts() == Some(0.0))
-    };
+    let measures = document.measures.iter();
     let (zero, shown): (Vec<&Described>, Vec<&Described>) =
-        document.measures.iter().partition(is_zero);
+        measures.partition(|one| is_zero(&arms, &one.name));
     let measure = |one: &Described| Answer {
         measure: one.clone(),
         figures: (0..groups.len())
@@ -128,6 +122,15 @@ pub fn answers(document: &RunDocument, base: Option<&str>) -> Option<Answers> {
         level: options.level,
         band_percent: options.rules.band_percent,
     })
+}
+
+/// Whether a measure was 0 in every run of every arm.
+fn is_zero(arms: &[Arm], name: &str) -> bool {
+    let metrics = arms.iter().flat_map(|arm| &arm.metrics);
+    let mut runs = metrics
+        .filter(|metric| metric.name == name)
+        .flat_map(|metric| &metric.runs);
+    runs.all(|run| run.counts() == Some(0.0))
 }
 
 fn groups(points: &[PointResult]) -> Vec<Group<'_>> {

@@ -335,23 +335,33 @@ impl Arm {
         self.sources.extend(other.sources);
         self.remarks.extend(other.remarks);
         self.counts.extend(other.counts);
-        // By the place of each: a file may have very many.
-        let mut places: BTreeMap<_, usize> = BTreeMap::new();
+        let mut places = Places::default();
         for (at, own) in self.metrics.iter().enumerate() {
-            places.entry(own.key()).or_insert(at);
+            places.0.entry(own.key()).or_insert(at);
         }
         for metric in other.metrics {
-            let key = metric.key();
-            match places.get(&key).and_then(|at| self.metrics.get_mut(*at)) {
-                Some(own) => {
-                    own.runs.extend(metric.runs);
-                    own.stated_percent = own.stated_percent.or(metric.stated_percent);
-                    own.joins(metric.total_over);
-                }
-                None => {
-                    places.insert(key, self.metrics.len());
-                    self.metrics.push(metric);
-                }
+            places.put(&mut self.metrics, metric);
+        }
+    }
+}
+
+/// Where each metric of an arm stands: a file may have very many.
+#[derive(Debug, Default)]
+pub(crate) struct Places(BTreeMap<(String, Role, String), usize>);
+
+impl Places {
+    /// Adds the runs of a metric to those of its name, role and unit, or a new one behind the others.
+    pub(crate) fn put(&mut self, all: &mut Vec<Metric>, metric: Metric) {
+        let key = metric.key();
+        match self.0.get(&key).and_then(|at| all.get_mut(*at)) {
+            Some(own) => {
+                own.runs.extend(metric.runs);
+                own.stated_percent = own.stated_percent.or(metric.stated_percent);
+                own.joins(metric.total_over);
+            }
+            None => {
+                self.0.insert(key, all.len());
+                all.push(metric);
             }
         }
     }

@@ -178,11 +178,7 @@ pub fn compare(before: &Arm, after: &Arm, options: &Options) -> Comparison {
         sequences: &sequences,
         options,
     });
-    let mut summary = Summary::new();
-    let verdicts = rows.iter().map(|row| row.verdict);
-    for verdict in verdicts.chain(counts.iter().map(|row| row.verdict)) {
-        *summary.entry(verdict.word().into()).or_default() += 1;
-    }
+    let summary = summary(&rows, &counts);
     Comparison {
         schema: COMPARE_SCHEMA.into(),
         before: before.name.clone(),
@@ -201,6 +197,16 @@ pub fn compare(before: &Arm, after: &Arm, options: &Options) -> Comparison {
         sources_after: after.sources.clone(),
         error: None,
     }
+}
+
+/// How often each verdict stands in the table.
+fn summary(rows: &[Row], counts: &[CountRow]) -> Summary {
+    let mut summary = Summary::new();
+    let verdicts = rows.iter().map(|row| row.verdict);
+    for verdict in verdicts.chain(counts.iter().map(|row| row.verdict)) {
+        *summary.entry(verdict.word().into()).or_default() += 1;
+    }
+    summary
 }
 
 /// The metrics of both, by name and role: in the order of `before`, then what only `after` has.

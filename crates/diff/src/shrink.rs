@@ -3,7 +3,7 @@
 use tcplab_lab::LabError;
 use tcplab_plan::Point;
 use tcplab_plan::app::{App, AppKind};
-use tcplab_plan::point::{Event, QuickAck, Route, SocketOptions};
+use tcplab_plan::point::{Direction, Event, Link, QuickAck, Route, SocketOptions};
 
 /// Runs at most.
 const BUDGET: usize = 40;
@@ -48,33 +48,51 @@ fn forget(point: &mut Point) {
 
 /// Points with one thing less.
 fn candidates(point: &Point) -> Vec<Point> {
-    let mut out = Vec::new();
-    let mut with = |change: &dyn Fn(&mut Point)| {
-        let mut other = point.clone();
-        change(&mut other);
-        if other != *point {
-            out.push(other);
-        }
+    let mut less = Less {
+        point,
+        out: Vec::new(),
     };
-    for app in 0..point.apps.len() {
-        if point.apps.len() > 1 {
-            with(&|p| drop(p.apps.remove(app)));
-        }
-        with(&|p| p.apps[app].connections = 1);
-        with(&|p| p.apps[app].fastopen = false);
-        with(&|p| p.apps[app].server_connects_ns = None);
-        with(&|p| halve(&mut p.apps[app].does));
-        with(&|p| p.apps[app].client_socket = SocketOptions::default());
-        with(&|p| p.apps[app].server_socket = SocketOptions::default());
-        for change in SOCKET {
-            with(&|p| change(&mut p.apps[app].client_socket));
-            with(&|p| change(&mut p.apps[app].server_socket));
+    (0..point.apps.len()).for_each(|app| less.of_app(app));
+    (0..point.hosts.len()).for_each(|host| less.of_host(host));
+    (0..point.links.len()).for_each(|link| less.of_link(link));
+    less.out
+}
+
+struct Less<'a> {
+    point: &'a Point,
+    out: Vec<Point>,
+}
+
+impl Less<'_> {
+    /// The point with a change, if that changes anything.
+    fn with(&mut self, change: impl FnOnce(&mut Point)) {
+        let mut other = self.point.clone();
+        change(&mut other);
+        if other != *self.point {
+            self.out.push(other);
         }
     }
-    for host in 0..point.hosts.len() {
-        with(&|p| p.hosts[host].route = Route::default());
-        for name in point.hosts[host].sysctl.keys() {
-            with(&|p| {
+
+    fn of_app(&mut self, app: usize) {
+        if self.point.apps.len() > 1 {
+            self.with(|p| drop(p.apps.remove(app)));
+        }
+        self.with(|p| p.apps[app].connections = 1);
+        self.with(|p| p.apps[app].fastopen = false);
+        self.with(|p| p.apps[app].server_connects_ns = None);
+        self.with(|p| halve(&mut p.apps[app].does));
+        self.with(|p| p.apps[app].client_socket = SocketOptions::default());
+        self.with(|p| p.apps[app].server_socket = SocketOptions::default());
+        for change in SOCKET {
+            self.with(|p| change(&mut p.apps[app].client_socket));
+            self.with(|p| change(&mut p.apps[app].server_socket));
+        }
+    }
+
+    fn of_host(&mut self, host: usize) {
+        self.with(|p| p.hosts[host].route = Route::default());
+        for name in self.point.hosts[host].sysctl.keys() {
+            self.with(|p| {
                 p.hosts[host].sysctl.remove(name);
                 // No Fast Open without its sysctl.
                 let needs = |app: &App| app.server == host && name.ends_with("tcp_fastopen");
@@ -84,31 +102,28 @@ fn candidates(point: &Point) -> Vec<Point> {
             });
         }
     }
-    for link in 0..point.links.len() {
-        with(&|p| p.links[link].a_to_b.loss_ppb = 0);
-        with(&|p| p.links[link].b_to_a.loss_ppb = 0);
-        with(&|p| {
-            p.links[link].a_to_b.jitter_ns = 0;
-            p.links[link].b_to_a.jitter_ns = 0;
-        });
-        with(&|p| {
-            p.links[link].a_to_b.rate_bps = None;
-            p.links[link].b_to_a.rate_bps = None;
-        });
-        for event in 0..point.links[link].a_to_b.events.len() {
-            with(&|p| {
-                p.links[link].a_to_b.events.remove(event);
-            });
-            with(&|p| fewer(&mut p.links[link].a_to_b.events[event]));
+
+    fn of_link(&mut self, link: usize) {
+        let ways: [fn(&mut Link) -> &mut Direction; 2] =
+            [|link| &mut link.a_to_b, |link| &mut link.b_to_a];
+        for way in ways {
+            self.with(|p| way(&mut p.links[link]).loss_ppb = 0);
         }
-        for event in 0..point.links[link].b_to_a.events.len() {
-            with(&|p| {
-                p.links[link].b_to_a.events.remove(event);
-            });
-            with(&|p| fewer(&mut p.links[link].b_to_a.events[event]));
+        let of_both = |p: &mut Point, change: fn(&mut Direction)| {
+            ways.iter().for_each(|way| change(way(&mut p.links[link])));
+        };
+        self.with(|p| of_both(p, |way| way.jitter_ns = 0));
+        self.with(|p| of_both(p, |way| way.rate_bps = None));
+        for way in ways {
+            let events = way(&mut self.point.links[link].clone()).events.len();
+            for event in 0..events {
+                self.with(|p| {
+                    way(&mut p.links[link]).events.remove(event);
+                });
+                self.with(|p| fewer(&mut way(&mut p.links[link]).events[event]));
+            }
         }
     }
-    out
 }
 
 const SOCKET: [fn(&mut SocketOptions); 19] = [

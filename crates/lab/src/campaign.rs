@@ -54,6 +54,15 @@ impl Campaign<'_> {
         (&self.stacks[number / points], &self.points[number % points])
     }
 
+    /// The numbers of what is to be run.
+    fn tasks(&self) -> Vec<usize> {
+        let all = 0..self.count();
+        match self.only {
+            Some(only) => only.iter().copied().filter(|n| all.contains(n)).collect(),
+            None => all.collect(),
+        }
+    }
+
     /// Points on all stacks.
     pub fn count(&self) -> usize {
         self.stacks.len() * self.points.len()
@@ -112,14 +121,7 @@ pub fn run(
         campaign.stacks.iter().map(|s| s.name.as_str()),
     )?;
     let folder = Folder::open(out, &manifest(campaign)?)?;
-    let tasks: Vec<usize> = match campaign.only {
-        Some(only) => only
-            .iter()
-            .copied()
-            .filter(|n| *n < campaign.count())
-            .collect(),
-        None => (0..campaign.count()).collect(),
-    };
+    let tasks = campaign.tasks();
     let in_real_time = campaign.stacks.iter().any(|s| !s.is_virtual());
     let jobs = if in_real_time { 1 } else { campaign.jobs };
     let mut results = vec![None; tasks.len()];

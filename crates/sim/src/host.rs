@@ -70,6 +70,23 @@ fn ttl(ip: Ip, sysctl: &Sysctl) -> u8 {
 /// No application has it.
 const NOBODY: u32 = u32::MAX;
 
+/// What every host has, what the profile has, what the point says, in this order.
+fn sysctl_of(point: &Point, index: usize, profile: &Profile) -> Result<Sysctl, SimError> {
+    let host = &point.hosts[index];
+    let mut sysctl = Sysctl::default();
+    let defaults = profile.sysctl.iter().copied();
+    let own = host.sysctl.iter().map(|(k, v)| (k.as_str(), v.as_str()));
+    for (key, value) in HOST_SYSCTLS.into_iter().chain(defaults).chain(own) {
+        if let Err(why) = sysctl.set(key, value)
+            && !point.tolerates(key)
+        {
+            let refusal = refused_sysctl(&host.name, (key, value), &why);
+            return Err(SimError::Cannot(refusal.to_string()));
+        }
+    }
+    Ok(sysctl)
+}
+
 impl Host {
     /// The host of this number. A sysctl that cannot be set is an error, unless the point tolerates it.
     pub(crate) fn new(
@@ -79,17 +96,7 @@ impl Host {
         boot_ns: i64,
     ) -> Result<Self, SimError> {
         let host = &point.hosts[index];
-        let mut sysctl = Sysctl::default();
-        let defaults = profile.sysctl.iter().copied();
-        let own = host.sysctl.iter().map(|(k, v)| (k.as_str(), v.as_str()));
-        for (key, value) in HOST_SYSCTLS.into_iter().chain(defaults).chain(own) {
-            if let Err(why) = sysctl.set(key, value)
-                && !point.tolerates(key)
-            {
-                let refusal = refused_sysctl(&host.name, (key, value), &why);
-                return Err(SimError::Cannot(refusal.to_string()));
-            }
-        }
+        let sysctl = sysctl_of(point, index, profile)?;
         let clock = Clock::new(profile.hz, boot_ns);
         if let Some(refusal) = refused_timers(point, index, &clock) {
             return Err(SimError::Cannot(refusal.to_string()));

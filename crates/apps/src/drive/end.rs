@@ -243,7 +243,7 @@ impl End {
     /// SYN.
     #[inline(never)]
     fn ends<H: Host>(&mut self, call: &mut Call<'_, H>, how: Ending) -> Option<Wants> {
-        if self.has_socket && call.host.is_opening(call.index) {
+        if self.has_socket && call.host.poll_opening(call.index) {
             return Some(Wants::Writable);
         }
         if how == Ending::Close {

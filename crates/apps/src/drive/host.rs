@@ -115,7 +115,7 @@ pub trait Host {
     }
 
     /// Whether the program has its connection before it stands: Fast Open, whose first write goes with the SYN.
-    fn is_opening(&mut self, _end: usize) -> bool {
+    fn poll_opening(&mut self, _end: usize) -> bool {
         false
     }
 

@@ -26,23 +26,12 @@ fn run(args: &InjectArgs, color: Color) -> Result<ExitCode, Failure> {
     if args.list {
         return list(args, color);
     }
-    let mut targets: Vec<TargetName> = match (args.target.as_slice(), &args.into) {
-        ([], None) => vec![
-            TargetName::Parser,
-            TargetName::Analyser,
-            TargetName::Endpoint,
-        ],
-        (chosen, _) => chosen.iter().map(name).collect::<Result<_, _>>()?,
-    };
-    if args.into.is_some() {
-        targets.push(TargetName::Into);
-    }
     let only = args.only.clone();
     let wanted = Wanted {
         seed: args.seed,
         count: args.count,
         only: only.map(|only| (only.group, only.number)),
-        targets,
+        targets: targets(args)?,
         into: into(args)?,
         rate: args.rate,
     };
@@ -80,16 +69,28 @@ fn run(args: &InjectArgs, color: Color) -> Result<ExitCode, Failure> {
     if document.harm > 0 {
         return Ok(ExitCode::from(1));
     }
-    match stop.wanted() {
-        true => {
-            let frames = document.frames;
-            say(&format!(
-                "tcplab: interrupted after {frames} frames; the remaining frames were not tested"
-            ));
-            Ok(ExitCode::from(INTERRUPTED))
-        }
-        false => Ok(ExitCode::SUCCESS),
+    if !stop.wanted() {
+        return Ok(ExitCode::SUCCESS);
     }
+    let frames = document.frames;
+    say(&format!(
+        "tcplab: interrupted after {frames} frames; the remaining frames were not tested"
+    ));
+    Ok(ExitCode::from(INTERRUPTED))
+}
+
+/// Those that are named, or all that need nothing of the machine.
+fn targets(args: &InjectArgs) -> Result<Vec<TargetName>, Failure> {
+    let mut targets: Vec<TargetName> = match (args.target.as_slice(), &args.into) {
+        ([], None) => vec![
+            TargetName::Parser,
+            TargetName::Analyser,
+            TargetName::Endpoint,
+        ],
+        (chosen, _) => chosen.iter().map(name).collect::<Result<_, _>>()?,
+    };
+    targets.extend(args.into.as_ref().map(|_| TargetName::Into));
+    Ok(targets)
 }
 
 /// The interface that `--into` names.

@@ -213,7 +213,7 @@ impl Live {
             let event = self.running.events.recv_timeout(PATIENCE);
             match event {
                 Ok(Event::End(last)) => {
-                    self.was_stopped = !self.is_over();
+                    self.was_stopped = !self.poll_over();
                     self.see(&last);
                     return Ok(*last);
                 }
@@ -235,7 +235,7 @@ impl Live {
             if self.stop.wanted() {
                 continue;
             }
-            if self.is_over() {
+            if self.poll_over() {
                 self.stop.request();
             }
         }
@@ -269,7 +269,7 @@ impl Live {
     }
 
     /// Whether the program that the link waits for has ended.
-    fn is_over(&mut self) -> bool {
+    fn poll_over(&mut self) -> bool {
         let [a, b] = &mut self.programs;
         match (a, b) {
             (Some(program), _) | (None, Some(program)) => program.status().is_some(),

@@ -145,6 +145,8 @@ pub struct AppArgs {
     pub congestion: Option<String>,
 }
 
+const SECOND: Duration = Duration::from_secs(1);
+
 /// Bytes that a datagram can carry (IPv4: 65,535 less the headers of 20 and 8).
 const LARGEST_DATAGRAM: u64 = 65_507;
 
@@ -231,21 +233,61 @@ impl AppArgs {
     /// An option that it has no use for, or a datagram that is too large.
     pub fn describe(&self, name: AppName) -> Result<AppKind, Failure> {
         self.check(name)?;
-        let until = self.until();
-        let pause_ns = |default| nanos(self.pause.unwrap_or(default));
-        let second = Duration::from_secs(1);
-        let every_ns = |default| nanos(self.every.unwrap_or(Duration::from_millis(default)));
-        let request = self.request.unwrap_or(1);
-        let response = self.response.unwrap_or(1);
         Ok(match name {
             AppName::Bulk => AppKind::Bulk {
                 bytes: self.bytes,
-                duration_ns: until
+                duration_ns: self
+                    .until()
                     .duration_ns
                     .filter(|_| self.duration.is_some() || self.bytes.is_none()),
                 chunk: self.chunk.unwrap_or(128 << 10),
                 reverse: self.reverse,
             },
+            AppName::Web => AppKind::Web {
+                request: self.request.unwrap_or(200),
+                sizes: match self.sizes.is_empty() {
+                    true => vec![10 << 10],
+                    false => self.sizes.clone(),
+                },
+                think_ns: self.think.iter().map(|t| nanos(*t)).collect(),
+            },
+            AppName::Messages => AppKind::Messages {
+                messages: self.messages()?,
+            },
+            AppName::Sink => AppKind::Sink {
+                hold_ns: nanos(self.hold.unwrap_or(10 * SECOND)),
+            },
+            AppName::Stream => AppKind::Stream {
+                chunk: self.chunk.unwrap_or(1000),
+                every_ns: self.every_ns(100),
+                late_ns: nanos(self.late.unwrap_or_default()),
+                urgent: self.urgent.unwrap_or(0),
+                more: 0,
+                read: self.read.unwrap_or(4096),
+                until: self.until(),
+            },
+            AppName::UdpStream => AppKind::UdpStream {
+                size: self.size.unwrap_or(1000),
+                every_ns: self.every_ns(100),
+                until: self.until(),
+            },
+            AppName::UdpPing => self.ping(false, 60),
+            AppName::Ping => self.ping(true, 56),
+            AppName::RequestResponse
+            | AppName::ConnectRequestResponse
+            | AppName::WriteWriteRead
+            | AppName::Echo
+            | AppName::UdpRr => self.turns(name),
+        })
+    }
+
+    /// The client and the server take turns.
+    fn turns(&self, name: AppName) -> AppKind {
+        let pause_ns = |default| nanos(self.pause.unwrap_or(default));
+        let request = self.request.unwrap_or(1);
+        let response = self.response.unwrap_or(1);
+        let until = self.until();
+        match name {
             AppName::RequestResponse => AppKind::RequestResponse {
                 request,
                 response,
@@ -263,59 +305,36 @@ impl AppArgs {
                 head: self.head.unwrap_or(512),
                 body: self.body.unwrap_or(512),
                 reply: self.reply.unwrap_or(1448),
-                pause_ns: pause_ns(second),
-                until,
-            },
-            AppName::Web => AppKind::Web {
-                request: self.request.unwrap_or(200),
-                sizes: match self.sizes.is_empty() {
-                    true => vec![10 << 10],
-                    false => self.sizes.clone(),
-                },
-                think_ns: self.think.iter().map(|t| nanos(*t)).collect(),
-            },
-            AppName::Messages => AppKind::Messages {
-                messages: self.messages()?,
-            },
-            AppName::Sink => AppKind::Sink {
-                hold_ns: nanos(self.hold.unwrap_or(10 * second)),
-            },
-            AppName::Stream => AppKind::Stream {
-                chunk: self.chunk.unwrap_or(1000),
-                every_ns: every_ns(100),
-                late_ns: nanos(self.late.unwrap_or_default()),
-                urgent: self.urgent.unwrap_or(0),
-                more: 0,
-                read: self.read.unwrap_or(4096),
-                until,
-            },
-            AppName::Echo => AppKind::Echo {
-                size: self.size.unwrap_or(1),
-                pause_ns: pause_ns(second),
-                until,
-            },
-            AppName::UdpStream => AppKind::UdpStream {
-                size: self.size.unwrap_or(1000),
-                every_ns: every_ns(100),
+                pause_ns: pause_ns(SECOND),
                 until,
             },
             AppName::UdpRr => AppKind::UdpRr {
                 request,
                 response,
                 pause_ns: pause_ns(Duration::ZERO),
-                timeout_ns: nanos(self.timeout.unwrap_or(second)),
+                timeout_ns: nanos(self.timeout.unwrap_or(SECOND)),
                 until,
             },
-            AppName::UdpPing | AppName::Ping => AppKind::Ping {
-                icmp: name == AppName::Ping,
-                size: self
-                    .size
-                    .unwrap_or(if name == AppName::Ping { 56 } else { 60 }),
-                every_ns: every_ns(200),
-                timeout_ns: nanos(self.timeout.unwrap_or(10 * second)),
+            _ => AppKind::Echo {
+                size: self.size.unwrap_or(1),
+                pause_ns: pause_ns(SECOND),
                 until,
             },
-        })
+        }
+    }
+
+    fn ping(&self, icmp: bool, size: u64) -> AppKind {
+        AppKind::Ping {
+            icmp,
+            size: self.size.unwrap_or(size),
+            every_ns: self.every_ns(200),
+            timeout_ns: nanos(self.timeout.unwrap_or(10 * SECOND)),
+            until: self.until(),
+        }
+    }
+
+    fn every_ns(&self, default_ms: u64) -> i64 {
+        nanos(self.every.unwrap_or(Duration::from_millis(default_ms)))
     }
 
     /// The options of its sockets.
@@ -334,7 +353,7 @@ impl AppArgs {
     }
 
     fn until(&self) -> Extent {
-        let default = self.count.is_none().then_some(Duration::from_secs(10));
+        let default = self.count.is_none().then_some(10 * SECOND);
         Extent {
             count: self.count,
             duration_ns: self.duration.or(default).map(nanos),

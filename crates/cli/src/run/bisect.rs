@@ -6,7 +6,9 @@ use std::process::ExitCode;
 use serde::Serialize;
 use tcplab_lab::bisect::{Judgement, first_bad, judge};
 use tcplab_lab::campaign::{self, Campaign};
+use tcplab_lab::{Lab, Stack};
 use tcplab_os::say;
+use tcplab_plan::measure::Expression;
 
 use super::args::BisectArgs;
 use super::input::{Changes, Input};
@@ -60,32 +62,14 @@ fn run(args: &BisectArgs) -> Result<ExitCode, Failure> {
     let mut steps = Vec::new();
     let found = first_bad(stacks.len(), |index| {
         let stack = &stacks[index];
-        let document = campaign::run(
-            &lab,
-            &Campaign {
-                experiment: &input.name,
-                points: &input.points,
-                stacks: std::slice::from_ref(stack),
-                measures: &input.measures,
-                jobs: processors(),
-                ..Campaign::default()
-            },
-            |_| (),
-        );
-        let judged = match document {
-            Ok(document) => judge(&bad, &document).map_err(Ended::CannotSay),
-            Err(e) => Err(Ended::Failed(e.into())),
-        };
+        let judged = judged(&lab, &input, stack, &bad);
         let words = match &judged {
             Ok(Judgement::Bad) => "bad",
             Ok(Judgement::Good) => "good",
             Err(_) => "cannot say",
         };
-        say(&format!(
-            "run {}: {} is {words}",
-            steps.len() + 1,
-            stack.name
-        ));
+        let number = steps.len() + 1;
+        say(&format!("run {number}: {} is {words}", stack.name));
         steps.push(Step {
             stack: stack.name.clone(),
             bad: judged.as_ref().ok().map(|j| *j == Judgement::Bad),
@@ -118,6 +102,22 @@ fn run(args: &BisectArgs) -> Result<ExitCode, Failure> {
         writeln!(screen::plain(), "{}", words(&document))?;
     }
     Ok(ExitCode::from(code))
+}
+
+/// Runs the experiment on a stack.
+fn judged(lab: &Lab, input: &Input, stack: &Stack, bad: &Expression) -> Result<Judgement, Ended> {
+    let campaign = Campaign {
+        experiment: &input.name,
+        points: &input.points,
+        stacks: std::slice::from_ref(stack),
+        measures: &input.measures,
+        jobs: processors(),
+        ..Campaign::default()
+    };
+    match campaign::run(lab, &campaign, |_| ()) {
+        Ok(document) => judge(bad, &document).map_err(Ended::CannotSay),
+        Err(e) => Err(Ended::Failed(e.into())),
+    }
 }
 
 enum Ended {

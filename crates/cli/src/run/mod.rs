@@ -114,19 +114,30 @@ fn run(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failure> {
     for point in &mut document.points {
         point.warnings.extend(input.warnings.iter().cloned());
     }
+    tell(args, &document, &input, color)?;
+    exit(&document, bad.as_ref())
+}
+
+/// Writes and prints a result in the forms that are asked for.
+fn tell(
+    args: &RunArgs,
+    document: &RunDocument,
+    input: &Input,
+    color: Color,
+) -> Result<(), Failure> {
     if let Some(file) = &args.html {
         let shown = (document.measures.as_slice(), &input.view);
-        page::write(file, &document, &input.points, shown)?;
+        page::write(file, document, &input.points, shown)?;
     }
     if let Some(place) = &args.csv {
-        csv::write(place, &document)?;
+        csv::write(place, document)?;
         say(&format!("tables: {}", place.display()));
     }
     if args.json {
-        json::print(&document)?;
+        json::print(document)?;
     } else {
         let theme = terminal::theme(color, false);
-        table::print(&document, &input, args, &theme)?;
+        table::print(document, input, args, &theme)?;
         if let Some(out) = &args.out {
             say(&format!("results: {}", out.display()));
         }
@@ -138,7 +149,7 @@ fn run(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failure> {
     for words in told.into_iter().flatten() {
         say(&format!("tcplab: warning: {words}"));
     }
-    exit(&document, bad.as_ref())
+    Ok(())
 }
 
 /// Refuses options that only populations take.

@@ -1,14 +1,12 @@
 //! An arm that grows as a file is read.
 
-use std::collections::BTreeMap;
-
 use super::Input;
-use crate::metrics::{Arm, Count, Metric, Role, Run, Source};
+use crate::metrics::{Arm, Count, Metric, Places, Run, Source};
 
 /// An arm, and where each of its metrics is: a file may have very many.
 pub(super) struct Builder {
     pub arm: Arm,
-    places: BTreeMap<(String, Role, String), usize>,
+    places: Places,
 }
 
 impl Builder {
@@ -21,29 +19,15 @@ impl Builder {
         });
         Self {
             arm,
-            places: BTreeMap::new(),
+            places: Places::default(),
         }
     }
 
     /// Adds a run to the metric of that name, role and unit, which is made when it is new.
     pub fn run(&mut self, metric: Metric, run: Run) {
-        let key = metric.key();
-        match self
-            .places
-            .get(&key)
-            .and_then(|at| self.arm.metrics.get_mut(*at))
-        {
-            Some(there) => {
-                there.stated_percent = there.stated_percent.or(metric.stated_percent);
-                there.joins(metric.total_over);
-                there.runs.push(run);
-            }
-            None => {
-                self.places.insert(key, self.arm.metrics.len());
-                let runs = vec![run];
-                self.arm.metrics.push(Metric { runs, ..metric });
-            }
-        }
+        let runs = vec![run];
+        let metric = Metric { runs, ..metric };
+        self.places.put(&mut self.arm.metrics, metric);
     }
 
     /// Adds a value, when it is a finite number.

@@ -46,11 +46,7 @@ pub(crate) fn run(
     let mut spent = Spent::default();
     let mut done = 0;
     let mut finished = 0;
-    let ends: Vec<usize> = match stops {
-        true => looks().map(|n| (n as usize).min(groups.len())).collect(),
-        false => vec![groups.len()],
-    };
-    for end in ends {
+    for end in ends(stops, groups.len()) {
         let part = &groups[finished..end];
         let (there, left): (Vec<u32>, Vec<u32>) = part.iter().partition(|g| earlier.has(**g));
         for group in there {
@@ -66,13 +62,7 @@ pub(crate) fn run(
             });
         };
         let mut sink = |group: Group, its_rows: &[u8]| {
-            // First: a group that is kept has its rows.
-            if let Some(rows) = &mut rows {
-                rows.add(group.number, its_rows)?;
-            }
-            if let Some(store) = &mut store {
-                store.add(&group)?;
-            }
+            keep(&group, its_rows, (&mut rows, &mut store))?;
             totals.add(&group);
             Ok(())
         };
@@ -93,6 +83,26 @@ pub(crate) fn run(
     }
     rows.map_or(Ok(()), Rows::remove)?;
     Ok(spent)
+}
+
+/// After how many groups the table is looked at; the last time is the end.
+fn ends(stops: bool, groups: usize) -> Vec<usize> {
+    match stops {
+        true => looks().map(|n| (n as usize).min(groups)).collect(),
+        false => vec![groups],
+    }
+}
+
+fn keep(
+    group: &Group,
+    its_rows: &[u8],
+    (rows, store): (&mut Option<Rows>, &mut Option<Store>),
+) -> Result<(), LabError> {
+    // First: a group that is kept has its rows.
+    if let Some(rows) = rows {
+        rows.add(group.number, its_rows)?;
+    }
+    store.as_mut().map_or(Ok(()), |store| store.add(group))
 }
 
 /// Groups that an earlier run of the folder has finished.

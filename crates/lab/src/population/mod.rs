@@ -167,18 +167,21 @@ fn fill(
         rows,
     };
     let spent = keep::run(&work, kept, &mut totals, is_decided, progress)?;
-    let cost = PopulationCost {
-        user_s: spent.user_s,
-        wall_s: 0.0,
-        connections: spent.connections * population.arms.len() as u64,
-        tcp_packets: spent.packets,
-        peak_rss_bytes: peak_rss_bytes(),
-    };
     Ok(Filled {
         stack,
         totals,
-        cost: Some(cost),
+        cost: Some(cost_of(&spent, population.arms.len())),
     })
+}
+
+fn cost_of(spent: &engine::Spent, arms: usize) -> PopulationCost {
+    PopulationCost {
+        user_s: spent.user_s,
+        wall_s: 0.0,
+        connections: spent.connections * arms as u64,
+        tcp_packets: spent.packets,
+        peak_rss_bytes: peak_rss_bytes(),
+    }
 }
 
 /// Refuses to run a part of a population whose end depends on the other parts.

@@ -11,12 +11,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tcplab_plan::point::Host;
 use tcplab_plan::population::Drawn;
-use tcplab_plan::result::PointResult;
+use tcplab_plan::result::{PointResult, RunDocument};
 use tcplab_plan::{Point, Population};
 
 use crate::campaign::{self, Campaign};
 use crate::error::LabError;
-use crate::stack::Lab;
+use crate::stack::{Lab, Stack};
 
 /// `schema` of a [`Sample`].
 pub const SCHEMA: &str = "tcplab.population-sample/1";
@@ -143,26 +143,19 @@ pub fn sample(
                 0 => model_server(arm, population.hz),
                 _ => kernel_server(arm)?,
             };
-            let points: Vec<Point> = drawn
-                .chunks(extent.together)
-                .map(|some| point(population, some, &server))
-                .collect();
-            let document = campaign::run(
-                lab,
-                &Campaign {
-                    experiment: &population.name,
-                    points: &points,
-                    stacks: std::slice::from_ref(stack),
-                    measures: &[],
-                    jobs: extent.jobs,
-                    ..Campaign::default()
-                },
-                |_| progress(done.fetch_add(1, Ordering::Relaxed) + 1, all),
-            )?;
-            if let Some(e) = document.points.iter().find_map(|p| p.error.clone()) {
-                return Err(LabError::CannotRun(format!("{}: {e}", stack.name)));
-            }
-            found[side] = document.points;
+            let some = drawn.chunks(extent.together);
+            let points: Vec<Point> = some.map(|some| point(population, some, &server)).collect();
+            let campaign = Campaign {
+                experiment: &population.name,
+                points: &points,
+                stacks: std::slice::from_ref(stack),
+                jobs: extent.jobs,
+                ..Campaign::default()
+            };
+            let one = |_: campaign::Progress<'_>| {
+                progress(done.fetch_add(1, Ordering::Relaxed) + 1, all);
+            };
+            found[side] = all_of(campaign::run(lab, &campaign, one)?, stack)?;
         }
         let jiffy = 1_000_000_000 / i64::from(population.hz);
         let differ = differences(&drawn, &found, jiffy);
@@ -182,6 +175,14 @@ pub fn sample(
         passed_over: last - drawn.len() as u64,
         arms,
     })
+}
+
+/// The points of a stack; an error where it could not run one of them.
+fn all_of(document: RunDocument, stack: &Stack) -> Result<Vec<PointResult>, LabError> {
+    match document.points.iter().find_map(|p| p.error.as_ref()) {
+        Some(e) => Err(LabError::CannotRun(format!("{}: {e}", stack.name))),
+        None => Ok(document.points),
+    }
 }
 
 /// The server of the model; all that the kernel has by itself.

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tcplab_base::quantity::{BITS_PER_SECOND, BYTES, Digits, MICROSECONDS, Scale, figure};
 use tcplab_plan::Population;
-use tcplab_plan::population::{Changing, Drawn, Injecting, LossKind, Middlebox};
+use tcplab_plan::population::{Changing, Client, Drawn, Injecting, LossKind, Middlebox};
 
 /// `schema` of a [`Document`].
 pub const SCHEMA: &str = "tcplab.population-show/1";
@@ -94,6 +94,32 @@ pub fn show(population: &Population, draws: u64) -> Document {
     let drawn: Vec<Drawn> = (0..draws.min(10_000_000))
         .map(|n| population.draw(n))
         .collect();
+    let clients = population.clients.iter().map(Client::words).enumerate();
+    let clients = clients.map(|(place, words)| (words, part(&drawn, |d| d.client == place)));
+    let clients = Kinds {
+        what: "clients".to_owned(),
+        parts: clients.collect(),
+    };
+    let mut kinds = vec![losses(&drawn)];
+    kinds.extend(paths(population, &drawn));
+    kinds.push(clients);
+    Document {
+        schema: SCHEMA.to_owned(),
+        experiment: population.name.clone(),
+        seed: population.seed,
+        draws: drawn.len() as u64,
+        quantities: quantities(&drawn),
+        kinds,
+        texts: population.texts(),
+    }
+}
+
+/// Which part of the connections is so, from 0 to 1.
+fn part(drawn: &[Drawn], is_so: impl Fn(&Drawn) -> bool) -> f64 {
+    drawn.iter().filter(|d| is_so(d)).count() as f64 / drawn.len().max(1) as f64
+}
+
+fn quantities(drawn: &[Drawn]) -> Vec<Shown> {
     let of = |what: &str, unit, f: &dyn Fn(&Drawn) -> i64| {
         quantity(what, unit, drawn.iter().map(f).collect())
     };
@@ -128,67 +154,38 @@ pub fn show(population: &Population, draws: u64) -> Document {
         }),
         of("client's patience", Unit::Ns, &|d| d.client_timeout_ns),
     ];
-    let part = |f: &dyn Fn(&Drawn) -> bool| {
-        drawn.iter().filter(|d| f(d)).count() as f64 / drawn.len().max(1) as f64
-    };
-    let losses = Kinds {
+    quantities.into_iter().flatten().collect()
+}
+
+fn losses(drawn: &[Drawn]) -> Kinds {
+    type Kind = (&'static str, fn(&Drawn) -> bool);
+    let kinds: [Kind; 5] = [
+        ("none but by full queues", |d| d.loss == LossKind::None),
+        ("each by itself", |d| {
+            matches!(d.loss, LossKind::Independent(_))
+        }),
+        ("in bursts", |d| matches!(d.loss, LossKind::Bursts(_))),
+        ("an outage", |d| {
+            d.outage.is_some_and(|o| o.until_ns.is_some())
+        }),
+        ("an outage for ever", |d| {
+            d.outage.is_some_and(|o| o.until_ns.is_none())
+        }),
+    ];
+    Kinds {
         what: "paths that lose packets".to_owned(),
-        parts: vec![
-            (
-                "none but by full queues".to_owned(),
-                part(&|d| d.loss == LossKind::None),
-            ),
-            (
-                "each by itself".to_owned(),
-                part(&|d| matches!(d.loss, LossKind::Independent(_))),
-            ),
-            (
-                "in bursts".to_owned(),
-                part(&|d| matches!(d.loss, LossKind::Bursts(_))),
-            ),
-            (
-                "an outage".to_owned(),
-                part(&|d| d.outage.is_some_and(|o| o.until_ns.is_some())),
-            ),
-            (
-                "an outage for ever".to_owned(),
-                part(&|d| d.outage.is_some_and(|o| o.until_ns.is_none())),
-            ),
-        ],
-    };
-    let clients = Kinds {
-        what: "clients".to_owned(),
-        parts: population
-            .clients
-            .iter()
-            .enumerate()
-            .map(|(place, client)| (client.words(), part(&|d| d.client == place)))
-            .collect(),
-    };
-    Document {
-        schema: SCHEMA.to_owned(),
-        experiment: population.name.clone(),
-        seed: population.seed,
-        draws: drawn.len() as u64,
-        quantities: quantities.into_iter().flatten().collect(),
-        kinds: [losses]
-            .into_iter()
-            .chain(paths(population, &drawn))
-            .chain([clients])
-            .collect(),
-        texts: population.texts(),
+        parts: kinds
+            .map(|(name, is_so)| (name.to_owned(), part(drawn, is_so)))
+            .to_vec(),
     }
 }
 
 /// The kinds of paths that few populations have: middle boxes, changes, injected segments.
 fn paths(population: &Population, drawn: &[Drawn]) -> Vec<Kinds> {
-    let part = |keeps: &dyn Fn(&Drawn) -> bool| {
-        drawn.iter().filter(|d| keeps(d)).count() as f64 / drawn.len().max(1) as f64
-    };
     let some = |what: &str, words: Vec<String>, of: fn(&Drawn) -> Option<usize>| {
         let parts = words.into_iter().enumerate();
         let parts: Vec<(String, f64)> = parts
-            .map(|(place, words)| (words, part(&|d| of(d) == Some(place))))
+            .map(|(place, words)| (words, part(drawn, |d| of(d) == Some(place))))
             .collect();
         (!parts.is_empty()).then(|| Kinds {
             what: what.to_owned(),

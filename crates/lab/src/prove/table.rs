@@ -61,41 +61,35 @@ const NO_RESET: Cure = Cure {
 const REPEAT: &str = "model:linux-6.1";
 const KERNEL: &str = "uml:6.1";
 
+const ONE_WRITE: Cure = Cure {
+    variant: "one-write",
+    words: "each message in one write",
+    does: Does::Messages(joined),
+};
+
+const NODELAY: Cure = Cure {
+    variant: "nodelay",
+    words: "TCP_NODELAY on {sender}",
+    does: Does::Set(&[("app.messages.{sender}_socket.nodelay", "true")]),
+};
+
+const INITCWND_10: Cure = Cure {
+    variant: "initcwnd-10",
+    words: "an initial window of 10 on {sender}",
+    does: Does::Set(&[("host.{sender}.route", "\"initcwnd 10\"")]),
+};
+
+const QUICKACK_EACH: Cure = Cure {
+    variant: "quickack-each",
+    words: "TCP_QUICKACK before each read on {receiver}",
+    does: Does::Set(&[("app.messages.{receiver}_socket.quickack", "\"each 1\"")]),
+};
+
 /// How the finding of this name is proved.
 pub(super) fn how(id: &str) -> How {
     match id {
-        "delack_nagle" => How::Try(Experiment {
-            stack: REPEAT,
-            kernels: KERNEL,
-            figures: &[Figure::Requests, Figure::Parts],
-            cures: &[
-                Cure {
-                    variant: "one-write",
-                    words: "each message in one write",
-                    does: Does::Messages(joined),
-                },
-                Cure {
-                    variant: "nodelay",
-                    words: "TCP_NODELAY on {sender}",
-                    does: Does::Set(&[("app.messages.{sender}_socket.nodelay", "true")]),
-                },
-                ROUTE,
-            ],
-        }),
-        "delack_request_response" => How::Try(Experiment {
-            stack: REPEAT,
-            kernels: KERNEL,
-            figures: &[Figure::Requests, Figure::Parts],
-            cures: &[
-                Cure {
-                    variant: "initcwnd-10",
-                    words: "an initial window of 10 on {sender}",
-                    does: Does::Set(&[("host.{sender}.route", "\"initcwnd 10\"")]),
-                },
-                NO_RESET,
-                ROUTE,
-            ],
-        }),
+        "delack_nagle" => turns(&[ONE_WRITE, NODELAY, ROUTE]),
+        "delack_request_response" => turns(&[INITCWND_10, NO_RESET, ROUTE]),
         "quickack_exhausted" => How::Try(Experiment {
             stack: "model:linux-6.1.56",
             kernels: "uml:6.1+quickack-6.1.56,uml:6.1",
@@ -107,11 +101,7 @@ pub(super) fn how(id: &str) -> How {
                     does: Does::Stack(REPEAT),
                 },
                 ROUTE,
-                Cure {
-                    variant: "quickack-each",
-                    words: "TCP_QUICKACK before each read on {receiver}",
-                    does: Does::Set(&[("app.messages.{receiver}_socket.quickack", "\"each 1\"")]),
-                },
+                QUICKACK_EACH,
             ],
         }),
         "window_after_idle" => transfers(&[NO_RESET]),
@@ -142,10 +132,19 @@ pub(super) fn how(id: &str) -> How {
 
 /// A transfer that waits for windows.
 fn transfers(cures: &'static [Cure]) -> How {
+    on_the_model(&[Figure::Transfers], cures)
+}
+
+/// Requests that wait for delayed ACKs.
+fn turns(cures: &'static [Cure]) -> How {
+    on_the_model(&[Figure::Requests, Figure::Parts], cures)
+}
+
+fn on_the_model(figures: &'static [Figure], cures: &'static [Cure]) -> How {
     How::Try(Experiment {
         stack: REPEAT,
         kernels: KERNEL,
-        figures: &[Figure::Transfers],
+        figures,
         cures,
     })
 }

@@ -35,7 +35,7 @@ use std::collections::BTreeMap;
 use serde_json::Value as Json;
 use tcplab_base::quantity::bytes_a_second;
 
-use crate::app::Message;
+use crate::app::{App, Message};
 use crate::measure::Measure;
 use crate::point::{Ip, Point};
 use crate::rules::{MAX_PAGES, MAX_POINTS, MAX_TIME_NS, MOST_SAMPLES, SECOND_NS};
@@ -376,18 +376,7 @@ impl Experiment {
         app::locate(&mut apps, &self.file);
         link::locate(&mut links, &self.file);
         let draws = Draws::read(&tables)?;
-        let mut members: BTreeMap<String, u64> = BTreeMap::new();
-        for app in &mut apps {
-            let group = expanded.apps.get(&app.name);
-            if let Some(group) = group {
-                let before = members.entry(group.clone()).or_insert(0);
-                let after = app::after(app, *before);
-                app.start_ns = app.start_ns.saturating_add(after);
-                app.server_connects_ns = app.server_connects_ns.map(|at| at.saturating_add(after));
-                *before += 1;
-            }
-            app.group = group.or_else(|| written.apps.get(&app.name)).cloned();
-        }
+        group(&mut apps, &expanded.apps, &written.apps);
         let planned = apps.iter().map(planned::planned_ns).max().unwrap_or(0);
         let run = Run::read(&run, planned)?;
         // The series of sets are made of these samples.
@@ -607,4 +596,25 @@ fn seed_of(seed: u64, repeat: u32) -> u64 {
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     (z ^ (z >> 31)) >> 11
+}
+
+/// Members of a group start one after the other. `of_hosts`: the group of each application that was written for a group of
+/// hosts; `of_sets`: the set of each that was written for a set.
+fn group(
+    apps: &mut [App],
+    of_hosts: &BTreeMap<String, String>,
+    of_sets: &BTreeMap<String, String>,
+) {
+    let mut members: BTreeMap<&str, u64> = BTreeMap::new();
+    for app in apps {
+        let group = of_hosts.get(&app.name);
+        if let Some(group) = group {
+            let before = members.entry(group).or_insert(0);
+            let after = app::after(app, *before);
+            app.start_ns = app.start_ns.saturating_add(after);
+            app.server_connects_ns = app.server_connects_ns.map(|at| at.saturating_add(after));
+            *before += 1;
+        }
+        app.group = group.or_else(|| of_sets.get(&app.name)).cloned();
+    }
 }

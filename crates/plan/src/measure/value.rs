@@ -99,43 +99,42 @@ impl Sources<'_> {
     pub fn names(&self) -> Vec<String> {
         let mut out = Vec::new();
         let mut add = |owner: &str, field: &str| out.push(format!("{owner}.{field}"));
+        self.names_of_hosts(&mut add);
+        self.names_of_apps(&mut add);
+        self.names_of_links(&mut add);
+        RUN.iter().for_each(|known| add("run", known.name));
+        out
+    }
+
+    fn names_of_hosts(&self, add: &mut impl FnMut(&str, &str)) {
         let mut group = None;
         for host in &self.point.hosts {
-            // The groups first: a person looks for these.
-            if group != host.group.as_ref() {
-                group = host.group.as_ref();
-                if let Some(name) = group {
-                    PACKETS.iter().for_each(|of| add(name, of.known.name));
-                    let counters = self.outcome.counters.get(&host.name);
-                    let counters = counters.iter().flat_map(|c| c.keys());
-                    counters.for_each(|counter| add(name, counter));
-                }
-            }
-            PACKETS.iter().for_each(|of| add(&host.name, of.known.name));
             let counters = self.outcome.counters.get(&host.name);
-            counters
-                .iter()
-                .flat_map(|c| c.keys())
-                .for_each(|name| add(&host.name, name));
+            let counters = || counters.iter().flat_map(|c| c.keys());
+            // The groups first: a person looks for these.
+            let is_new = group != host.group.as_ref();
+            group = host.group.as_ref();
+            for name in group.filter(|_| is_new).into_iter().chain([&host.name]) {
+                PACKETS.iter().for_each(|of| add(name, of.known.name));
+                counters().for_each(|counter| add(name, counter));
+            }
             let info = self.first_end(&host.name).map(|end| &end.tcp_info);
-            info.iter()
-                .flat_map(|i| i.keys())
-                .for_each(|name| add(&host.name, name));
+            let fields = info.iter().flat_map(|info| info.keys());
+            fields.for_each(|field| add(&host.name, field));
         }
+    }
+
+    fn names_of_apps(&self, add: &mut impl FnMut(&str, &str)) {
         let mut group = None;
         for app in &self.point.apps {
-            if group != app.group.as_ref() {
-                group = app.group.as_ref();
-                if let Some(name) = group {
-                    APP.iter().for_each(|known| add(name, known.name));
-                }
+            let is_new = group != app.group.as_ref();
+            group = app.group.as_ref();
+            for name in group.filter(|_| is_new).into_iter().chain([&app.name]) {
+                APP.iter().for_each(|known| add(name, known.name));
             }
-            APP.iter().for_each(|known| add(&app.name, known.name));
             let flow = self.flows(&app.name).next();
-            for (end, which) in flow
-                .iter()
-                .flat_map(|f| [(&f.client, "client"), (&f.server, "server")])
-            {
+            let ends = flow.map(|flow| [(&flow.client, "client"), (&flow.server, "server")]);
+            for (end, which) in ends.into_iter().flatten() {
                 let owner = format!("{}.{which}", app.name);
                 end.tcp_info.keys().for_each(|name| add(&owner, name));
                 if !end.log.is_empty() {
@@ -143,6 +142,9 @@ impl Sources<'_> {
                 }
             }
         }
+    }
+
+    fn names_of_links(&self, add: &mut impl FnMut(&str, &str)) {
         let mut group = String::new();
         for link in &self.point.links {
             let [own, shared] = link_names(self.point, link);
@@ -155,8 +157,6 @@ impl Sources<'_> {
             }
             group = shared;
         }
-        RUN.iter().for_each(|known| add("run", known.name));
-        out
     }
 
     /// The hosts that a name means: one, or those of a group.

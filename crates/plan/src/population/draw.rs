@@ -214,6 +214,31 @@ impl Population {
     /// The point that runs a connection alone: a server (host 0, to be replaced by an arm's) and a client.
     pub fn point(&self, drawn: &Drawn) -> Point {
         let client = self.clients.get(drawn.client);
+        Point {
+            experiment: self.name.clone(),
+            axes: BTreeMap::new(),
+            seed: drawn.seed,
+            ip: self.ip,
+            hosts: vec![host("server", None), host("client", client)],
+            links: vec![self.link(drawn)],
+            apps: vec![web(drawn)],
+            sets: Vec::new(),
+            boot_ns: None,
+            linger_ns: LINGER_NS,
+            max_ns: MAX_NS,
+            tcp_info_every_ns: None,
+            link_every_ns: None,
+            max_events: None,
+            snap_bytes: 128,
+            captures: false,
+            tcp_info: false,
+            log: false,
+            tolerate: Vec::new(),
+        }
+    }
+
+    /// The path of a connection.
+    fn link(&self, drawn: &Drawn) -> Link {
         let down = Direction {
             rate_bps: Some(drawn.rate_bps),
             delay_ns: drawn.rtt_ns / 2,
@@ -258,27 +283,7 @@ impl Population {
         {
             paths::put_inject(&mut link, rule, forged.at_ns);
         }
-        Point {
-            experiment: self.name.clone(),
-            axes: BTreeMap::new(),
-            seed: drawn.seed,
-            ip: self.ip,
-            hosts: vec![host("server", None), host("client", client)],
-            links: vec![link],
-            apps: vec![web(drawn)],
-            sets: Vec::new(),
-            boot_ns: None,
-            linger_ns: LINGER_NS,
-            max_ns: MAX_NS,
-            tcp_info_every_ns: None,
-            link_every_ns: None,
-            max_events: None,
-            snap_bytes: 128,
-            captures: false,
-            tcp_info: false,
-            log: false,
-            tolerate: Vec::new(),
-        }
+        link
     }
 
     /// Chance of loss on the way of the ACKs: each by itself.

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::draw::{Draws, chosen};
 use super::keys::{self, BOX, CHANGE, INJECT};
-use super::read::{MAX_KINDS, check_shares, dist, needed};
+use super::read::{dist, kinds, needed};
 use crate::dist::Dist;
 use crate::experiment::error::Fault;
 use crate::experiment::fields::Fields;
@@ -163,60 +163,44 @@ pub(super) fn put_inject(link: &mut Link, rule: &Injecting, at_ns: i64) {
 
 /// Reads `middlebox`.
 pub(super) fn middleboxes(of: &Fields<'_>) -> Result<Vec<Middlebox>, Fault> {
-    let key = &keys::THE_MIDDLEBOXES;
-    let mut out = Vec::new();
-    for fields in of.tables(key.name, MAX_KINDS)? {
-        fields.check(&[BOX])?;
-        let rules = middlebox::rewrites(&fields, &keys::BOX_RULES)?.unwrap_or_default();
+    kinds(of, (&keys::THE_MIDDLEBOXES, BOX), |fields| {
+        let rules = middlebox::rewrites(fields, &keys::BOX_RULES)?.unwrap_or_default();
         if rules.is_empty() {
             return Err(fields.missing(&keys::BOX_RULES));
         }
-        out.push(Middlebox {
-            share_ppb: fields.get(&keys::BOX_SHARE)?,
-            rules,
-        });
-    }
-    check_shares(of, key, out.iter().map(|kind| kind.share_ppb), false)?;
-    Ok(out)
+        let share_ppb = fields.get(&keys::BOX_SHARE)?;
+        Ok((share_ppb, Middlebox { share_ppb, rules }))
+    })
 }
 
 /// Reads `change`.
 pub(super) fn changes(of: &Fields<'_>) -> Result<Vec<Changing>, Fault> {
-    let key = &keys::THE_CHANGES;
-    let mut out = Vec::new();
-    for fields in of.tables(key.name, MAX_KINDS)? {
-        fields.check(&[CHANGE])?;
+    kinds(of, (&keys::THE_CHANGES, CHANGE), |fields| {
         let rule = Changing {
             share_ppb: fields.get(&keys::CHANGE_SHARE)?,
-            at: needed(&fields, &keys::CHANGE_AT)?,
-            rate: dist(&fields, &keys::CHANGE_RATE)?,
-            rtt: dist(&fields, &keys::CHANGE_RTT)?,
+            at: needed(fields, &keys::CHANGE_AT)?,
+            rate: dist(fields, &keys::CHANGE_RATE)?,
+            rtt: dist(fields, &keys::CHANGE_RTT)?,
         };
         if rule.rate.is_none() && rule.rtt.is_none() {
             let why = "changes nothing: add `rate` or `rtt`";
             return Err(fields.at(&keys::CHANGE_AT, why));
         }
-        out.push(rule);
-    }
-    check_shares(of, key, out.iter().map(|kind| kind.share_ppb), false)?;
-    Ok(out)
+        Ok((rule.share_ppb, rule))
+    })
 }
 
 /// Reads `inject`.
 pub(super) fn injects(of: &Fields<'_>) -> Result<Vec<Injecting>, Fault> {
-    let key = &keys::THE_INJECTS;
-    let mut out = Vec::new();
-    for fields in of.tables(key.name, MAX_KINDS)? {
-        fields.check(&[INJECT])?;
-        out.push(Injecting {
+    kinds(of, (&keys::THE_INJECTS, INJECT), |fields| {
+        let rule = Injecting {
             share_ppb: fields.get(&keys::INJECT_SHARE)?,
-            at: needed(&fields, &keys::INJECT_AT)?,
-            segment: middlebox::segment(&fields, &keys::INJECT_SEGMENT)?,
+            at: needed(fields, &keys::INJECT_AT)?,
+            segment: middlebox::segment(fields, &keys::INJECT_SEGMENT)?,
             to_client: fields
                 .word(&keys::INJECT_TO, &[true, false])?
                 .unwrap_or(true),
-        });
-    }
-    check_shares(of, key, out.iter().map(|kind| kind.share_ppb), false)?;
-    Ok(out)
+        };
+        Ok((rule.share_ppb, rule))
+    })
 }

@@ -22,9 +22,9 @@ const MAX_ARMS: usize = 32;
 /// Variants at most.
 const MAX_VARIANTS: usize = 100;
 /// Kinds of clients or of paths at most.
-pub(super) const MAX_KINDS: usize = 100;
+const MAX_KINDS: usize = 100;
 /// All of something, in billionths (10^-9).
-const ALL: u32 = 1_000_000_000;
+const ALL: u64 = 1_000_000_000;
 
 /// The file as it is written; its variants are checked too.
 pub(super) fn read(file: &str, text: &str) -> Result<Population, Fault> {
@@ -190,48 +190,48 @@ fn millionths(fields: &Fields<'_>, key: &Key, most: f64) -> Result<Option<u64>, 
     }
 }
 
-/// Shares that are more than all there is.
-pub(super) fn check_shares(
-    fields: &Fields<'_>,
-    key: &Key,
-    shares: impl Iterator<Item = u32>,
-    all: bool,
-) -> Result<(), Fault> {
-    let sum: u64 = shares.map(u64::from).sum();
-    let right = match all {
-        true => sum == u64::from(ALL),
-        false => sum <= u64::from(ALL),
+/// The tables of a key that takes these `own` keys; `read` gives the share of each with its kind. The shares of clients are
+/// all there is, others at most that.
+pub(super) fn kinds<T>(
+    of: &Fields<'_>,
+    (key, own): (&Key, &[Key]),
+    read: impl Fn(&Fields<'_>) -> Result<(u32, T), Fault>,
+) -> Result<Vec<T>, Fault> {
+    let (mut out, mut sum) = (Vec::new(), 0);
+    for fields in of.tables(key.name, MAX_KINDS)? {
+        fields.check(&[own])?;
+        let (share_ppb, kind) = read(&fields)?;
+        sum += u64::from(share_ppb);
+        out.push(kind);
+    }
+    let must = match key.name == keys::THE_CLIENTS.name {
+        true if sum != ALL => "must be",
+        false if sum > ALL => "must be at most",
+        _ => return Ok(out),
     };
-    let Some(node) = fields.node(key).filter(|_| !right) else {
-        return Ok(());
+    let Some(node) = of.node(key) else {
+        return Ok(out);
     };
-    let must = if all { "must be" } else { "must be at most" };
     let percent = sum as f64 / 1e7;
-    Err(fields.fault(
-        key,
-        node,
-        format!("the shares add to {percent}%; they {must} 100%"),
-    ))
+    let message = format!("the shares add to {percent}%; they {must} 100%");
+    Err(of.fault(key, node, message))
 }
 
 fn losses(of: &Fields<'_>) -> Result<Vec<Loss>, Fault> {
-    let mut out = Vec::new();
-    for fields in of.tables(keys::THE_LOSS.name, MAX_KINDS)? {
-        fields.check(&[LOSS])?;
-        out.push(Loss {
+    kinds(of, (&keys::THE_LOSS, LOSS), |fields| {
+        let loss = Loss {
             share_ppb: fields.get(&keys::LOSS_SHARE)?,
-            rate: needed(&fields, &keys::LOSS_RATE)?,
-            burst_ppm: match millionths(&fields, &keys::LOSS_BURST, 1e6)? {
+            rate: needed(fields, &keys::LOSS_RATE)?,
+            burst_ppm: match millionths(fields, &keys::LOSS_BURST, 1e6)? {
                 Some(n) if n < 1_000_000 => {
                     return Err(fields.at(&keys::LOSS_BURST, "a burst has at least one packet"));
                 }
                 burst => burst,
             },
             bad_ppb: fields.get::<u32>(&keys::LOSS_BAD)?.max(1),
-        });
-    }
-    check_shares(of, &keys::THE_LOSS, out.iter().map(|l| l.share_ppb), false)?;
-    Ok(out)
+        };
+        Ok((loss.share_ppb, loss))
+    })
 }
 
 fn spikes(of: &Fields<'_>) -> Result<SpikeRule, Fault> {
@@ -284,26 +284,18 @@ fn outage(of: &Fields<'_>) -> Result<Option<OutageRule>, Fault> {
 }
 
 fn clients(of: &Fields<'_>) -> Result<Vec<Client>, Fault> {
-    let mut out = Vec::new();
-    for fields in of.tables(keys::THE_CLIENTS.name, MAX_KINDS)? {
-        fields.check(&[CLIENT])?;
-        out.push(Client {
+    kinds(of, (&keys::THE_CLIENTS, CLIENT), |fields| {
+        let client = Client {
             share_ppb: fields.get(&keys::CLIENT_SHARE)?,
             profile: fields
                 .word(&host::PROFILE, &PROFILE_NAMES)?
                 .map(str::to_owned),
-            behaviour: behaviours(&fields)?,
-            sysctl: sysctls(&fields)?,
-            socket: options(&fields, &host::SOCKET)?,
-        });
-    }
-    check_shares(
-        of,
-        &keys::THE_CLIENTS,
-        out.iter().map(|c| c.share_ppb),
-        true,
-    )?;
-    Ok(out)
+            behaviour: behaviours(fields)?,
+            sysctl: sysctls(fields)?,
+            socket: options(fields, &host::SOCKET)?,
+        };
+        Ok((client.share_ppb, client))
+    })
 }
 
 fn compare_of(fields: &Fields<'_>) -> Result<Compare, Fault> {

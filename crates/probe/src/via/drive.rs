@@ -149,7 +149,7 @@ impl<'a> Driver<'a> {
             let goes_on = self.live.advance(now);
             self.send(now)?;
             self.teller.tell(&mut self.live, &self.frames);
-            if !goes_on || self.live.is_done() {
+            if !goes_on || self.live.poll_done() {
                 break;
             }
             match stop_at {

@@ -55,14 +55,14 @@ impl Net {
             self.send_body(host, Body::Udp(datagram));
         }
         for packet in std::mem::take(&mut self.hosts[host].forward) {
-            if !self.is_too_big(host, &packet) {
+            if !self.refuse_too_big(host, &packet) {
                 self.send_packet(host, packet);
             }
         }
     }
 
-    /// A router cannot pass a packet on: its sender is told so.
-    fn is_too_big(&mut self, router: usize, packet: &Packet) -> bool {
+    /// Tells the sender of a packet that its router cannot pass on; false: the packet fits.
+    fn refuse_too_big(&mut self, router: usize, packet: &Packet) -> bool {
         let mtu = self.network.mtu(router, packet.to());
         let Some(&segment) = too_big::segment(packet, mtu) else {
             return false;

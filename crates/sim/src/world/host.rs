@@ -130,7 +130,7 @@ impl tcplab_apps::Host for Net {
     }
 
     #[inline]
-    fn is_opening(&mut self, end: usize) -> bool {
+    fn poll_opening(&mut self, end: usize) -> bool {
         let sock = self.sockets.of[end];
         let Socket::Tcp(id) = sock.socket else {
             return false;
@@ -364,7 +364,7 @@ impl Net {
     }
 
     /// Whether the socket of an end has what the end waits for, or is broken.
-    pub(super) fn is_socket_ready(&mut self, end: usize) -> bool {
+    pub(super) fn poll_ready(&mut self, end: usize) -> bool {
         let sock = self.sockets.of[end];
         let host = &mut self.hosts[usize::from(sock.host)];
         match (sock.watch, sock.socket) {

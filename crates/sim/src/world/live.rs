@@ -158,7 +158,7 @@ impl Live {
     }
 
     /// Whether the applications are over and no connection waits for its peer any more.
-    pub fn is_done(&mut self) -> bool {
+    pub fn poll_done(&mut self) -> bool {
         self.world.drive.is_ending() && {
             let mut all = self.world.net.hosts[0].stack.connections();
             all.all(|(_, e)| matches!(e.state(), State::Close | State::TimeWait))

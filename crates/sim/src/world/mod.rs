@@ -379,7 +379,7 @@ impl World {
                 std::mem::replace(&mut host.is_ready, false) && host.has_packets()
             }
             Source::End(end) => {
-                self.net.sockets.leaves(source) && self.net.is_socket_ready(end as usize)
+                self.net.sockets.leaves(source) && self.net.poll_ready(end as usize)
             }
             Source::Listener(_) => self.net.sockets.leaves(source),
         }

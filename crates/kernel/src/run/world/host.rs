@@ -61,7 +61,7 @@ impl Host for Net<'_> {
         socket::error(fd).map_or(Ok(()), |e| Err(errno(e)))
     }
 
-    fn is_opening(&mut self, end: usize) -> bool {
+    fn poll_opening(&mut self, end: usize) -> bool {
         let sock = &self.sockets[end];
         let may_be = self.point.apps[sock.app].fastopen && end.is_multiple_of(2);
         may_be && sock.tcp().is_some_and(socket::is_opening)
