@@ -246,10 +246,15 @@ pub struct Outcome {
 impl Outcome {
     /// A call that went well and gave nothing else.
     pub fn ok(result: i64) -> Self {
+        Self::gave(result, Output::None)
+    }
+
+    /// A call that went well, and what else came back.
+    pub fn gave(result: i64, out: Output) -> Self {
         Self {
             result,
             errno: 0,
-            out: Output::None,
+            out,
         }
     }
 

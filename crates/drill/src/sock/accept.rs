@@ -1,18 +1,18 @@
 //! accept(2) and accept4(2) (Linux `inet_csk_accept()`).
 
 use super::Model;
-use super::call::Begun;
+use super::call::{Answer, failed};
 use super::fds::File;
 use super::numbers::SOCK_NONBLOCK;
 use super::numbers::errno::EINVAL;
 use super::pending::{Pending, Progress};
-use crate::call::{Fd, Outcome, Output};
+use crate::call::{Fd, Output};
 
 impl Model {
-    pub(super) fn begin_accept(&mut self, fd: Fd, flags: i32) -> Begun {
+    pub(super) fn begin_accept(&mut self, fd: Fd, flags: i32) -> Answer<Pending> {
         let nonblock = self.tcp_socket(fd)?;
         if self.listener(fd).is_none() {
-            return Err(Outcome::failed(EINVAL));
+            return failed(EINVAL);
         }
         Ok(Pending::Accept {
             fd,

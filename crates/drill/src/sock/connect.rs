@@ -2,7 +2,7 @@
 
 use tcplab_tcp::State;
 
-use super::call::Begun;
+use super::call::{Answer, failed, over};
 use super::fds::{Kind, Phase};
 use super::numbers::errno::{
     EADDRINUSE, EADDRNOTAVAIL, EALREADY, ECONNABORTED, EINPROGRESS, EINVAL, EISCONN,
@@ -11,68 +11,56 @@ use super::options::errno_of;
 use super::pending::{Pending, Progress};
 use super::{LOCAL, Model};
 use crate::call::{Fd, Outcome, SendTo};
-use crate::target::TargetError;
 
 impl Model {
-    pub(super) fn connect(&mut self, fd: Fd, to: SendTo) -> Result<Begun, TargetError> {
-        let deferred = self.is_deferred(fd);
-        let Some(socket) = self.files.socket(fd) else {
-            return Ok(Err(self.no_socket(fd)));
-        };
+    pub(super) fn connect(&mut self, fd: Fd, to: SendTo) -> Answer<Pending> {
+        let deferred = self.waits_for_data(fd);
+        let socket = self.need_socket(fd)?;
         if matches!(socket.kind, Kind::Udp(_)) {
-            return Ok(Err(self.udp_connect(fd, to)));
+            return over(self.udp_connect(fd, to));
         }
         let SendTo::Addr(addr) = to else {
-            return Ok(Err(self.disconnect(fd)));
+            return over(self.disconnect(fd));
         };
         let (phase, nonblock) = (socket.phase, socket.nonblock);
         let errno = match (phase, &socket.kind) {
-            (Phase::Connected, _) | (_, Kind::Listener(_)) => {
-                return Ok(Err(Outcome::failed(EISCONN)));
-            }
+            (Phase::Connected, _) | (_, Kind::Listener(_)) => return failed(EISCONN),
             (Phase::Connecting, _) if deferred => EISCONN,
             (Phase::Connecting, _) => EALREADY,
             (Phase::Unconnected, _) => {
-                if let Err(errno) = self.open(fd, addr, false) {
-                    return Ok(Err(Outcome::failed(errno)));
-                }
-                if self.is_deferred(fd) {
-                    return Ok(Err(Outcome::ok(0)));
+                self.open(fd, addr, false)?;
+                if self.waits_for_data(fd) {
+                    return over(Outcome::ok(0));
                 }
                 EINPROGRESS
             }
         };
-        if nonblock && self.is_opening(fd) {
-            return Ok(Err(Outcome::failed(errno)));
+        if nonblock && self.opens(fd) {
+            return failed(errno);
         }
-        Ok(Ok(Pending::Connect { fd }))
+        Ok(Pending::Connect { fd })
     }
 
     /// Whether the handshake goes on.
-    pub(super) fn is_opening(&mut self, fd: Fd) -> bool {
+    pub(super) fn opens(&mut self, fd: Fd) -> bool {
         let state = self.with(fd, |ep, _| ep.state());
         matches!(state, Some(State::SynSent | State::SynRecv))
     }
 
     /// The SYN leaves; `waits`: with data, later.
-    pub(super) fn open(
-        &mut self,
-        fd: Fd,
-        addr: std::net::SocketAddr,
-        waits: bool,
-    ) -> Result<(), i32> {
+    pub(super) fn open(&mut self, fd: Fd, addr: std::net::SocketAddr, waits: bool) -> Answer<()> {
         let remote = self.addr(addr);
         let mtu = self.network.mtu;
         let fresh = self.fresh();
         let Some(socket) = self.files.socket_mut(fd) else {
-            return Err(EINVAL);
+            return failed(EINVAL);
         };
         let mut local = socket.bound.unwrap_or_default();
         if local.host != LOCAL && socket.bound.is_none() {
             local.host = LOCAL;
         }
         let Kind::Fresh(endpoint) = &mut socket.kind else {
-            return Err(EISCONN);
+            return failed(EISCONN);
         };
         let own = std::mem::replace(endpoint, fresh);
         let kept = own.clone();
@@ -89,32 +77,43 @@ impl Model {
             }
             Err(_) => {
                 *endpoint = kept;
-                Err(if local.port == 0 {
-                    EADDRNOTAVAIL
-                } else {
-                    EADDRINUSE
+                failed(match local.port {
+                    0 => EADDRNOTAVAIL,
+                    _ => EADDRINUSE,
                 })
             }
         }
     }
 
-    /// Whether the handshake is over, and how.
-    pub(super) fn connect_step(&mut self, fd: Fd, late: bool) -> Progress {
-        let state = self.with(fd, |ep, _| ep.state());
-        match state {
-            Some(State::SynSent | State::SynRecv) if late => Progress::failed(EINPROGRESS),
-            Some(State::SynSent | State::SynRecv) => Progress::Wait,
+    /// Whether the handshake is over; the errno if the connection failed.
+    pub(super) fn handshake(&mut self, fd: Fd) -> Result<bool, i32> {
+        match self.with(fd, |ep, _| ep.state()) {
+            Some(State::SynSent | State::SynRecv) => Ok(false),
             Some(State::Close) | None => {
                 let error = self.with(fd, |ep, _| ep.take_error()).flatten();
                 self.renew(fd);
-                Progress::failed(error.map_or(ECONNABORTED, errno_of))
+                Err(error.map_or(ECONNABORTED, errno_of))
             }
             Some(_) => {
-                if let Some(socket) = self.files.socket_mut(fd) {
-                    socket.phase = Phase::Connected;
-                }
-                Progress::ok(0)
+                self.connected(fd);
+                Ok(true)
             }
+        }
+    }
+
+    pub(super) fn connected(&mut self, fd: Fd) {
+        if let Some(socket) = self.files.socket_mut(fd) {
+            socket.phase = Phase::Connected;
+        }
+    }
+
+    /// One step of connect(2).
+    pub(super) fn connect_step(&mut self, fd: Fd, late: bool) -> Progress {
+        match self.handshake(fd) {
+            Ok(true) => Progress::ok(0),
+            Ok(false) if late => Progress::failed(EINPROGRESS),
+            Ok(false) => Progress::Wait,
+            Err(errno) => Progress::failed(errno),
         }
     }
 

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use super::Model;
-use super::call::Begun;
+use super::call::{Answer, failed, over};
 use super::fds::File;
 use super::numbers::errno::{EBADF, EEXIST, EINVAL, ENOENT};
 use super::numbers::ev;
@@ -65,58 +65,58 @@ impl Epoll {
 }
 
 impl Model {
-    pub(super) fn begin_epoll(&mut self, call: &Call) -> Begun {
+    pub(super) fn begin_epoll(&mut self, call: &Call) -> Answer<Pending> {
         match *call {
-            Call::EpollCreate { size } if size <= 0 => Err(Outcome::failed(EINVAL)),
-            Call::EpollCreate { .. } => Err(self.add(File::Epoll(Epoll::default()))),
+            Call::EpollCreate { size } if size <= 0 => failed(EINVAL),
+            Call::EpollCreate { .. } => over(self.add(File::Epoll(Epoll::default()))),
             Call::EpollCtl {
                 epoll,
                 op,
                 fd,
                 event,
-            } => Err(self.epoll_ctl(epoll, op, fd, event)),
+            } => over(self.epoll_ctl(epoll, op, fd, event)?),
             Call::EpollWait {
                 epoll,
                 most,
                 timeout_ms,
             } => match self.file(epoll) {
-                _ if most <= 0 => Err(Outcome::failed(EINVAL)),
+                _ if most <= 0 => failed(EINVAL),
                 Some(File::Epoll(_)) => Ok(Pending::EpollWait {
                     epoll,
                     most: most as usize,
                     timeout_ms,
                 }),
-                Some(_) => Err(Outcome::failed(EINVAL)),
-                None => Err(Outcome::failed(EBADF)),
+                Some(_) => failed(EINVAL),
+                None => failed(EBADF),
             },
-            _ => Err(Outcome::failed(EINVAL)),
+            _ => failed(EINVAL),
         }
     }
 
-    fn epoll_ctl(&mut self, epoll: Fd, op: i32, fd: Fd, mut event: EpollEvent) -> Outcome {
+    fn epoll_ctl(&mut self, epoll: Fd, op: i32, fd: Fd, mut event: EpollEvent) -> Answer<Outcome> {
         let serial = match self.file(fd) {
-            None => return Outcome::failed(EBADF),
+            None => return failed(EBADF),
             Some(File::Socket(socket)) => socket.serial,
             Some(_) => 0,
         };
         event.events |= ev::ERR | ev::HUP;
         let Some(file) = self.files.get_mut(epoll) else {
-            return Outcome::failed(EBADF);
+            return failed(EBADF);
         };
         let File::Epoll(own) = file else {
-            return Outcome::failed(EINVAL);
+            return failed(EINVAL);
         };
         let known = own.item(fd);
         match (op, known) {
             (ADD, None) => own.items.push(Item { fd, serial, event }),
-            (ADD, Some(_)) => return Outcome::failed(EEXIST),
+            (ADD, Some(_)) => return failed(EEXIST),
             (MOD, Some(item)) => item.event = event,
             (DEL, Some(_)) => {
                 own.forget(fd);
-                return Outcome::ok(0);
+                return Ok(Outcome::ok(0));
             }
-            (MOD | DEL, None) => return Outcome::failed(ENOENT),
-            _ => return Outcome::failed(EINVAL),
+            (MOD | DEL, None) => return failed(ENOENT),
+            _ => return failed(EINVAL),
         }
         // What is ready already is found at once.
         if self.mask(fd).unwrap_or(0) & event.events != 0
@@ -124,7 +124,7 @@ impl Model {
         {
             own.mark(fd);
         }
-        Outcome::ok(0)
+        Ok(Outcome::ok(0))
     }
 
     /// One look at the list of what may be ready.
@@ -167,10 +167,6 @@ impl Model {
         if events.is_empty() && may_wait {
             return Progress::Wait;
         }
-        Progress::Done(Outcome {
-            result: events.len() as i64,
-            errno: 0,
-            out: Output::Epoll(events),
-        })
+        Progress::Done(Outcome::gave(events.len() as i64, Output::Epoll(events)))
     }
 }

@@ -1,18 +1,16 @@
 //! Fast Open as sockets see it: MSG_FASTOPEN, TCP_FASTOPEN and its relatives (Linux `tcp_sendmsg_fastopen()`,
 //! `__inet_stream_connect()`, `do_tcp_setsockopt()`).
 
-use std::net::SocketAddr;
-
 use tcplab_tcp::{FastOpenKey, FastOpenKeys, State};
 
 use super::Model;
+use super::call::{Answer, failed};
 use super::fds::{Kind, Phase};
-use super::numbers::errno::{EALREADY, ECONNABORTED, EINPROGRESS, EINVAL, EISCONN, EOPNOTSUPP};
+use super::numbers::errno::{EALREADY, EINPROGRESS, EINVAL, EISCONN, EOPNOTSUPP};
 use super::numbers::tcp;
-use super::options::errno_of;
 use super::pending::Progress;
 use super::send::Send;
-use crate::call::{Fd, OptValue, Outcome, SendTo};
+use crate::call::{Fd, OptValue, SendTo};
 
 /// What a write does first.
 pub(super) enum First {
@@ -38,27 +36,25 @@ impl Model {
         bytes: Option<u64>,
         asks: bool,
         to: SendTo,
-    ) -> Result<First, Outcome> {
-        let deferred = self.is_deferred(fd);
+    ) -> Answer<First> {
+        let deferred = self.waits_for_data(fd);
         if !asks && !deferred {
             return Ok(First::Plain);
         }
         if !self.stack.may_fast_open() || to == SendTo::Unspec {
-            return Err(Outcome::failed(EOPNOTSUPP));
+            return failed(EOPNOTSUPP);
         }
         if !deferred {
             let phase = self.files.socket(fd).map(|socket| socket.phase);
             match (phase, to) {
-                (Some(Phase::Unconnected), SendTo::Addr(addr)) => self.open_deferred(fd, addr)?,
-                (Some(Phase::Unconnected), _) => return Err(Outcome::failed(EINVAL)),
-                (Some(Phase::Connecting), _) if self.is_opening(fd) => {
-                    return Err(Outcome::failed(EALREADY));
-                }
+                (Some(Phase::Unconnected), SendTo::Addr(addr)) => self.open(fd, addr, true)?,
+                (Some(Phase::Unconnected), _) => return failed(EINVAL),
+                (Some(Phase::Connecting), _) if self.opens(fd) => return failed(EALREADY),
                 (Some(Phase::Connecting), _) => {
                     self.connected(fd);
                     return Ok(First::Plain);
                 }
-                _ => return Err(Outcome::failed(EISCONN)),
+                _ => return failed(EISCONN),
             }
         }
         let copied = self.with(fd, |ep, cx| match bytes {
@@ -71,19 +67,9 @@ impl Model {
         Ok(First::Syn(copied.unwrap_or(0)))
     }
 
-    fn open_deferred(&mut self, fd: Fd, addr: SocketAddr) -> Result<(), Outcome> {
-        self.open(fd, addr, true).map_err(Outcome::failed)
-    }
-
     /// connect(2) has returned, and no SYN was sent.
-    pub(super) fn is_deferred(&mut self, fd: Fd) -> bool {
+    pub(super) fn waits_for_data(&mut self, fd: Fd) -> bool {
         self.with(fd, |ep, _| ep.is_deferred()) == Some(true)
-    }
-
-    fn connected(&mut self, fd: Fd) {
-        if let Some(socket) = self.files.socket_mut(fd) {
-            socket.phase = Phase::Connected;
-        }
     }
 
     /// A write that waits with the rest of its bytes until the connection stands.
@@ -93,35 +79,25 @@ impl Model {
 
     /// A write whose SYN has left: whether the handshake is over. None: it is, the rest can be written.
     pub(super) fn fast_step(&mut self, send: &mut Send, late: bool) -> Option<Progress> {
-        let fd = send.fd;
-        match self.with(fd, |ep, _| ep.state()) {
-            Some(State::SynSent | State::SynRecv) if late => {
-                self.with(fd, |ep, _| ep.set_write_pending(false));
-                Some(send.failed(EINPROGRESS))
-            }
-            Some(State::SynSent | State::SynRecv) => Some(Progress::Wait),
-            Some(State::Close) | None => {
-                let error = self.with(fd, |ep, _| ep.take_error()).flatten();
-                self.renew(fd);
-                Some(Progress::failed(error.map_or(ECONNABORTED, errno_of)))
-            }
-            Some(_) => {
-                self.connected(fd);
-                self.with(fd, |ep, _| ep.set_write_pending(false));
-                None
-            }
-        }
+        let over = match self.handshake(send.fd) {
+            Ok(true) => None,
+            Ok(false) if late => Some(send.failed(EINPROGRESS)),
+            Ok(false) => return Some(Progress::Wait),
+            Err(errno) => return Some(Progress::failed(errno)),
+        };
+        self.with(send.fd, |ep, _| ep.set_write_pending(false));
+        over
     }
 
-    /// setsockopt(2) of an option of Fast Open; the errno when it is refused.
-    pub(super) fn set_fast_open(&mut self, fd: Fd, name: i32, value: &OptValue) -> Result<(), i32> {
+    /// setsockopt(2) of an option of Fast Open.
+    pub(super) fn set_fast_open(&mut self, fd: Fd, name: i32, value: &OptValue) -> Answer<()> {
         if name == tcp::FASTOPEN_KEY {
             return self.set_fast_open_key(fd, value);
         }
         let n = match value {
             OptValue::Int(n) => *n,
             OptValue::Ints(all) => i64::from(all.first().copied().unwrap_or(0) as i32),
-            _ => return Err(EINVAL),
+            _ => return failed(EINVAL),
         };
         let closed = self.with(fd, |ep, _| ep.state()) == Some(State::Close);
         match name {
@@ -130,17 +106,17 @@ impl Model {
             }
             tcp::FASTOPEN_CONNECT if (0..=1).contains(&n) => {
                 if !self.stack.may_fast_open() {
-                    return Err(EOPNOTSUPP);
+                    return failed(EOPNOTSUPP);
                 }
                 if !closed || self.listener(fd).is_some() {
-                    return Err(EINVAL);
+                    return failed(EINVAL);
                 }
                 self.with(fd, |ep, _| ep.set_fast_open_connect(n != 0));
             }
             tcp::FASTOPEN_NO_COOKIE if (0..=1).contains(&n) && closed => {
                 self.with(fd, |ep, _| ep.set_fast_open_no_cookie(n != 0));
             }
-            _ => return Err(EINVAL),
+            _ => return failed(EINVAL),
         }
         Ok(())
     }
@@ -150,15 +126,13 @@ impl Model {
         if let Some(id) = self.listener(fd) {
             self.stack.set_fast_open(id, most);
         }
-        if let Some(socket) = self.files.socket_mut(fd) {
-            socket.plain.fast_open.queue = most;
-        }
+        self.set_plain(fd, |plain| plain.fast_open.queue = most);
     }
 
     /// One key of 16 bytes, or two.
-    fn set_fast_open_key(&mut self, fd: Fd, value: &OptValue) -> Result<(), i32> {
+    fn set_fast_open_key(&mut self, fd: Fd, value: &OptValue) -> Answer<()> {
         let OptValue::Bytes(bytes) = value else {
-            return Err(EINVAL);
+            return failed(EINVAL);
         };
         let key = |at: usize| {
             let bytes = bytes.get(at..at + 16)?;
@@ -169,14 +143,12 @@ impl Model {
                 primary,
                 backup: key(16),
             },
-            _ => return Err(EINVAL),
+            _ => return failed(EINVAL),
         };
         if let Some(id) = self.listener(fd) {
             self.stack.set_fast_open_keys(id, Some(keys));
         }
-        if let Some(socket) = self.files.socket_mut(fd) {
-            socket.plain.fast_open.keys = Some(keys);
-        }
+        self.set_plain(fd, |plain| plain.fast_open.keys = Some(keys));
         Ok(())
     }
 

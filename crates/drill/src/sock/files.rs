@@ -1,10 +1,11 @@
 //! open(2), pipe(2), splice(2), sendfile(2): files have lengths, bytes are copied.
 
 use super::Model;
-use super::call::Begun;
+use super::call::{Answer, failed, over};
 use super::fds::File;
 use super::numbers::errno::{EAGAIN, EBADF, EINVAL};
 use super::numbers::msg;
+use super::pending::Pending;
 use crate::call::{Call, Fd, Outcome, Output};
 
 /// Bytes that a pipe holds.
@@ -16,13 +17,13 @@ const SPLICE_NONBLOCK: u32 = 2;
 const SPLICE_MORE: u32 = 4;
 
 impl Model {
-    pub(super) fn begin_file(&mut self, call: &Call) -> Begun {
+    pub(super) fn begin_file(&mut self, call: &Call) -> Answer<Pending> {
         match *call {
-            Call::Open { .. } => Err(self.add(File::Disk {
+            Call::Open { .. } => over(self.add(File::Disk {
                 len: FILE_SIZE,
                 at: 0,
             })),
-            Call::Pipe => Err(self.pipe()),
+            Call::Pipe => over(self.pipe()),
             Call::Splice {
                 from,
                 to,
@@ -35,7 +36,7 @@ impl Model {
                 offset,
                 len,
             } => self.sendfile(out, from, offset, len),
-            _ => Err(Outcome::failed(EINVAL)),
+            _ => failed(EINVAL),
         }
     }
 
@@ -44,10 +45,9 @@ impl Model {
         self.files.pipes.push(0);
         let ends = [false, true].map(|writes| self.add(File::Pipe(number, writes)));
         match ends {
-            [read, write] if read.errno == 0 && write.errno == 0 => Outcome {
-                out: Output::Pipe([read.result as Fd, write.result as Fd]),
-                ..Outcome::ok(0)
-            },
+            [read, write] if read.errno == 0 && write.errno == 0 => {
+                Outcome::gave(0, Output::Pipe([read.result as Fd, write.result as Fd]))
+            }
             [read, write] => {
                 if read.errno == 0 {
                     self.files.remove(read.result as Fd);
@@ -57,17 +57,17 @@ impl Model {
         }
     }
 
-    fn splice(&mut self, from: Fd, to: Fd, len: u64, flags: u32) -> Begun {
-        let bad = || Outcome::failed(EBADF);
+    fn splice(&mut self, from: Fd, to: Fd, len: u64, flags: u32) -> Answer<Pending> {
         let nonblock = flags & SPLICE_NONBLOCK != 0;
-        let source = self.file(from).ok_or_else(bad)?;
-        let sink = self.file(to).ok_or_else(bad)?;
+        let (Some(source), Some(sink)) = (self.file(from), self.file(to)) else {
+            return failed(EBADF);
+        };
         match (source, sink) {
             (File::Socket(_), File::Pipe(pipe, true)) => {
                 let pipe = *pipe;
                 let room = PIPE_SIZE.saturating_sub(self.held(pipe));
                 match room {
-                    0 => Err(Outcome::failed(EAGAIN)),
+                    0 => failed(EAGAIN),
                     room => self.begin_splice_in(from, len.min(room), nonblock, pipe),
                 }
             }
@@ -79,11 +79,11 @@ impl Model {
                     0
                 };
                 match self.held(pipe) {
-                    0 => Err(Outcome::failed(EAGAIN)),
+                    0 => failed(EAGAIN),
                     held => self.begin_splice_out(to, len.min(held), more, Some(pipe)),
                 }
             }
-            _ => Err(Outcome::failed(EINVAL)),
+            _ => failed(EINVAL),
         }
     }
 
@@ -91,12 +91,12 @@ impl Model {
         self.files.pipes.get(pipe).copied().unwrap_or(0)
     }
 
-    fn sendfile(&mut self, out: Fd, from: Fd, offset: Option<i64>, len: u64) -> Begun {
+    fn sendfile(&mut self, out: Fd, from: Fd, offset: Option<i64>, len: u64) -> Answer<Pending> {
         let Some(File::Disk { len: size, at }) = self.files.get_mut(from) else {
-            return Err(Outcome::failed(EINVAL));
+            return failed(EINVAL);
         };
         let begin = match offset {
-            Some(..0) => return Err(Outcome::failed(EINVAL)),
+            Some(..0) => return failed(EINVAL),
             Some(offset) => offset as u64,
             None => *at,
         };

@@ -44,6 +44,7 @@ use tcplab_tcp::{
     Stack, Sysctl,
 };
 
+use self::call::End;
 use self::fds::{File, Files, Kind};
 pub use self::icmp::icmp_error;
 use self::numbers::ev;
@@ -404,12 +405,13 @@ impl Target for Model {
     }
 
     fn call(&mut self, call: &Call, _may_block: bool) -> Result<Made, TargetError> {
-        let mut pending = match self.begin(call)? {
+        let mut pending = match self.begin(call) {
             Ok(pending) => pending,
-            Err(outcome) => {
+            Err(End::Over(outcome)) => {
                 self.settle();
                 return Ok(Made::Done(outcome));
             }
+            Err(End::Cannot(e)) => return Err(e),
         };
         if let Progress::Done(outcome) = self.step(&mut pending, false) {
             self.settle();

@@ -4,6 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use tcplab_tcp::{Addr, Endpoint, ListenId, State};
 
+use super::call::{Answer, failed};
 use super::fds::{File, Kind, Phase, Socket};
 use super::numbers::errno::{
     EADDRINUSE, EADDRNOTAVAIL, EAFNOSUPPORT, EBADF, EINVAL, ENOTTY, EPROTONOSUPPORT,
@@ -21,20 +22,20 @@ use crate::call::{Fd, Outcome, Output};
 const EMFILE: i32 = 24;
 
 impl Model {
-    pub(super) fn socket(&mut self, domain: i32, kind: i32, protocol: i32) -> Outcome {
+    pub(super) fn socket(&mut self, domain: i32, kind: i32, protocol: i32) -> Answer<Outcome> {
         if !matches!(domain, AF_INET | AF_INET6) {
-            return Outcome::failed(EAFNOSUPPORT);
+            return failed(EAFNOSUPPORT);
         }
         let file = match kind & 0xf {
             SOCK_STREAM if matches!(protocol, 0 | IPPROTO_TCP) => Kind::Fresh(self.fresh()),
-            SOCK_STREAM => return Outcome::failed(EPROTONOSUPPORT),
+            SOCK_STREAM => return failed(EPROTONOSUPPORT),
             SOCK_DGRAM if matches!(protocol, 0 | IPPROTO_UDP) => Kind::Udp(Udp::default()),
-            SOCK_DGRAM => return Outcome::failed(EPROTONOSUPPORT),
-            _ => return Outcome::failed(ESOCKTNOSUPPORT),
+            SOCK_DGRAM => return failed(EPROTONOSUPPORT),
+            _ => return failed(ESOCKTNOSUPPORT),
         };
         let mut socket = Socket::new(file, domain, self.files.serial());
         socket.nonblock = kind & SOCK_NONBLOCK != 0;
-        self.add(File::Socket(Box::new(socket)))
+        Ok(self.add(File::Socket(Box::new(socket))))
     }
 
     /// A new TCP socket.
@@ -50,10 +51,8 @@ impl Model {
         }
     }
 
-    pub(super) fn bind(&mut self, fd: Fd, addr: SocketAddr) -> Outcome {
-        let Some(socket) = self.files.socket(fd) else {
-            return self.no_socket(fd);
-        };
+    pub(super) fn bind(&mut self, fd: Fd, addr: SocketAddr) -> Answer<Outcome> {
+        let socket = self.need_socket(fd)?;
         let plain = &socket.plain;
         let is_set = |level, name| plain.noted.get(&(level, name)).is_some_and(|&v| v != 0);
         let anywhere = is_set(SOL_IP, ip::FREEBIND)
@@ -63,13 +62,13 @@ impl Model {
         let ip = addr.ip().to_canonical();
         let is_own = ip.is_unspecified() || ip.is_loopback() || Some(ip) == self.hosts.ip(LOCAL);
         if socket.bound.is_some() {
-            return Outcome::failed(EINVAL);
+            return failed(EINVAL);
         }
         if !is_own && !anywhere {
-            return Outcome::failed(EADDRNOTAVAIL);
+            return failed(EADDRNOTAVAIL);
         }
         if matches!(ip, IpAddr::V4(_)) && addr.is_ipv6() != addr.ip().is_ipv6() {
-            return Outcome::failed(EAFNOSUPPORT);
+            return failed(EAFNOSUPPORT);
         }
         let host = match is_own {
             true => LOCAL,
@@ -80,12 +79,12 @@ impl Model {
             port: addr.port(),
         };
         if bound.port != 0 && self.listens(bound).is_some() {
-            return Outcome::failed(EADDRINUSE);
+            return failed(EADDRINUSE);
         }
         if let Some(socket) = self.files.socket_mut(fd) {
             socket.bound = Some(bound);
         }
-        Outcome::ok(0)
+        Ok(Outcome::ok(0))
     }
 
     /// Whoever listens at an address.
@@ -96,15 +95,13 @@ impl Model {
         })
     }
 
-    pub(super) fn listen(&mut self, fd: Fd, backlog: i32) -> Outcome {
-        if let Err(outcome) = self.tcp_socket(fd) {
-            return outcome;
-        }
+    pub(super) fn listen(&mut self, fd: Fd, backlog: i32) -> Answer<Outcome> {
+        self.tcp_socket(fd)?;
         let backlog = u32::try_from(backlog).unwrap_or(u32::MAX);
         let mtu = self.network.mtu;
         let fresh = self.fresh();
         let Some(socket) = self.files.socket_mut(fd) else {
-            return Outcome::failed(EBADF);
+            return failed(EBADF);
         };
         match &mut socket.kind {
             Kind::Listener(id) => {
@@ -115,7 +112,7 @@ impl Model {
                 let addr = socket.bound.unwrap_or_default();
                 if addr.port == 0 {
                     // inet_csk_get_port() would choose one, which no script can know.
-                    return Outcome::failed(EADDRINUSE);
+                    return failed(EADDRINUSE);
                 }
                 let own = std::mem::replace(endpoint, fresh);
                 let defer = socket.plain.defer_accept;
@@ -124,9 +121,9 @@ impl Model {
                 self.stack.defer_accept(id, defer);
                 self.fast_open_listens(fd);
             }
-            Kind::Fresh(_) | Kind::Conn(_) | Kind::Udp(_) => return Outcome::failed(EINVAL),
+            Kind::Fresh(_) | Kind::Conn(_) | Kind::Udp(_) => return failed(EINVAL),
         }
-        Outcome::ok(0)
+        Ok(Outcome::ok(0))
     }
 
     /// The listener of a descriptor.
@@ -137,15 +134,13 @@ impl Model {
         }
     }
 
-    pub(super) fn ioctl(&mut self, fd: Fd, request: u64) -> Outcome {
+    pub(super) fn ioctl(&mut self, fd: Fd, request: u64) -> Answer<Outcome> {
         if self.udp(fd).is_some() {
             return self.udp_ioctl(fd, request);
         }
-        if let Err(outcome) = self.tcp_socket(fd) {
-            return outcome;
-        }
+        self.tcp_socket(fd)?;
         if self.listener(fd).is_some() {
-            return Outcome::failed(EINVAL);
+            return failed(EINVAL);
         }
         let value = self.with(fd, |ep, _| {
             let (una, next, written) = ep.send_space();
@@ -160,12 +155,9 @@ impl Model {
             })
         });
         match value {
-            Some(Some(value)) => Outcome {
-                out: Output::Int(value),
-                ..Outcome::ok(0)
-            },
-            Some(None) => Outcome::failed(ENOTTY),
-            None => Outcome::failed(EINVAL),
+            Some(Some(value)) => Ok(Outcome::gave(0, Output::Int(value))),
+            Some(None) => failed(ENOTTY),
+            None => failed(EINVAL),
         }
     }
 }

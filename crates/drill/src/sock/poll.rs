@@ -87,9 +87,6 @@ impl Model {
         if ready == 0 && may_wait {
             return Progress::Wait;
         }
-        Progress::Done(Outcome {
-            out: Output::Poll(revents),
-            ..Outcome::ok(ready)
-        })
+        Progress::Done(Outcome::gave(ready, Output::Poll(revents)))
     }
 }

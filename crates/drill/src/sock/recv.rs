@@ -3,7 +3,7 @@
 use tcplab_tcp::{ReadOutcome, Shutdown};
 
 use super::Model;
-use super::call::Begun;
+use super::call::{Answer, failed, over};
 use super::fds::{File, Kind};
 use super::numbers::errno::{EAGAIN, EBADF, EFAULT, EINVAL, ENOTCONN};
 use super::numbers::{
@@ -43,7 +43,7 @@ impl Recv {
 }
 
 impl Model {
-    pub(super) fn begin_recv(&mut self, call: &Call) -> Begun {
+    pub(super) fn begin_recv(&mut self, call: &Call) -> Answer<Pending> {
         let (fd, len, flags, null, message) = match call {
             Call::Recv { fd, buffer, flags } => match *buffer {
                 Buffer::Len(len) => (*fd, len, *flags, false, None),
@@ -56,10 +56,10 @@ impl Model {
                 control_len,
                 flags,
             } => (*fd, sum(lens), *flags, false, Some(*control_len)),
-            _ => return Err(Outcome::failed(EINVAL)),
+            _ => return failed(EINVAL),
         };
         if let Some(read) = self.read_other(fd, len) {
-            return Err(read);
+            return over(read);
         }
         let is_udp = self.udp(fd).is_some();
         let nonblock = match is_udp {
@@ -68,13 +68,13 @@ impl Model {
         };
         let nonblock = nonblock || flags & msg::DONTWAIT != 0;
         if flags & msg::ERRQUEUE != 0 {
-            return Err(self.recv_error(fd, len, message.is_some()));
+            return over(self.recv_error(fd, len, message.is_some()));
         }
         if self.listener(fd).is_some() {
-            return Err(Outcome::failed(ENOTCONN));
+            return failed(ENOTCONN);
         }
         if flags & msg::OOB != 0 && !is_udp {
-            return Err(self.recv_urgent(fd, (len, flags), message.is_some()));
+            return over(self.recv_urgent(fd, (len, flags), message.is_some()));
         }
         Ok(Pending::Recv(Recv {
             fd,
@@ -95,10 +95,10 @@ impl Model {
         len: u64,
         nonblock: bool,
         pipe: usize,
-    ) -> Begun {
+    ) -> Answer<Pending> {
         let nonblock = self.tcp_socket(fd)? || nonblock;
         if self.listener(fd).is_some() {
-            return Err(Outcome::failed(ENOTCONN));
+            return failed(ENOTCONN);
         }
         Ok(Pending::Recv(Recv {
             fd,

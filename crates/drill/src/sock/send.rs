@@ -3,7 +3,7 @@
 use tcplab_tcp::SocketError;
 
 use super::Model;
-use super::call::Begun;
+use super::call::{Answer, failed, over};
 use super::fastopen::First;
 use super::fds::File;
 use super::numbers::errno::{EAGAIN, EBADF, EFAULT, EINPROGRESS, EINVAL, EPIPE};
@@ -12,7 +12,6 @@ use super::options::errno_of;
 use super::pending::{Pending, Progress};
 use super::recv::sum;
 use crate::call::{Buffer, Call, Fd, Outcome, SendTo};
-use crate::target::TargetError;
 
 /// `MAX_SKB_FRAGS`: buffers of one segment with MSG_ZEROCOPY.
 const FRAGS: usize = 17;
@@ -37,7 +36,7 @@ pub(super) struct Send {
 }
 
 impl Model {
-    pub(super) fn begin_send(&mut self, call: &Call) -> Result<Begun, TargetError> {
+    pub(super) fn begin_send(&mut self, call: &Call) -> Answer<Pending> {
         let (fd, lens, flags, null, to) = match call {
             Call::Send {
                 fd,
@@ -56,57 +55,53 @@ impl Model {
                 to,
                 ..
             } => (*fd, lens.clone(), *flags, false, *to),
-            _ => return Ok(Err(Outcome::failed(EINVAL))),
+            _ => return failed(EINVAL),
         };
         if let Some(File::Pipe(pipe, true)) = self.files.get(fd) {
             let (pipe, len) = (*pipe, sum(&lens));
             if let Some(held) = self.files.pipes.get_mut(pipe) {
                 *held = held.saturating_add(len);
             }
-            return Ok(Err(Outcome::ok(len as i64)));
+            return over(Outcome::ok(len as i64));
         }
         let bytes = sum(&lens);
         if self.udp(fd).is_some() {
-            return self.udp_send(fd, bytes, to);
+            return over(self.udp_send(fd, bytes, to)?);
         }
-        let begun = self.new_send(fd, lens, flags, null);
-        let Ok(Pending::Send(mut send)) = begun else {
-            return Ok(begun);
-        };
+        let mut send = self.new_send(fd, lens, flags, null)?;
         let readable = (!null).then_some(bytes);
-        match self.fast_send(fd, readable, flags & msg::FASTOPEN != 0, to) {
-            Ok(First::Plain) => {}
-            Ok(First::Syn(0)) if send.nonblock => return Ok(Err(Outcome::failed(EINPROGRESS))),
-            Ok(First::Syn(n)) => {
+        match self.fast_send(fd, readable, flags & msg::FASTOPEN != 0, to)? {
+            First::Plain => {}
+            First::Syn(0) if send.nonblock => return failed(EINPROGRESS),
+            First::Syn(n) => {
                 send.took(n);
                 self.queued(&mut send);
                 if send.nonblock {
-                    return Ok(Err(Outcome::ok(n as i64)));
+                    return over(Outcome::ok(n as i64));
                 }
                 send.opening = true;
                 if n < bytes {
                     self.fast_waits(fd);
                 }
             }
-            Err(outcome) => return Ok(Err(outcome)),
         }
-        Ok(Ok(Pending::Send(send)))
+        Ok(Pending::Send(send))
     }
 
-    fn new_send(&mut self, fd: Fd, mut lens: Vec<u64>, flags: i32, null: bool) -> Begun {
+    fn new_send(&mut self, fd: Fd, mut lens: Vec<u64>, flags: i32, null: bool) -> Answer<Send> {
         let nonblock = self.tcp_socket(fd)? || flags & msg::DONTWAIT != 0;
         let zerocopy = flags & msg::ZEROCOPY != 0
             && sum(&lens) > 0
             && (self.files.socket(fd)).is_some_and(|socket| socket.zerocopy.is_enabled());
         if self.listener(fd).is_some() {
-            return Err(Outcome::failed(EPIPE));
+            return failed(EPIPE);
         }
         lens.retain(|&len| len > 0);
         lens.reverse();
         if !zerocopy && lens.len() > 1 {
             lens = vec![sum(&lens)];
         }
-        Ok(Pending::Send(Send {
+        Ok(Send {
             fd,
             left: lens,
             done: 0,
@@ -117,7 +112,7 @@ impl Model {
             numbered: false,
             pipe: None,
             opening: false,
-        }))
+        })
     }
 
     /// A write whose bytes come out of a pipe or a file.
@@ -127,12 +122,9 @@ impl Model {
         len: u64,
         flags: i32,
         pipe: Option<usize>,
-    ) -> Begun {
-        let mut begun = self.new_send(fd, vec![len], flags, false);
-        if let Ok(Pending::Send(send)) = &mut begun {
-            send.pipe = pipe;
-        }
-        begun
+    ) -> Answer<Pending> {
+        let send = self.new_send(fd, vec![len], flags, false)?;
+        Ok(Pending::Send(Send { pipe, ..send }))
     }
 
     /// One step of a write: as much as fits.

@@ -4,7 +4,7 @@ use tcplab_base::Duration;
 use tcplab_tcp::{Addr, ConnId, Shutdown, State};
 
 use super::Model;
-use super::call::Begun;
+use super::call::{Answer, failed, over};
 use super::fds::{File, Kind};
 use super::numbers::errno::{EBADF, EINVAL, ENOTCONN};
 use super::pending::{Pending, Progress};
@@ -14,16 +14,14 @@ const SHUT_RD: i32 = 0;
 const SHUT_RDWR: i32 = 2;
 
 impl Model {
-    pub(super) fn shutdown(&mut self, fd: Fd, how: i32) -> Outcome {
+    pub(super) fn shutdown(&mut self, fd: Fd, how: i32) -> Answer<Outcome> {
         if self.udp(fd).is_some() && (SHUT_RD..=SHUT_RDWR).contains(&how) {
             // RCV_SHUTDOWN and SEND_SHUTDOWN are one more.
-            return self.udp_shutdown(fd, Shutdown::from_bits_retain(how as u8 + 1));
+            return Ok(self.udp_shutdown(fd, Shutdown::from_bits_retain(how as u8 + 1)));
         }
-        if let Err(outcome) = self.tcp_socket(fd) {
-            return outcome;
-        }
+        self.tcp_socket(fd)?;
         if !(SHUT_RD..=SHUT_RDWR).contains(&how) {
-            return Outcome::failed(EINVAL);
+            return failed(EINVAL);
         }
         let reads = how != 1;
         if let Some(id) = self.listener(fd) {
@@ -31,7 +29,7 @@ impl Model {
                 self.stack.close_listener(self.now, id);
                 self.renew(fd);
             }
-            return Outcome::ok(0);
+            return Ok(Outcome::ok(0));
         }
         let state = self.with(fd, |ep, _| ep.state());
         let outcome = match state {
@@ -59,24 +57,24 @@ impl Model {
         };
         // Everybody who waits for the socket is woken.
         self.wake(fd, 0);
-        outcome
+        Ok(outcome)
     }
 
-    pub(super) fn close(&mut self, fd: Fd) -> Begun {
+    pub(super) fn close(&mut self, fd: Fd) -> Answer<Pending> {
         for epoll in self.files.epolls_mut() {
             epoll.forget(fd);
         }
         let Some(file) = self.files.remove(fd) else {
-            return Err(Outcome::failed(EBADF));
+            return failed(EBADF);
         };
         let File::Socket(socket) = file else {
-            return Err(Outcome::ok(0));
+            return over(Outcome::ok(0));
         };
         match socket.kind {
-            Kind::Fresh(_) | Kind::Udp(_) => Err(Outcome::ok(0)),
+            Kind::Fresh(_) | Kind::Udp(_) => over(Outcome::ok(0)),
             Kind::Listener(id) => {
                 self.stack.close_listener(self.now, id);
-                Err(Outcome::ok(0))
+                over(Outcome::ok(0))
             }
             Kind::Conn(id) => {
                 let ends = (self.stack.get(id)).map(|ep| (ep.local(), ep.remote()));
@@ -87,7 +85,7 @@ impl Model {
                         ends,
                         until: self.now + Duration::from_secs(i64::from(seconds)),
                     }),
-                    _ => Err(Outcome::ok(0)),
+                    _ => over(Outcome::ok(0)),
                 }
             }
         }

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use tcplab_tcp::{Addr, Shutdown, SocketError};
 
-use super::call::Begun;
+use super::call::{Answer, End, failed};
 use super::fds::{Kind, Phase};
 use super::icmp::{Meaning, is_fatal, meaning};
 use super::numbers::errno::{EAGAIN, EDESTADDRREQ, EINVAL, EMSGSIZE, ENOTCONN, EPIPE};
@@ -110,42 +110,42 @@ impl Model {
     }
 
     /// `udp_sendmsg()`: one datagram.
-    pub(super) fn udp_send(&mut self, fd: Fd, len: u64, to: SendTo) -> Result<Begun, TargetError> {
+    pub(super) fn udp_send(&mut self, fd: Fd, len: u64, to: SendTo) -> Answer<Outcome> {
         let to = match to {
             SendTo::Addr(addr) => Some(self.addr(addr)),
             _ => None,
         };
         let Some(udp) = self.udp(fd) else {
-            return Ok(Err(Outcome::failed(EINVAL)));
+            return failed(EINVAL);
         };
         if len > 65_535 {
-            return Ok(Err(Outcome::failed(EMSGSIZE)));
+            return failed(EMSGSIZE);
         }
         if udp.shutdown.intersects(Shutdown::SEND) {
-            return Ok(Err(Outcome::failed(EPIPE)));
+            return failed(EPIPE);
         }
         let Some(to) = to.or(udp.remote) else {
-            return Ok(Err(Outcome::failed(EDESTADDRREQ)));
+            return failed(EDESTADDRREQ);
         };
         if let Some(error) = udp.error.take() {
-            return Ok(Err(Outcome::failed(errno_of(error))));
+            return failed(errno_of(error));
         }
         let from = self.udp_bind(fd);
         let (Some(src), Some(dst)) = (self.hosts.ip(from.host), self.hosts.ip(to.host)) else {
-            return Ok(Err(Outcome::failed(EINVAL)));
+            return failed(EINVAL);
         };
         let header_len: u8 = if src.is_ipv4() { 20 } else { 40 };
         let most = if src.is_ipv4() { 65_507 } else { 65_527 };
         if len > most {
-            return Ok(Err(Outcome::failed(EMSGSIZE)));
+            return failed(EMSGSIZE);
         }
         let len = len as u32;
         let total_len = u32::from(header_len) + HEADER + len;
         if total_len > self.network.mtu {
-            return Err(TargetError(format!(
+            return Err(End::Cannot(TargetError(format!(
                 "the model does not fragment datagrams: {total_len} bytes, MTU {}",
                 self.network.mtu
-            )));
+            ))));
         }
         let ip = Ip {
             src,
@@ -168,7 +168,7 @@ impl Model {
             ..Packet::default()
         };
         self.happens(Happening::Packet(packet.emit()));
-        Ok(Err(Outcome::ok(i64::from(len))))
+        Ok(Outcome::ok(i64::from(len)))
     }
 
     /// A datagram arrives: the socket that is connected to its sender, else the one that has the port.
@@ -273,17 +273,14 @@ impl Model {
     }
 
     /// ioctl(2): the length of the datagram that is next; nothing stays in the send buffer.
-    pub(super) fn udp_ioctl(&mut self, fd: Fd, request: u64) -> Outcome {
+    pub(super) fn udp_ioctl(&mut self, fd: Fd, request: u64) -> Answer<Outcome> {
         let first = self.udp(fd).and_then(|udp| udp.waiting.front().copied());
         let value = match request {
             SIOCINQ => first.map_or(0, |(_, len)| i64::from(len)),
             SIOCOUTQ => 0,
-            _ => return Outcome::failed(EINVAL),
+            _ => return failed(EINVAL),
         };
-        Outcome {
-            out: Output::Int(value),
-            ..Outcome::ok(0)
-        }
+        Ok(Outcome::gave(0, Output::Int(value)))
     }
 
     /// shutdown(2).

@@ -10,9 +10,8 @@ use super::super::numbers::{
 };
 use super::socket::is_harmless;
 use super::tcp::is_fast_open;
-use super::{Answer, errno_of, unknown};
+use super::{Answer, errno_of, failed, unknown};
 use crate::call::{Fd, OptValue, Outcome, Output};
-use crate::target::TargetError;
 
 /// `TCP_CA_NAME_MAX`.
 const CA_NAME: usize = 16;
@@ -23,56 +22,36 @@ impl Model {
         fd: Fd,
         (level, name): (i32, i32),
         len: u32,
-    ) -> Result<Outcome, TargetError> {
-        if self.files.socket(fd).is_none() {
-            return Ok(self.no_socket(fd));
-        }
+    ) -> Answer<Outcome> {
+        self.need_socket(fd)?;
         if (len as i32) < 0 {
-            return Ok(Outcome::failed(EINVAL));
+            return failed(EINVAL);
         }
-        if level == SOL_TCP && matches!(name, tcp::INFO | tcp::CONGESTION) {
-            return Ok(self.get_bytes(fd, name, len));
-        }
-        if (level, name) == (SOL_SOCKET, so::LINGER) {
-            return Ok(self.get_linger(fd));
-        }
-        if level == SOL_TCP && is_fast_open(name) {
-            if let Err(outcome) = self.tcp_socket(fd) {
-                return Ok(outcome);
+        let value = match (level, name) {
+            (SOL_TCP, tcp::INFO | tcp::CONGESTION) => self.get_bytes(fd, name, len)?,
+            (SOL_SOCKET, so::LINGER) => self.get_linger(fd),
+            (SOL_TCP, name) if is_fast_open(name) => {
+                self.tcp_socket(fd)?;
+                self.get_fast_open(fd, name)
             }
-            return Ok(Outcome {
-                out: Output::Opt(self.get_fast_open(fd, name)),
-                ..Outcome::ok(0)
-            });
-        }
-        let got = match level {
-            SOL_SOCKET => self.get_socket(fd, name)?,
-            SOL_TCP => self.get_tcp(fd, name)?,
-            SOL_IP | SOL_IPV6 => self.get_ip(fd, (level, name))?,
-            _ => Err(Outcome::failed(ENOPROTOOPT)),
+            (SOL_SOCKET, _) => OptValue::Int(self.get_socket(fd, name)?),
+            (SOL_TCP, _) => OptValue::Int(self.get_tcp(fd, name)?),
+            (SOL_IP | SOL_IPV6, _) => OptValue::Int(self.get_ip(fd, (level, name))?),
+            _ => return failed(ENOPROTOOPT),
         };
-        Ok(match got {
-            Ok(value) => Outcome {
-                out: Output::Opt(OptValue::Int(value)),
-                ..Outcome::ok(0)
-            },
-            Err(outcome) => outcome,
-        })
+        Ok(Outcome::gave(0, Output::Opt(value)))
     }
 
-    fn get_linger(&mut self, fd: Fd) -> Outcome {
+    fn get_linger(&mut self, fd: Fd) -> OptValue {
         let linger = self.files.socket(fd).map(|socket| socket.plain.linger);
         let (onoff, seconds) = linger.unwrap_or_default();
-        Outcome {
-            out: Output::Opt(OptValue::Linger {
-                onoff: i32::from(onoff),
-                linger: seconds as i32,
-            }),
-            ..Outcome::ok(0)
+        OptValue::Linger {
+            onoff: i32::from(onoff),
+            linger: seconds as i32,
         }
     }
 
-    fn get_bytes(&mut self, fd: Fd, name: i32, len: u32) -> Outcome {
+    fn get_bytes(&mut self, fd: Fd, name: i32, len: u32) -> Answer<OptValue> {
         let bytes = match name {
             tcp::INFO => {
                 let fields = self.with(fd, |ep, cx| ep.info(cx));
@@ -85,21 +64,16 @@ impl Model {
             }),
         };
         let Some(mut bytes) = bytes else {
-            return Outcome::failed(ENOPROTOOPT);
+            return failed(ENOPROTOOPT);
         };
         bytes.truncate(len as usize);
-        Outcome {
-            out: Output::Opt(OptValue::Bytes(bytes)),
-            ..Outcome::ok(0)
-        }
+        Ok(OptValue::Bytes(bytes))
     }
 
     fn get_socket(&mut self, fd: Fd, name: i32) -> Answer<i64> {
-        let Some(socket) = self.files.socket(fd) else {
-            return Ok(Err(Outcome::failed(EINVAL)));
-        };
+        let socket = self.need_socket(fd)?;
         let is_udp = matches!(socket.kind, Kind::Udp(_));
-        Ok(Ok(match name {
+        Ok(match name {
             so::ERROR => {
                 let error = match self.udp(fd) {
                     Some(udp) => udp.error.take(),
@@ -128,16 +102,14 @@ impl Model {
             so::DOMAIN => i64::from(socket.domain),
             so::ACCEPTCONN => i64::from(matches!(socket.kind, Kind::Listener(_))),
             name if is_harmless(name) => self.noted(fd, (SOL_SOCKET, name)),
-            _ => return Err(unknown(SOL_SOCKET, name)),
-        }))
+            _ => return unknown(SOL_SOCKET, name),
+        })
     }
 
     fn get_tcp(&mut self, fd: Fd, name: i32) -> Answer<i64> {
-        if let Err(outcome) = self.tcp_socket(fd) {
-            return Ok(Err(outcome));
-        }
+        self.tcp_socket(fd)?;
         if let Some(value) = self.get_plain_tcp(fd, name) {
-            return Ok(Ok(value));
+            return Ok(value);
         }
         let is_listener = self.listener(fd).is_some();
         let value = self.with(fd, |ep, cx| {
@@ -164,8 +136,8 @@ impl Model {
             })
         });
         match value.flatten() {
-            Some(value) => Ok(Ok(value)),
-            None => Err(unknown(SOL_TCP, name)),
+            Some(value) => Ok(value),
+            None => unknown(SOL_TCP, name),
         }
     }
 

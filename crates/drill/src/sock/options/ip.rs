@@ -3,8 +3,8 @@
 use super::super::Model;
 use super::super::numbers::errno::{EINVAL, ENOTCONN};
 use super::super::numbers::{SOL_IP, SOL_IPV6, ip};
-use super::{Answer, int, unknown};
-use crate::call::{Fd, OptValue, Outcome};
+use super::{Answer, failed, int, unknown};
+use crate::call::{Fd, OptValue};
 
 impl Model {
     pub(super) fn set_ip(
@@ -20,26 +20,21 @@ impl Model {
         } else {
             len
         };
-        let n = match int(value, len) {
-            Ok(n) => n,
-            Err(outcome) => return Ok(Err(outcome)),
-        };
+        let n = int(value, len)?;
         match option {
             (SOL_IP, ip::TOS) | (SOL_IPV6, ip::V6_TCLASS) => {
                 if !(-1..=255).contains(&n) {
-                    return Ok(Err(Outcome::failed(EINVAL)));
+                    return failed(EINVAL);
                 }
                 self.with(fd, |ep, _| ep.set_tos(n.max(0) as u8));
             }
             (SOL_IP, ip::RECVERR) | (SOL_IPV6, ip::V6_RECVERR) => {
-                if let Some(socket) = self.files.socket_mut(fd) {
-                    socket.plain.recverr = n != 0;
-                }
+                self.set_plain(fd, |plain| plain.recverr = n != 0);
                 self.note_value(fd, option, n);
             }
             (SOL_IP, ip::MTU_DISCOVER) | (SOL_IPV6, ip::V6_MTU_DISCOVER) => {
                 if !(0..=5).contains(&n) {
-                    return Ok(Err(Outcome::failed(EINVAL)));
+                    return failed(EINVAL);
                 }
                 self.note_value(fd, option, n);
             }
@@ -47,31 +42,27 @@ impl Model {
             | (SOL_IPV6, ip::V6_FREEBIND | ip::V6_TRANSPARENT | ip::V6_V6ONLY) => {
                 self.note_value(fd, option, n);
             }
-            (level, name) => return Err(unknown(level, name)),
+            (level, name) => return unknown(level, name),
         }
-        Ok(Ok(()))
+        Ok(())
     }
 
     pub(super) fn get_ip(&mut self, fd: Fd, option: (i32, i32)) -> Answer<i64> {
-        Ok(Ok(match option {
+        Ok(match option {
             (SOL_IP, ip::TOS) | (SOL_IPV6, ip::V6_TCLASS) => {
                 self.with(fd, |ep, _| i64::from(ep.tos())).unwrap_or(0)
             }
             (SOL_IP, ip::MTU) | (SOL_IPV6, ip::V6_MTU) => {
                 if !self.is_conn(fd) {
-                    return Ok(Err(Outcome::failed(ENOTCONN)));
+                    return failed(ENOTCONN);
                 }
                 self.with(fd, |ep, _| i64::from(ep.path_mtu())).unwrap_or(0)
             }
             (SOL_IP, ip::TTL) => 64,
-            (SOL_IP, ip::MTU_DISCOVER | ip::RECVERR | ip::FREEBIND | ip::TRANSPARENT) => {
-                self.noted(fd, option)
-            }
-            (SOL_IPV6, ip::V6_MTU_DISCOVER | ip::V6_RECVERR | ip::V6_FREEBIND) => {
-                self.noted(fd, option)
-            }
-            (SOL_IPV6, ip::V6_TRANSPARENT | ip::V6_V6ONLY) => self.noted(fd, option),
-            (level, name) => return Err(unknown(level, name)),
-        }))
+            (SOL_IP, ip::MTU_DISCOVER | ip::RECVERR | ip::FREEBIND | ip::TRANSPARENT)
+            | (SOL_IPV6, ip::V6_MTU_DISCOVER | ip::V6_RECVERR | ip::V6_FREEBIND)
+            | (SOL_IPV6, ip::V6_TRANSPARENT | ip::V6_V6ONLY) => self.noted(fd, option),
+            (level, name) => return unknown(level, name),
+        })
     }
 }

@@ -6,8 +6,8 @@ use super::super::Model;
 use super::super::fds::Kind;
 use super::super::numbers::errno::{EDOM, EINVAL, ENOPROTOOPT};
 use super::super::numbers::{SOL_SOCKET, ev, so, sof};
-use super::{Answer, int, unknown};
-use crate::call::{Fd, OptValue, Outcome};
+use super::{Answer, failed, int, unknown};
+use crate::call::{Fd, OptValue};
 
 /// The bits of SO_TIMESTAMPING that 6.1 knows.
 const SOF_MASK: u32 = (1 << 17) - 1;
@@ -21,14 +21,11 @@ impl Model {
         len: u32,
     ) -> Answer<()> {
         match name {
-            so::LINGER => return Ok(self.set_linger(fd, value)),
-            so::RCVTIMEO | so::SNDTIMEO => return Ok(self.set_timeout(fd, name, value)),
+            so::LINGER => return self.set_linger(fd, value),
+            so::RCVTIMEO | so::SNDTIMEO => return self.set_timeout(fd, name, value),
             _ => {}
         }
-        let n = match int(value, len) {
-            Ok(n) => n,
-            Err(outcome) => return Ok(Err(outcome)),
-        };
+        let n = int(value, len)?;
         let bytes = n as u32;
         match name {
             so::SNDBUF | so::SNDBUFFORCE => {
@@ -48,13 +45,9 @@ impl Model {
                     self.wake(fd, ev::IN);
                 }
             }
-            so::ZEROCOPY => return Ok(self.set_zerocopy(fd, n)),
-            so::TIMESTAMPING | so::TIMESTAMPING_NEW => return Ok(self.set_stamps(fd, bytes)),
-            so::REUSEADDR => {
-                if let Some(socket) = self.files.socket_mut(fd) {
-                    socket.plain.reuseaddr = i64::from(n != 0);
-                }
-            }
+            so::ZEROCOPY => return self.set_zerocopy(fd, n),
+            so::TIMESTAMPING | so::TIMESTAMPING_NEW => return self.set_stamps(fd, bytes),
+            so::REUSEADDR => self.set_plain(fd, |plain| plain.reuseaddr = i64::from(n != 0)),
             so::MAX_PACING_RATE => {
                 // 64 bits where the script gives them; 4 GB/s and more are no limit.
                 let rate = if len < 8 {
@@ -66,16 +59,16 @@ impl Model {
             }
             name if is_harmless(name) => self.note_value(fd, (SOL_SOCKET, name), n),
             so::TYPE | so::ERROR | so::ACCEPTCONN | so::PROTOCOL | so::DOMAIN => {
-                return Ok(Err(Outcome::failed(ENOPROTOOPT)));
+                return failed(ENOPROTOOPT);
             }
-            _ => return Err(unknown(SOL_SOCKET, name)),
+            _ => return unknown(SOL_SOCKET, name),
         }
-        Ok(Ok(()))
+        Ok(())
     }
 
-    fn set_zerocopy(&mut self, fd: Fd, n: i64) -> Result<(), Outcome> {
+    fn set_zerocopy(&mut self, fd: Fd, n: i64) -> Answer<()> {
         if !(0..=1).contains(&n) {
-            return Err(Outcome::failed(EINVAL));
+            return failed(EINVAL);
         }
         if let Some(socket) = self.files.socket_mut(fd)
             && !matches!(socket.kind, Kind::Udp(_))
@@ -85,49 +78,45 @@ impl Model {
         Ok(())
     }
 
-    fn set_linger(&mut self, fd: Fd, value: &OptValue) -> Result<(), Outcome> {
+    fn set_linger(&mut self, fd: Fd, value: &OptValue) -> Answer<()> {
         let (onoff, seconds) = match value {
             OptValue::Linger { onoff, linger } => (*onoff != 0, *linger as u32),
             OptValue::Ints(all) => match **all {
                 [onoff, linger] => (onoff != 0, linger),
-                _ => return Err(Outcome::failed(EINVAL)),
+                _ => return failed(EINVAL),
             },
-            _ => return Err(Outcome::failed(EINVAL)),
+            _ => return failed(EINVAL),
         };
-        if let Some(socket) = self.files.socket_mut(fd) {
-            socket.plain.linger = (onoff, seconds);
-        }
+        self.set_plain(fd, |plain| plain.linger = (onoff, seconds));
         self.with(fd, |ep, _| ep.set_linger(onoff.then_some(seconds)));
         Ok(())
     }
 
     /// `struct timeval` as four or two numbers; zero: no limit.
-    fn set_timeout(&mut self, fd: Fd, name: i32, value: &OptValue) -> Result<(), Outcome> {
+    fn set_timeout(&mut self, fd: Fd, name: i32, value: &OptValue) -> Answer<()> {
         let (seconds, micros) = match value {
             OptValue::Ints(all) => match **all {
                 [seconds, _, micros, _] | [seconds, micros] => (seconds, micros),
-                _ => return Err(Outcome::failed(EINVAL)),
+                _ => return failed(EINVAL),
             },
-            _ => return Err(Outcome::failed(EINVAL)),
+            _ => return failed(EINVAL),
         };
         if micros >= 1_000_000 {
-            return Err(Outcome::failed(EDOM));
+            return failed(EDOM);
         }
         let us = i64::from(seconds) * 1_000_000 + i64::from(micros);
         let wait = (us > 0).then(|| Duration::from_micros(us));
-        if let Some(socket) = self.files.socket_mut(fd) {
-            match name {
-                so::RCVTIMEO => socket.plain.rcvtimeo = wait,
-                _ => socket.plain.sndtimeo = wait,
-            }
-        }
+        self.set_plain(fd, |plain| match name {
+            so::RCVTIMEO => plain.rcvtimeo = wait,
+            _ => plain.sndtimeo = wait,
+        });
         Ok(())
     }
 
-    fn set_stamps(&mut self, fd: Fd, flags: u32) -> Result<(), Outcome> {
+    fn set_stamps(&mut self, fd: Fd, flags: u32) -> Answer<()> {
         let alone = flags & sof::OPT_ID_TCP != 0 && flags & sof::OPT_ID == 0;
         if flags & !SOF_MASK != 0 || alone {
-            return Err(Outcome::failed(EINVAL));
+            return failed(EINVAL);
         }
         let is_conn = self.is_conn(fd);
         let space = self.with(fd, |ep, _| ep.send_space());
@@ -137,7 +126,7 @@ impl Model {
         };
         let begins = flags & sof::OPT_ID != 0 && socket.stamps.flags & sof::OPT_ID == 0;
         if begins && !is_conn {
-            return Err(Outcome::failed(EINVAL));
+            return failed(EINVAL);
         }
         socket.stamps.set(flags, una, written);
         Ok(())

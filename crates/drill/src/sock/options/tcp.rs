@@ -3,8 +3,8 @@
 use super::super::Model;
 use super::super::numbers::errno::{EINVAL, ENOENT};
 use super::super::numbers::{SOL_TCP, tcp};
-use super::{Answer, int, unknown};
-use crate::call::{Fd, OptValue, Outcome};
+use super::{Answer, failed, int, unknown};
+use crate::call::{Fd, OptValue};
 
 /// `MAX_TCP_KEEPIDLE`, `MAX_TCP_KEEPINTVL`; `MAX_TCP_KEEPCNT`, `MAX_TCP_SYNCNT`.
 const MAX_KEEP_S: i64 = 32_767;
@@ -12,18 +12,11 @@ const MAX_COUNT: i64 = 127;
 
 impl Model {
     pub(super) fn set_tcp(&mut self, fd: Fd, name: i32, value: &OptValue, len: u32) -> Answer<()> {
-        if let Err(outcome) = self.tcp_socket(fd) {
-            return Ok(Err(outcome));
-        }
-        if name == tcp::CONGESTION {
-            return Ok(self.set_congestion(fd, value));
-        }
-        if is_fast_open(name) {
-            return Ok(self.set_fast_open(fd, name, value).map_err(Outcome::failed));
-        }
-        match int(value, len) {
-            Ok(n) => self.set_tcp_int(fd, name, n),
-            Err(outcome) => Ok(Err(outcome)),
+        self.tcp_socket(fd)?;
+        match name {
+            tcp::CONGESTION => self.set_congestion(fd, value),
+            name if is_fast_open(name) => self.set_fast_open(fd, name, value),
+            _ => self.set_tcp_int(fd, name, int(value, len)?),
         }
     }
 
@@ -56,32 +49,30 @@ impl Model {
             tcp::DEFER_ACCEPT => self.set_defer_accept(fd, n),
             tcp::WINDOW_CLAMP => self.set_clamp(fd, n),
             tcp::INQ => {
-                if let Some(socket) = self.files.socket_mut(fd) {
-                    socket.plain.inq = n != 0;
-                }
+                self.set_plain(fd, |plain| plain.inq = n != 0);
                 (0..=1).contains(&n)
             }
             tcp::THIN_LINEAR_TIMEOUTS | tcp::SAVE_SYN | tcp::TX_DELAY => {
                 self.note_value(fd, (SOL_TCP, name), n);
                 true
             }
-            _ => return Err(unknown(SOL_TCP, name)),
+            _ => return unknown(SOL_TCP, name),
         };
-        Ok(match good {
+        match good {
             true => Ok(()),
-            false => Err(Outcome::failed(EINVAL)),
-        })
+            false => failed(EINVAL),
+        }
     }
 
-    fn set_congestion(&mut self, fd: Fd, value: &OptValue) -> Result<(), Outcome> {
+    fn set_congestion(&mut self, fd: Fd, value: &OptValue) -> Answer<()> {
         let OptValue::Bytes(bytes) = value else {
-            return Err(Outcome::failed(EINVAL));
+            return failed(EINVAL);
         };
         let name: Vec<u8> = bytes.iter().copied().take_while(|&b| b != 0).collect();
         let name = String::from_utf8_lossy(&name).into_owned();
         match self.with(fd, |ep, cx| ep.set_congestion(cx, &name)) {
             Some(true) => Ok(()),
-            _ => Err(Outcome::failed(ENOENT)),
+            _ => failed(ENOENT),
         }
     }
 
@@ -107,18 +98,14 @@ impl Model {
 
     fn set_linger2(&mut self, fd: Fd, n: i64) -> bool {
         let seconds = n.clamp(-1, i64::from(i32::MAX)) as i32;
-        if let Some(socket) = self.files.socket_mut(fd) {
-            socket.plain.linger2 = seconds;
-        }
+        self.set_plain(fd, |plain| plain.linger2 = seconds);
         self.with(fd, |ep, cx| ep.set_linger2(cx, seconds))
             .is_some()
     }
 
     fn set_defer_accept(&mut self, fd: Fd, n: i64) -> bool {
         let seconds = n.max(0) as u32;
-        if let Some(socket) = self.files.socket_mut(fd) {
-            socket.plain.defer_accept = seconds;
-        }
+        self.set_plain(fd, |plain| plain.defer_accept = seconds);
         if let Some(id) = self.listener(fd) {
             self.stack.defer_accept(id, seconds);
         }
