@@ -140,7 +140,7 @@ impl Forwarder {
         match found {
             Ok(_) => Ok((ready, None)),
             Err(Errno::EINTR) => Ok(([false; 2], None)),
-            Err(e) => Err(e).context(|| "cannot wait for frames".into()),
+            Err(e) => Err(e).tried("cannot wait for frames"),
         }
     }
 
@@ -148,7 +148,7 @@ impl Forwarder {
         self.woken = until;
         match ppoll(&mut [], Some(time_to(at, until)), None) {
             Ok(_) | Err(Errno::EINTR) => Ok(()),
-            Err(e) => Err(e).context(|| "cannot wait".into()),
+            Err(e) => Err(e).tried("cannot wait"),
         }
     }
 

@@ -217,7 +217,7 @@ impl Link {
     pub fn ends(&self) -> Result<Ends, OsError> {
         let copy = |side: usize| {
             let namespace = &self.opened[side].namespace;
-            namespace.try_clone().context(|| "a namespace".into())
+            namespace.try_clone().tried("a namespace")
         };
         Ok(Ends([copy(0)?, copy(1)?]))
     }
@@ -233,10 +233,7 @@ impl Link {
         let thread = thread::Builder::new()
             .name("link".into())
             .spawn(move || forwarder.run(&to_do, &tell))
-            .map_err(|source| OsError::Os {
-                what: "cannot start a thread".into(),
-                source,
-            })?;
+            .tried("cannot start a thread")?;
         Ok(Running {
             orders,
             events,

@@ -104,7 +104,7 @@ impl Out {
                 is_written
             }
         };
-        let is_written = is_written.context(|| "cannot write to a device of the link".into())?;
+        let is_written = is_written.tried("cannot write to a device of the link")?;
         self.count(held.frames, held.bytes, is_written);
         Ok(Some(held.first))
     }
@@ -112,7 +112,7 @@ impl Out {
     /// A frame or super-segment as it came in.
     pub(super) fn pass(&mut self, header: &Header, frame: &[u8], to: &Port) -> Result<(), OsError> {
         let written = to.write(header, frame);
-        let is_written = written.context(|| "cannot write to a device of the link".into())?;
+        let is_written = written.tried("cannot write to a device of the link")?;
         self.count(1, frame.len() as u64, is_written);
         Ok(())
     }

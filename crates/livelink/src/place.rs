@@ -4,18 +4,14 @@ use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
-use std::thread;
 
-use nix::sched::{CloneFlags, setns, unshare};
-use tcplab_os::namespaces::new_user;
+use nix::sched::CloneFlags;
+use tcplab_os::namespaces::{OWN_NET, apart, enter_net, new_net, new_user};
 use tcplab_os::netlink::Netlink;
 use tcplab_os::{Context, OsError};
 
 use super::end::{End, Give, Place, namespace_file};
 use super::port::Port;
-
-/// The namespaces of this thread.
-const OWN: &str = "/proc/thread-self/ns/net";
 
 /// What its devices count.
 const DEVICES: &str = "/proc/thread-self/net/dev";
@@ -71,9 +67,8 @@ fn dropped(text: &str, device: &str) -> Option<u64> {
 
 /// Moves this process into a user namespace in which this user is root.
 pub(super) fn own_user() -> Result<(), OsError> {
-    new_user(CloneFlags::empty()).context(|| {
-        "needs root, or user namespaces (sysctl kernel.unprivileged_userns_clone=1)".into()
-    })
+    new_user(CloneFlags::empty())
+        .tried("needs root, or user namespaces (sysctl kernel.unprivileged_userns_clone=1)")
 }
 
 /// Whether [`own_user`] has been called: the first user namespace maps all.
@@ -83,45 +78,24 @@ pub(super) fn is_own_user() -> bool {
 
 /// Makes or opens the end of this side (0 or 1). The calling thread stays where it is.
 pub fn open(end: End, side: usize, mtu: u32) -> Result<Opened, OsError> {
-    // A separate thread, because a thread that enters a namespace stays there.
-    let opened = thread::scope(|scope| scope.spawn(|| in_place(end, side, mtu)).join());
-    opened.unwrap_or_else(|_| Err(OsError::Cannot("cannot open an end of the link".into())))
+    let opened = apart(|| in_place(end, side, mtu));
+    opened.unwrap_or_else(|| Err(OsError::Cannot("cannot open an end of the link".into())))
 }
 
 fn in_place(end: End, side: usize, mtu: u32) -> Result<Opened, OsError> {
     match &end.place {
         Place::New(name) => {
-            unshare(CloneFlags::CLONE_NEWNET)
-                .context(|| format!("cannot make the network namespace {name}"))?;
+            new_net().context(|| format!("cannot make the network namespace {name}"))?;
         }
         Place::Namespace(name) => enter(&namespace_file(name), name)?,
         Place::Tap | Place::Interface | Place::Any => {}
     }
-    let namespace = File::open(OWN).context(|| OWN.into())?;
-    let devices = File::open(DEVICES).context(|| DEVICES.into())?;
-    if end.place == Place::Interface {
-        if let Give::Address(..) = end.address {
-            return Err(OsError::Cannot(format!(
-                "{end} is an existing interface: a link does not change its address"
-            )));
-        }
-        return Ok(Opened {
-            port: Port::interface(&end.device)?,
-            address: None,
-            namespace,
-            devices,
-            missed: 0,
-            end,
-        });
-    }
-    let port = Port::tap(&end.device)?;
-    let is_inside = matches!(end.place, Place::New(_) | Place::Namespace(_));
-    let address = match end.address {
-        Give::Address(address, prefix) => Some((address, prefix)),
-        Give::Usual if is_inside => Some((IpAddr::V4(USUAL[side & 1]), PREFIX)),
-        Give::Usual | Give::None => None,
+    let namespace = File::open(OWN_NET).tried(OWN_NET)?;
+    let devices = File::open(DEVICES).tried(DEVICES)?;
+    let (port, address) = match end.place {
+        Place::Interface => (existing(&end)?, None),
+        _ => made(&end, side, mtu)?,
     };
-    set_up(&end, mtu, address)?;
     Ok(Opened {
         port,
         address,
@@ -132,17 +106,39 @@ fn in_place(end: End, side: usize, mtu: u32) -> Result<Opened, OsError> {
     })
 }
 
+fn existing(end: &End) -> Result<Port, OsError> {
+    if let Give::Address(..) = end.address {
+        return Err(OsError::Cannot(format!(
+            "{end} is an existing interface: a link does not change its address"
+        )));
+    }
+    Port::interface(&end.device)
+}
+
+/// A new device, and its address.
+fn made(end: &End, side: usize, mtu: u32) -> Result<(Port, Option<(IpAddr, u8)>), OsError> {
+    let port = Port::tap(&end.device)?;
+    let is_inside = matches!(end.place, Place::New(_) | Place::Namespace(_));
+    let address = match end.address {
+        Give::Address(address, prefix) => Some((address, prefix)),
+        Give::Usual if is_inside => Some((IpAddr::V4(USUAL[side & 1]), PREFIX)),
+        Give::Usual | Give::None => None,
+    };
+    set_up(end, mtu, address)?;
+    Ok((port, address))
+}
+
 fn enter(file: &Path, name: &str) -> Result<(), OsError> {
     File::open(file)
-        .and_then(|namespace| setns(namespace, CloneFlags::CLONE_NEWNET).map_err(Into::into))
+        .and_then(|namespace| enter_net(&namespace))
         .context(|| format!("cannot enter the network namespace {name} (needs root)"))
 }
 
 fn set_up(end: &End, mtu: u32, address: Option<(IpAddr, u8)>) -> Result<(), OsError> {
     let device = &end.device;
-    let netlink = Netlink::open().context(|| "cannot open a netlink socket".into())?;
+    let netlink = Netlink::open().tried("cannot open a netlink socket")?;
     if let Place::New(_) = end.place {
-        netlink.up("lo").context(|| "cannot bring lo up".into())?;
+        netlink.up("lo").tried("cannot bring lo up")?;
     }
     netlink
         .set_mtu(device, mtu)

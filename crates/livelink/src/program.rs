@@ -12,10 +12,11 @@ use std::thread;
 use std::time::Duration;
 
 use nix::errno::Errno;
-use nix::sched::{CloneFlags, setns, unshare};
+use nix::sched::{CloneFlags, unshare};
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 
+use tcplab_os::namespaces::enter_net;
 use tcplab_os::sys;
 use tcplab_os::{Context, OsError};
 
@@ -39,14 +40,14 @@ impl Program {
         let (say, begun) = channel();
         let (tell, ended) = channel();
         let (gone, all_gone) = channel();
-        let namespace = namespace.try_clone().context(|| "a namespace".into())?;
+        let namespace = namespace.try_clone().tried("a namespace")?;
         let mut shell = Command::new("sh");
         shell.args(["-c", command]).stdin(Stdio::null());
         shell.stdout(io::stderr());
         // Ctrl-C is the link's.
         shell.process_group(0);
         sys::die_with_parent(&mut shell);
-        let (status, pipe) = io::pipe().context(|| "a pipe".into())?;
+        let (status, pipe) = io::pipe().tried("a pipe")?;
         sys::behind_an_init(&mut shell, Some(pipe.as_raw_fd()));
         sys::with_own_proc(&mut shell);
         thread::spawn(move || tell.send(read_status(status)));
@@ -88,10 +89,9 @@ impl Drop for Program {
 }
 
 fn live(mut shell: Command, namespace: &File, status: PipeWriter, say: &Sender<io::Result<i32>>) {
-    let entered = setns(namespace, CloneFlags::CLONE_NEWNET)
+    let entered = enter_net(namespace)
         // The next process that this thread starts is the first of a process namespace.
-        .and_then(|()| unshare(CloneFlags::CLONE_NEWPID))
-        .map_err(io::Error::from);
+        .and_then(|()| Ok(unshare(CloneFlags::CLONE_NEWPID)?));
     let child: io::Result<Child> = entered.and_then(|()| shell.spawn());
     // From now on only the child has it.
     drop(status);

@@ -21,10 +21,17 @@ pub enum OsError {
 /// Adds the words to an error of the operating system.
 pub trait Context<T> {
     /// `what` was tried.
+    fn tried(self, what: &str) -> Result<T, OsError>;
+
+    /// The same, with words that are made for an error only.
     fn context(self, what: impl FnOnce() -> String) -> Result<T, OsError>;
 }
 
 impl<T, E: Into<io::Error>> Context<T> for Result<T, E> {
+    fn tried(self, what: &str) -> Result<T, OsError> {
+        self.context(|| what.to_owned())
+    }
+
     fn context(self, what: impl FnOnce() -> String) -> Result<T, OsError> {
         self.map_err(|e| OsError::Os {
             what: what(),

@@ -1,6 +1,7 @@
 //! Where the kernel keeps its sysctls (proc(5)).
 
 use std::path::PathBuf;
+use std::{fs, io};
 
 /// The file of a sysctl.
 pub fn path(key: &str) -> PathBuf {
@@ -14,6 +15,15 @@ pub fn path(key: &str) -> PathBuf {
         })
         .collect();
     PathBuf::from("/proc/sys").join(swapped)
+}
+
+/// The congestion controls that this kernel has.
+///
+/// # Errors
+/// When `/proc` cannot be read.
+pub fn congestion_controls() -> io::Result<Vec<String>> {
+    let text = fs::read_to_string(path("net.ipv4.tcp_available_congestion_control"))?;
+    Ok(text.split_whitespace().map(str::to_owned).collect())
 }
 
 #[cfg(test)]

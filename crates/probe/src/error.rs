@@ -3,7 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 
-use tcplab_os::options::Refused;
+use tcplab_os::OsError;
 
 /// What stands against a probe.
 #[derive(Debug, thiserror::Error)]
@@ -44,7 +44,7 @@ pub enum Error {
     },
     /// An option of a socket was refused.
     #[error(transparent)]
-    Option(#[from] Refused),
+    Option(#[from] OsError),
     /// There is no such CPU, or this process may not run there.
     #[error(
         "CPU {0} does not exist or this process may not use it; `nproc` and `taskset -p $$` show the CPUs"

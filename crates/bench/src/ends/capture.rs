@@ -16,7 +16,7 @@ use tcplab_os::live::Live;
 use tcplab_os::netlink::interface_to;
 use tcplab_wire::LinkType;
 
-use super::{EndError, Tried};
+use tcplab_os::{Context, OsError};
 
 /// Bytes kept of a frame: its headers.
 const SNAP: u32 = 128;
@@ -41,18 +41,18 @@ impl Capture {
         is_client: bool,
         shift: Span,
         path: &Path,
-    ) -> Result<Self, EndError> {
+    ) -> Result<Self, OsError> {
         let address = server.ip();
         let interface = match is_client {
             true => interface_to(address),
             false => interface_of(address),
         };
-        let interface = interface.tried(&format!("cannot find the interface of {address}"))?;
+        let interface = interface.context(|| format!("cannot find the interface of {address}"))?;
         let live = Live::open(&interface, PATIENCE).map_err(io::Error::other);
         let mut live = live.tried("cannot capture")?;
         let link = live.link();
         let file = CaptureFile::create_of(link, path, &interface, SNAP);
-        let mut file = file.tried(&format!("cannot write {}", path.display()))?;
+        let mut file = file.context(|| format!("cannot write {}", path.display()))?;
         let over = Arc::new(AtomicBool::new(false));
         let ends = Arc::clone(&over);
         let thread = thread::spawn(move || {
@@ -77,7 +77,7 @@ impl Capture {
     }
 
     /// Waits for what is on its way, and for the file.
-    pub(super) fn stop(self) -> Result<(), EndError> {
+    pub(super) fn stop(self) -> Result<(), OsError> {
         thread::sleep(LINGER);
         self.over.store(true, Ordering::Relaxed);
         let done = self.thread.join();

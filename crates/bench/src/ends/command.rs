@@ -16,8 +16,8 @@ use tcplab_os::Stop;
 use tcplab_os::sys;
 
 use super::measure::{Begun, Machine};
-use super::{EndError, Tried};
 use tcplab_os::clock::monotonic as now;
+use tcplab_os::{Context, OsError};
 
 /// How often the wish to stop is looked at.
 const LOOK: Duration = Duration::from_millis(50);
@@ -56,8 +56,8 @@ pub struct Took {
 ///
 /// # Errors
 /// The shell cannot be started, a file cannot be written.
-pub fn command(shell: &Shell<'_>, stop: &Stop) -> Result<Option<Took>, EndError> {
-    let file = |path: &Path| File::create(path).tried(&path.display().to_string());
+pub fn command(shell: &Shell<'_>, stop: &Stop) -> Result<Option<Took>, OsError> {
+    let file = |path: &Path| File::create(path).context(|| path.display().to_string());
     let (out, err) = (file(shell.out)?, file(shell.err)?);
     let mut command = Command::new("sh");
     command.args(["-c", shell.command]);

@@ -9,9 +9,10 @@ use tcplab_base::Duration;
 use tcplab_kernel::ssh::{Errand, Reply, Request, Way};
 use tcplab_os::Scratch;
 
+use super::Spec;
 use super::far::{self, Beside};
 use super::measure::Side;
-use super::{EndError, Spec};
+use tcplab_os::OsError;
 
 /// What a machine can be asked for, besides runs of experiments.
 pub const ERRANDS: &[Errand] = &[
@@ -89,7 +90,7 @@ fn ask(task: Value, way: &Way) -> Result<Value, String> {
 fn end(
     capture: Option<i64>,
     way: &Way,
-    run: impl FnOnce(Beside<'_>) -> Result<Option<Side>, EndError>,
+    run: impl FnOnce(Beside<'_>) -> Result<Option<Side>, OsError>,
 ) -> Result<Value, String> {
     let folder = Scratch::new().map_err(|e| format!("no folder for a capture: {e}"))?;
     let path = folder.path().join("capture.pcapng");

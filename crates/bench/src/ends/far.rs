@@ -11,11 +11,12 @@ use tcplab_base::Duration as Span;
 use tcplab_os::Stop;
 use tcplab_os::cpu;
 
+use super::Spec;
 use super::capture::Capture;
 use super::measure::{Side, side};
 use super::wire::{self, Fds, both};
 use super::workload::{Over, Work};
-use super::{EndError, Spec, Tried};
+use tcplab_os::{Context, OsError};
 
 /// The longest that one end waits for the other to come.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -34,7 +35,7 @@ pub(super) struct Beside<'a> {
 }
 
 impl Beside<'_> {
-    fn capture(&self, server: SocketAddr, is_client: bool) -> Result<Option<Capture>, EndError> {
+    fn capture(&self, server: SocketAddr, is_client: bool) -> Result<Option<Capture>, OsError> {
         let start = |(path, shift)| Capture::start(server, is_client, shift, path);
         self.capture.map(start).transpose()
     }
@@ -44,8 +45,8 @@ impl Beside<'_> {
         spec: &Spec,
         client: Option<Option<SocketAddr>>,
         server: SocketAddr,
-        fds: impl FnOnce() -> Result<Option<Fds>, EndError>,
-    ) -> Result<Option<Side>, EndError> {
+        fds: impl FnOnce() -> Result<Option<Fds>, OsError>,
+    ) -> Result<Option<Side>, OsError> {
         let capture = self.capture(server, client.is_some())?;
         let found = match fds()? {
             Some(fds) => side(spec, client, fds, self.stop)?,
@@ -66,7 +67,7 @@ pub(super) fn serve(
     address: IpAddr,
     beside: Beside<'_>,
     told: impl FnOnce(u16) -> io::Result<()>,
-) -> Result<Option<Side>, EndError> {
+) -> Result<Option<Side>, OsError> {
     let spec = &here(spec);
     let here = format!("at {address}");
     match (spec.workload.over, spec.workload.work) {
@@ -112,7 +113,7 @@ pub(super) fn ask(
     spec: &Spec,
     to: SocketAddr,
     beside: Beside<'_>,
-) -> Result<Option<Side>, EndError> {
+) -> Result<Option<Side>, OsError> {
     let spec = &here(spec);
     let there = format!(
         "cannot reach the server at {to} (a firewall between the hosts? `ssh:A=ADDRESS,B=ADDRESS` chooses addresses)"
@@ -150,8 +151,8 @@ fn here(spec: &Spec) -> Spec {
     }
 }
 
-fn one_machine(spec: &Spec) -> EndError {
-    EndError {
+fn one_machine(spec: &Spec) -> OsError {
+    OsError::Os {
         what: format!("{} between two hosts", spec.workload),
         source: io::Error::new(
             io::ErrorKind::Unsupported,

@@ -13,7 +13,8 @@ use tcplab_os::Stop;
 
 use super::errands::{Ask, Serve};
 use super::measure::Side;
-use super::{EndError, Measured, Spec};
+use super::{Measured, Spec};
+use tcplab_os::OsError;
 
 /// How often answers are looked for.
 const LOOK: Duration = Duration::from_millis(2);
@@ -74,7 +75,7 @@ impl Hosts {
         spec: &Spec,
         captures: Option<&[PathBuf; 2]>,
         stop: &Stop,
-    ) -> Result<Option<Measured>, EndError> {
+    ) -> Result<Option<Measured>, OsError> {
         match self.once(spec, captures, stop) {
             Ok([client, server]) => Ok(Some(Measured {
                 client: client.report,
@@ -84,7 +85,7 @@ impl Hosts {
                 server_machine: Some(server.machine),
             })),
             Err(SshError::Interrupted) => Ok(None),
-            Err(e) => Err(EndError {
+            Err(e) => Err(OsError::Os {
                 what: "a run between two hosts".into(),
                 source: io::Error::other(e),
             }),

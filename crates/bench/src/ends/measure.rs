@@ -16,12 +16,13 @@ use tcplab_base::Duration as Span;
 use tcplab_os::counters::{self, Counters};
 use tcplab_os::{Scratch, Stop};
 
+use super::Spec;
 use super::end::{Task, WORD};
 use super::noise::{Noise, Watch};
 use super::place::Place;
 use super::wire::{self, Fds, Wire};
-use super::{EndError, Spec, Tried};
 use tcplab_os::clock::monotonic as now;
+use tcplab_os::{Context, OsError};
 
 /// Beyond its time a run may take so long before its ends are ended.
 const GRACE: Duration = Duration::from_secs(5);
@@ -102,7 +103,7 @@ pub struct Machine {
 ///
 /// # Errors
 /// What the system refuses; an end that fails or does not end. `Ok(None)`: the user wants an end.
-pub fn run(spec: &Spec, place: &Place, stop: &Stop) -> Result<Option<Measured>, EndError> {
+pub fn run(spec: &Spec, place: &Place, stop: &Stop) -> Result<Option<Measured>, OsError> {
     if let Place::Hosts(hosts) = place {
         return hosts.run(spec, None, stop);
     }
@@ -110,7 +111,7 @@ pub fn run(spec: &Spec, place: &Place, stop: &Stop) -> Result<Option<Measured>, 
     place.within(|| within(spec, folder.path(), stop))?
 }
 
-fn within(spec: &Spec, folder: &Path, stop: &Stop) -> Result<Option<Measured>, EndError> {
+fn within(spec: &Spec, folder: &Path, stop: &Stop) -> Result<Option<Measured>, OsError> {
     let Wire { ends, server } = wire::make(spec)?;
     let watch = Begun::now();
     let [client_end, server_end] = ends;
@@ -148,7 +149,7 @@ pub(super) fn side(
     server: Option<Option<SocketAddr>>,
     fds: Fds,
     stop: &Stop,
-) -> Result<Option<Side>, EndError> {
+) -> Result<Option<Side>, OsError> {
     let folder = Scratch::new().tried("cannot make a folder for the end's report")?;
     let report = folder.path().join("report");
     let watch = Begun::now();
@@ -206,7 +207,7 @@ impl Running {
         server: Option<Option<SocketAddr>>,
         fds: Fds,
         report: &Path,
-    ) -> Result<Self, EndError> {
+    ) -> Result<Self, OsError> {
         let what = "cannot start an end of the workload";
         let task = Task {
             spec: spec.clone(),
@@ -228,7 +229,7 @@ impl Running {
 }
 
 /// Waits for all; false: the user wants an end.
-pub(super) fn wait(children: &mut [Running], spec: &Spec, stop: &Stop) -> Result<bool, EndError> {
+pub(super) fn wait(children: &mut [Running], spec: &Spec, stop: &Stop) -> Result<bool, OsError> {
     let most = Duration::from_nanos(spec.lasts().as_nanos().unsigned_abs()) + GRACE;
     let begun = now();
     loop {
@@ -263,18 +264,18 @@ fn is_ended_by_user(status: ExitStatus) -> bool {
     signal == Some(Signal::SIGINT as i32) || signal == Some(Signal::SIGTERM as i32)
 }
 
-pub(super) fn failed(child: &mut Running) -> EndError {
+pub(super) fn failed(child: &mut Running) -> OsError {
     let mut words = String::new();
     if let Some(err) = &mut child.0.stderr {
         let _ = io::Read::read_to_string(err, &mut words);
     }
-    EndError {
+    OsError::Os {
         what: "an end of the workload failed".into(),
         source: io::Error::other(words.trim().to_owned()),
     }
 }
 
-pub(super) fn read(path: &Path) -> Result<EndReport, EndError> {
+pub(super) fn read(path: &Path) -> Result<EndReport, OsError> {
     let text = fs::read_to_string(path).tried("no report of an end")?;
     serde_json::from_str(&text)
         .map_err(io::Error::other)

@@ -60,28 +60,3 @@ impl Spec {
         Duration::from_nanos(self.warm_ns + self.time_ns)
     }
 }
-
-/// Why a workload could not be run.
-#[derive(Debug, thiserror::Error)]
-#[error("{what}: {source}")]
-pub struct EndError {
-    /// What was tried, in words.
-    pub what: String,
-    /// What the system said.
-    pub source: std::io::Error,
-}
-
-/// Adds the words to an error of the operating system.
-trait Tried<T> {
-    /// `what` was tried.
-    fn tried(self, what: &str) -> Result<T, EndError>;
-}
-
-impl<T, E: Into<std::io::Error>> Tried<T> for Result<T, E> {
-    fn tried(self, what: &str) -> Result<T, EndError> {
-        self.map_err(|e| EndError {
-            what: what.into(),
-            source: e.into(),
-        })
-    }
-}

@@ -2,18 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
+use std::io;
 use std::sync::Arc;
-use std::thread;
 
-use nix::sched::{CloneFlags, setns, unshare};
+use nix::sched::CloneFlags;
 use nix::unistd::geteuid;
-use tcplab_os::namespaces::new_user;
+use tcplab_os::namespaces::{OWN_NET, apart, enter_net, new_net, new_user};
 use tcplab_os::netlink::Netlink;
+use tcplab_os::sysctl;
 
-use super::{EndError, Hosts, Tried};
-
-/// The network namespace of this thread.
-const OWN: &str = "/proc/thread-self/ns/net";
+use super::Hosts;
+use tcplab_os::{Context, OsError};
 
 /// Where runs are.
 #[derive(Debug)]
@@ -32,49 +31,42 @@ impl Place {
     ///
     /// # Errors
     /// What the system refuses; a sysctl that does not exist in a network namespace.
-    pub fn own(sysctls: &BTreeMap<String, String>) -> Result<Self, EndError> {
+    pub fn own(sysctls: &BTreeMap<String, String>) -> Result<Self, OsError> {
         if !geteuid().is_root() {
             new_user(CloneFlags::empty())
                 .tried("this needs root, or user namespaces that are allowed")?;
         }
-        // A separate thread, because a thread that enters a namespace stays there.
-        let made = thread::scope(|scope| scope.spawn(|| make(sysctls)).join());
-        let made = made.unwrap_or_else(|_| Err(std::io::Error::other("it ended early")).tried(OWN));
+        let made = apart(|| make(sysctls));
+        let made = made.unwrap_or_else(|| Err(io::Error::other("it ended early")).tried(OWN_NET));
         made.map(Self::Own)
     }
 
     /// Does something there, on a thread of its own when it is not here.
-    pub(super) fn within<T: Send>(&self, does: impl FnOnce() -> T + Send) -> Result<T, EndError> {
+    pub(super) fn within<T: Send>(&self, does: impl FnOnce() -> T + Send) -> Result<T, OsError> {
         let Self::Own(namespace) = self else {
             return Ok(does());
         };
-        let done = thread::scope(|scope| {
-            let entered = scope.spawn(|| {
-                setns(namespace, CloneFlags::CLONE_NEWNET)?;
-                Ok(does())
-            });
-            entered.join()
-        });
-        let done: Result<T, std::io::Error> =
-            done.unwrap_or_else(|_| Err(std::io::Error::other("a thread ended early")));
-        done.tried("cannot enter a network namespace")
+        let done = apart(|| enter_net(namespace).map(|()| does()));
+        done.unwrap_or_else(|| Err(io::Error::other("a thread ended early")))
+            .tried("cannot enter a network namespace")
     }
 }
 
-fn make(sysctls: &BTreeMap<String, String>) -> Result<File, EndError> {
-    unshare(CloneFlags::CLONE_NEWNET).tried("cannot make a network namespace")?;
+fn make(sysctls: &BTreeMap<String, String>) -> Result<File, OsError> {
+    new_net().tried("cannot make a network namespace")?;
     let netlink = Netlink::open().tried("cannot open a netlink socket")?;
     netlink.up("lo").tried("cannot bring lo up")?;
     for (name, value) in sysctls {
         // /proc/sys/net shows the namespace of the thread that looks.
-        let path = format!("/proc/sys/{}", name.replace('.', "/"));
+        let path = sysctl::path(name);
         if !name.starts_with("net.") {
-            let other = std::io::Error::other("it belongs to the whole machine");
-            return Err(other).tried(&format!(
-                "sysctl {name}: a network namespace has those below net. only"
-            ));
+            let other = io::Error::other("it belongs to the whole machine");
+            return Err(other).context(|| {
+                format!("sysctl {name}: a network namespace has those below net. only")
+            });
         }
-        fs::write(&path, value).tried(&format!("sysctl {name} = {value} ({path})"))?;
+        fs::write(&path, value)
+            .context(|| format!("sysctl {name} = {value} ({})", path.display()))?;
     }
-    File::open(OWN).tried(OWN)
+    File::open(OWN_NET).tried(OWN_NET)
 }

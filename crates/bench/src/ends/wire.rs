@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
+use super::Spec;
 use super::workload::{Over, Work};
-use super::{EndError, Spec, Tried};
+use tcplab_os::{Context, OsError};
 
 /// The longest wait of a datagram's reader: so late does it see that time is over.
 pub(super) const PATIENCE: Duration = Duration::from_millis(100);
@@ -35,7 +36,7 @@ pub(super) struct Wire {
 }
 
 /// Makes what a run needs, in the current network namespace.
-pub(super) fn make(spec: &Spec) -> Result<Wire, EndError> {
+pub(super) fn make(spec: &Spec) -> Result<Wire, OsError> {
     match (spec.workload.over, spec.workload.work) {
         (Over::Tcp, Work::Connect) => listening(spec),
         (Over::Tcp, _) => connected(spec),
@@ -53,18 +54,18 @@ pub(super) fn both(fd: OwnedFd) -> io::Result<Fds> {
 }
 
 /// Listens at a port of this address that the kernel chooses.
-pub(super) fn listener(spec: &Spec, address: IpAddr) -> Result<TcpListener, EndError> {
+pub(super) fn listener(spec: &Spec, address: IpAddr) -> Result<TcpListener, OsError> {
     let at = SocketAddr::from((address, 0));
     let socket = tcp(spec, &at)?;
     let bound = socket
         .bind(&at.into())
         .and_then(|()| socket.listen(BACKLOG));
-    bound.tried(&format!("cannot listen at {address}"))?;
+    bound.context(|| format!("cannot listen at {address}"))?;
     Ok(socket.into())
 }
 
 /// A socket for connections with this address.
-pub(super) fn tcp(spec: &Spec, to: &SocketAddr) -> Result<Socket, EndError> {
+pub(super) fn tcp(spec: &Spec, to: &SocketAddr) -> Result<Socket, OsError> {
     let socket = Socket::new(Domain::for_address(*to), Type::STREAM, Some(Protocol::TCP));
     let socket = socket.tried("cannot make a TCP socket")?;
     set_congestion(&socket, spec)?;
@@ -72,17 +73,17 @@ pub(super) fn tcp(spec: &Spec, to: &SocketAddr) -> Result<Socket, EndError> {
 }
 
 /// TCP_CONGESTION, before the handshake.
-fn set_congestion(socket: &Socket, spec: &Spec) -> Result<(), EndError> {
+fn set_congestion(socket: &Socket, spec: &Spec) -> Result<(), OsError> {
     match &spec.congestion {
         Some(name) => SockRef::from(socket)
             .set_tcp_congestion(name.as_bytes())
-            .tried(&format!("cannot use the congestion control {name}")),
+            .context(|| format!("cannot use the congestion control {name}")),
         None => Ok(()),
     }
 }
 
 /// A connection that stands. Options are the kernel's defaults, as netperf leaves them.
-fn connected(spec: &Spec) -> Result<Wire, EndError> {
+fn connected(spec: &Spec) -> Result<Wire, OsError> {
     let listener = listener(spec, ANY)?;
     let port = listener.local_addr().tried("cannot listen on loopback")?;
     let to = SocketAddr::from((Ipv4Addr::LOCALHOST, port.port()));
@@ -100,7 +101,7 @@ fn connected(spec: &Spec) -> Result<Wire, EndError> {
     })
 }
 
-fn listening(spec: &Spec) -> Result<Wire, EndError> {
+fn listening(spec: &Spec) -> Result<Wire, OsError> {
     let listener = listener(spec, ANY)?;
     let place = listener.local_addr().tried("cannot listen on loopback")?;
     let copy = "cannot copy a descriptor";

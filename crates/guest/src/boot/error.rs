@@ -1,19 +1,15 @@
 //! Why a guest gave no result.
 
-use std::io;
 use std::time::Duration;
+
+use tcplab_os::OsError;
 
 /// What went wrong, with the end of the guest's console where there is one.
 #[derive(Debug, thiserror::Error)]
 pub enum GuestError {
     /// The operating system refused something.
-    #[error("{what}: {source}")]
-    Os {
-        /// What was tried.
-        what: String,
-        /// What the system said.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    Os(#[from] OsError),
     /// The run itself failed, in its own words.
     #[error("{0}")]
     Run(String),
@@ -53,14 +49,5 @@ fn way_out(console: &str) -> &'static str {
             "\nthis CPU's register state is larger than the kernel supports: rebuild the kernel with this tcplab (`tcplab kernel build`; docs/kernels.md, large-xstate)"
         }
         false => "",
-    }
-}
-
-/// Adds the words to an error of the operating system.
-pub(super) fn os<E: Into<io::Error>>(what: impl Into<String>) -> impl FnOnce(E) -> GuestError {
-    let what = what.into();
-    move |e| GuestError::Os {
-        what,
-        source: e.into(),
     }
 }

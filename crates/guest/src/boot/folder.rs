@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use tcplab_plan::{Outcome, Point};
 
-use super::error::{GuestError, os};
+use tcplab_os::Context;
+
+use super::error::GuestError;
 use crate::{rates, replay};
 
 /// The file of a point, the question of a run.
@@ -16,12 +18,12 @@ const FAILED: &str = "failed.txt";
 /// The files of a question by their names: the point with its traces of rates, and the frames of its replays.
 pub(super) fn question(point: &Point) -> Result<Vec<(String, Vec<u8>)>, GuestError> {
     let point = &*rates::filled(point).map_err(GuestError::Run)?;
-    let text = serde_json::to_vec(point).map_err(os("cannot write a point"))?;
+    let text = serde_json::to_vec(point).tried("cannot write a point")?;
     let mut files = vec![(POINT.to_owned(), text)];
     for (app, trace) in replay::load(point).map_err(GuestError::Run)? {
         let mut bytes = Vec::new();
         let written = trace.write(&mut bytes);
-        written.map_err(os("cannot write frames to replay"))?;
+        written.tried("cannot write frames to replay")?;
         files.push((replay::name(app), bytes));
     }
     Ok(files)
@@ -36,7 +38,7 @@ pub(super) fn is_of_question(name: &str) -> bool {
 pub(super) fn ask(folder: &Path, point: &Point) -> Result<(), GuestError> {
     for (name, bytes) in question(point)? {
         let path = folder.join(name);
-        fs::write(&path, bytes).map_err(os(format!("cannot write {}", path.display())))?;
+        fs::write(&path, bytes).context(|| format!("cannot write {}", path.display()))?;
     }
     Ok(())
 }
@@ -59,7 +61,7 @@ pub fn answer(
     run: impl FnOnce(&Point) -> Result<Outcome, String>,
 ) -> Result<(), GuestError> {
     let path = folder.join(POINT);
-    let text = fs::read(&path).map_err(os(format!("cannot read {}", path.display())))?;
+    let text = fs::read(&path).context(|| format!("cannot read {}", path.display()))?;
     let refused = |wrong| GuestError::Run(format!("cannot understand a point: {wrong}"));
     let point = Point::from_json(&text).map_err(refused)?;
     let done =
@@ -69,7 +71,8 @@ pub fn answer(
         Err(words) => (FAILED, words),
     };
     let path = folder.join(name);
-    fs::write(&path, text).map_err(os(format!("cannot write {}", path.display())))
+    fs::write(&path, text).context(|| format!("cannot write {}", path.display()))?;
+    Ok(())
 }
 
 /// What is there: the outcome, the run's own error, or nothing.
@@ -78,7 +81,8 @@ pub(super) fn read(folder: &Path) -> Option<Result<Outcome, GuestError>> {
         return Some(Err(GuestError::Run(text)));
     }
     let text = fs::read_to_string(folder.join(OUTCOME)).ok()?;
-    Some(serde_json::from_str(&text).map_err(os("cannot understand an outcome")))
+    let outcome = serde_json::from_str(&text).tried("cannot understand an outcome");
+    Some(outcome.map_err(GuestError::from))
 }
 
 /// The captures of a run in `from`, moved to `to`.
@@ -86,8 +90,8 @@ pub(super) fn move_captures(point: &Point, from: &Path, to: &Path) -> Result<(),
     for (_, _, name) in tcplab_plan::network::capture_files(point) {
         let (old, new): (PathBuf, PathBuf) = (from.join(&name), to.join(&name));
         // Another file system, mostly: copied.
-        fs::copy(&old, &new).map_err(os(format!("cannot write {}", new.display())))?;
-        fs::remove_file(&old).map_err(os(format!("cannot remove {}", old.display())))?;
+        fs::copy(&old, &new).context(|| format!("cannot write {}", new.display()))?;
+        fs::remove_file(&old).context(|| format!("cannot remove {}", old.display()))?;
     }
     Ok(())
 }

@@ -6,11 +6,11 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use tcplab_os::{Scratch, Stop};
+use tcplab_os::{Context, OsError, Scratch, Stop};
 use tcplab_plan::{Outcome, Point};
 
 use super::cost::Cost;
-use super::error::{GuestError, os};
+use super::error::GuestError;
 use super::folder;
 use super::process::{self, Ended, words};
 use super::stage::{Task, WORD};
@@ -24,7 +24,7 @@ const SPARE: Duration = Duration::from_secs(20);
 /// Without root and without user namespaces, without TUN, and what the run itself says.
 pub fn run_on_host(point: &Point, out: &Path, stop: &Stop) -> Result<(Outcome, Cost), GuestError> {
     let work = Scratch::new();
-    let work = work.map_err(os("cannot make a temporary folder"))?;
+    let work = work.tried("cannot make a temporary folder")?;
     folder::ask(work.path(), point)?;
     let task = Task {
         folder: work.path().to_owned(),
@@ -70,8 +70,8 @@ pub(super) fn stage_run_watched(
     stop: &Stop,
     moved: &mut dyn FnMut() -> bool,
 ) -> Result<(Ended, Cost), GuestError> {
-    let program = std::env::current_exe().map_err(os("cannot find this program's own file"))?;
-    let input = serde_json::to_vec(task).map_err(os("cannot write a task"))?;
+    let program = std::env::current_exe().tried("cannot find this program's own file")?;
+    let input = serde_json::to_vec(task).tried("cannot write a task")?;
     let begun = Instant::now();
     let ended = process::run(Command::new(program).arg(WORD), &input, limit, stop, moved)?;
     let cost = fs::read_to_string(&task.cost).unwrap_or_default();
@@ -81,7 +81,7 @@ pub(super) fn stage_run_watched(
 }
 
 /// Lets a guest that runs as nobody pass through a folder.
-pub(super) fn open_to_all(folder: &Path) -> Result<(), GuestError> {
+pub(super) fn open_to_all(folder: &Path) -> Result<(), OsError> {
     let mode = fs::Permissions::from_mode(0o711);
-    fs::set_permissions(folder, mode).map_err(os(folder.display().to_string()))
+    fs::set_permissions(folder, mode).context(|| folder.display().to_string())
 }

@@ -13,7 +13,9 @@ use std::path::{Path, PathBuf};
 
 use nix::sys::memfd::{MFdFlags, memfd_create};
 
-use super::error::{GuestError, os};
+use tcplab_os::Context;
+
+use super::error::GuestError;
 
 /// An initramfs in memory, made once and handed to every guest of this process.
 #[derive(Debug)]
@@ -25,16 +27,16 @@ impl Initramfs {
     /// # Errors
     /// When `/proc` or one of the files cannot be read.
     pub fn of_this_program() -> Result<Self, GuestError> {
-        let maps = fs::read_to_string("/proc/self/maps").map_err(os("/proc/self/maps"))?;
-        let program = fs::read("/proc/self/exe").map_err(os("/proc/self/exe"))?;
+        let maps = fs::read_to_string("/proc/self/maps").tried("/proc/self/maps")?;
+        let program = fs::read("/proc/self/exe").tried("/proc/self/exe")?;
         let mut archive = Archive::default();
         if let Some(interpreter) = interpreter(&program) {
             let path = PathBuf::from(&interpreter);
-            let bytes = fs::read(&path).map_err(os(interpreter))?;
+            let bytes = fs::read(&path).tried(&interpreter)?;
             archive.file(&path, loaded_part(bytes));
         }
         for library in libraries(&maps) {
-            let bytes = fs::read(&library).map_err(os(library.display().to_string()))?;
+            let bytes = fs::read(&library).context(|| library.display().to_string())?;
             archive.file(&library, loaded_part(bytes));
         }
         archive.file(Path::new("/init"), loaded_part(program));
@@ -57,18 +59,17 @@ impl Initramfs {
         let mut file = &self.0;
         file.rewind()
             .and_then(|()| file.read_to_end(&mut first))
-            .map_err(os("cannot read the initramfs"))?;
+            .tried("cannot read the initramfs")?;
         Self::in_memory(&[&first, &archive.finish()])
     }
 
     fn in_memory(parts: &[&[u8]]) -> Result<Self, GuestError> {
         let name = CString::new("tcplab-initramfs").unwrap_or_default();
         let fd = memfd_create(name.as_c_str(), MFdFlags::MFD_CLOEXEC)
-            .map_err(os("cannot make a file in memory"))?;
+            .tried("cannot make a file in memory")?;
         let mut file = File::from(fd);
         for part in parts {
-            file.write_all(part)
-                .map_err(os("cannot write the initramfs"))?;
+            file.write_all(part).tried("cannot write the initramfs")?;
         }
         Ok(Self(file))
     }

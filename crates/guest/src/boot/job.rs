@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use tcplab_os::{Scratch, Stop};
+use tcplab_os::{Context, Scratch, Stop};
 
 use super::cost::Cost;
-use super::error::{GuestError, os};
+use super::error::GuestError;
 use super::host;
 use super::initramfs::Initramfs;
 use super::process::{Ended, words};
@@ -58,13 +58,13 @@ pub fn run(
         Place::Uml(..) => PathBuf::from(MEMORY),
     };
     let work = Scratch::new_in(&parent);
-    let work = work.map_err(os(format!("cannot make a folder in {}", parent.display())))?;
+    let work = work.context(|| format!("cannot make a folder in {}", parent.display()))?;
     let [share, private] = ["share", "uml"].map(|name| work.path().join(name));
     for folder in [&share, &private] {
-        fs::create_dir(folder).map_err(os(folder.display().to_string()))?;
+        fs::create_dir(folder).context(|| folder.display().to_string())?;
     }
     host::open_to_all(work.path())?;
-    (talk.ask)(&share).map_err(os("cannot write a job"))?;
+    (talk.ask)(&share).tried("cannot write a job")?;
     let guest = match place {
         Place::Host => None,
         Place::Uml(kernel, initramfs) => Some(Guest {

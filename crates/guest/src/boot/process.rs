@@ -7,7 +7,9 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use super::error::{GuestError, os};
+use tcplab_os::{Context, OsError};
+
+use super::error::GuestError;
 
 /// Bytes of a console that an error shows.
 const TAIL: usize = 65536;
@@ -35,7 +37,7 @@ pub(super) fn run(
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn();
-    let mut child = child.map_err(os("cannot start a process of our own"))?;
+    let mut child = child.tried("cannot start a process of our own")?;
     let (done, ended) = mpsc::channel();
     let readers = [
         child.stdout.take().map(|pipe| tail(pipe, done.clone())),
@@ -87,19 +89,13 @@ fn wait(
             }
         }
     }
-    child
-        .wait()
-        .map(Some)
-        .map_err(os("cannot wait for a process"))
+    Ok(Some(child.wait().tried("cannot wait for a process")?))
 }
 
-fn end(child: &mut Child) -> Result<(), GuestError> {
+fn end(child: &mut Child) -> Result<(), OsError> {
     // The stage's children die with it.
-    child.kill().map_err(os("cannot end a process"))?;
-    child
-        .wait()
-        .map(drop)
-        .map_err(os("cannot wait for a process"))
+    child.kill().tried("cannot end a process")?;
+    child.wait().map(drop).tried("cannot wait for a process")
 }
 
 fn tail(

@@ -9,11 +9,11 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use tcplab_os::{Scratch, Stop};
+use tcplab_os::{Context, Scratch, Stop};
 use tcplab_plan::{Outcome, Point};
 
 use super::cost::Cost;
-use super::error::{GuestError, os};
+use super::error::GuestError;
 use super::init_qemu::MODULES;
 use super::initramfs::Initramfs;
 use super::process::words;
@@ -76,11 +76,11 @@ impl Qemu<'_> {
     ) -> Result<(Outcome, Cost), GuestError> {
         let program = qemu().ok_or_else(|| GuestError::Run(ImageError::NoQemu.to_string()))?;
         let work = Scratch::new_in(Path::new(MEMORY))
-            .map_err(os(format!("cannot make a folder in {MEMORY}")))?;
+            .context(|| format!("cannot make a folder in {MEMORY}"))?;
         let share = work.path().join("share");
         let private = work.path().join("qemu");
         for folder in [&share, &private] {
-            fs::create_dir(folder).map_err(os(folder.display().to_string()))?;
+            fs::create_dir(folder).context(|| folder.display().to_string())?;
         }
         host::open_to_all(work.path())?;
         let initramfs = self.initramfs_for(point)?;

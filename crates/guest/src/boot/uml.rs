@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use tcplab_os::{Scratch, Stop};
+use tcplab_os::{Context, Scratch, Stop};
 use tcplab_plan::network::BOOT_DATE_NS;
 use tcplab_plan::{Outcome, Point};
 
 use super::cost::Cost;
-use super::error::{GuestError, os};
+use super::error::GuestError;
 use super::initramfs::Initramfs;
 use super::process::words;
 use super::stage::{Guest, Machine, Names, Task};
@@ -63,13 +63,12 @@ impl Uml<'_> {
         out: &Path,
         stop: &Stop,
     ) -> Result<(Outcome, Cost), GuestError> {
-        let work = Scratch::new_in(Path::new(MEMORY)).map_err(os(format!(
-            "cannot make a folder in {MEMORY}, which must be a tmpfs"
-        )))?;
+        let work = Scratch::new_in(Path::new(MEMORY))
+            .context(|| format!("cannot make a folder in {MEMORY}, which must be a tmpfs"))?;
         let share = work.path().join("share");
         let private = work.path().join("uml");
         for folder in [&share, &private] {
-            fs::create_dir(folder).map_err(os(folder.display().to_string()))?;
+            fs::create_dir(folder).context(|| folder.display().to_string())?;
         }
         host::open_to_all(work.path())?;
         folder::ask(&share, point)?;

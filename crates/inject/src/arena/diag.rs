@@ -3,18 +3,17 @@
 use std::io;
 use std::net::IpAddr;
 
+use netlink_sys::Socket;
 use netlink_sys::protocols::NETLINK_SOCK_DIAG;
-use netlink_sys::{Socket, SocketAddr};
-use tcplab_wire::Endpoint;
-
+use tcplab_os::netlink::{attribute, connected, message};
 use tcplab_os::tcp_info::TcpInfo;
+use tcplab_wire::Endpoint;
 
 /// linux/netlink.h, linux/sock_diag.h.
 const NLM_F_REQUEST: u16 = 1;
 const SOCK_DIAG_BY_FAMILY: u16 = 20;
-/// `struct nlmsghdr`, `struct inet_diag_req_v2`, `struct inet_diag_msg`.
+/// `struct nlmsghdr`, `struct inet_diag_msg`.
 const HEADER: usize = 16;
-const REQUEST: usize = 56;
 const MESSAGE: usize = 72;
 /// `INET_DIAG_INFO`: its number, and its bit of those that are asked for.
 const INFO: u16 = 2;
@@ -28,10 +27,7 @@ pub(super) struct Diag(Socket);
 impl Diag {
     /// Opens it in the network namespace of this thread, whose sockets it sees from then on.
     pub(super) fn open() -> io::Result<Self> {
-        let mut socket = Socket::new(NETLINK_SOCK_DIAG)?;
-        socket.bind_auto()?;
-        socket.connect(&SocketAddr::new(0, 0))?;
-        Ok(Self(socket))
+        connected(NETLINK_SOCK_DIAG).map(Self)
     }
 
     /// The connection between these ends, at the interface of this index where its addresses need one.
@@ -53,12 +49,7 @@ fn request(local: Endpoint, remote: Endpoint, index: u32) -> Vec<u8> {
         IpAddr::V4(_) => libc::AF_INET,
         IpAddr::V6(_) => libc::AF_INET6,
     };
-    let mut b = Vec::with_capacity(HEADER + REQUEST);
-    b.extend(((HEADER + REQUEST) as u32).to_ne_bytes());
-    b.extend(SOCK_DIAG_BY_FAMILY.to_ne_bytes());
-    b.extend(NLM_F_REQUEST.to_ne_bytes());
-    b.extend([0; 8]);
-    b.extend([family as u8, TCP, INFO_BIT, 0]);
+    let mut b = vec![family as u8, TCP, INFO_BIT, 0];
     b.extend(u32::MAX.to_ne_bytes());
     b.extend(local.port.to_be_bytes());
     b.extend(remote.port.to_be_bytes());
@@ -73,7 +64,7 @@ fn request(local: Endpoint, remote: Endpoint, index: u32) -> Vec<u8> {
     b.extend(index.to_ne_bytes());
     // INET_DIAG_NOCOOKIE.
     b.extend([0xff; 8]);
-    b
+    message(SOCK_DIAG_BY_FAMILY, NLM_F_REQUEST, &b)
 }
 
 /// The TCP_INFO of an answer about the connection whose remote port is `port`. When the connection
@@ -89,19 +80,11 @@ fn info(answer: &[u8], port: u16) -> Option<TcpInfo> {
     if u16::from_be_bytes(*other) != port {
         return None;
     }
-    let mut rest = answer.get(HEADER + MESSAGE..)?;
-    while let Some(&[a, b, c, d]) = rest.first_chunk::<4>() {
-        let len = usize::from(u16::from_ne_bytes([a, b]));
-        let value = rest.get(4..len)?;
-        if u16::from_ne_bytes([c, d]) == INFO {
-            let mut bytes = [0; TcpInfo::ROOM];
-            let len = value.len().min(bytes.len());
-            bytes[..len].copy_from_slice(&value[..len]);
-            return Some(TcpInfo::of_bytes(bytes, len));
-        }
-        rest = rest.get(len.next_multiple_of(4)..)?;
-    }
-    None
+    let value = attribute(answer.get(HEADER + MESSAGE..)?, INFO)?;
+    let mut bytes = [0; TcpInfo::ROOM];
+    let len = value.len().min(bytes.len());
+    bytes[..len].copy_from_slice(&value[..len]);
+    Some(TcpInfo::of_bytes(bytes, len))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::IpAddr;
 use std::os::fd::AsRawFd;
 
 use netlink_packet_route::RouteNetlinkMessage;
@@ -11,7 +11,7 @@ use netlink_packet_route::address::AddressMessage;
 use netlink_packet_route::link::LinkMessage;
 use netlink_packet_route::nsid::{NsidAttribute, NsidMessage};
 
-use tcplab_os::netlink::Netlink;
+use tcplab_os::netlink::{Netlink, attribute};
 
 /// `struct ifinfomsg`, `struct ifaddrmsg`, `struct rtgenmsg` before the attributes.
 const LINK_HEAD: usize = 16;
@@ -52,20 +52,6 @@ pub(super) struct Link {
     pub(super) peer: Option<(u32, Option<i32>)>,
 }
 
-/// The attributes behind the first `head` bytes of a message.
-fn attributes(message: &[u8], head: usize) -> Vec<(u16, &[u8])> {
-    let mut rest = message.get(head..).unwrap_or_default();
-    let mut out = Vec::new();
-    while let Some(&[a, b, c, d]) = rest.first_chunk::<4>() {
-        let len = usize::from(u16::from_ne_bytes([a, b]));
-        let Some(value) = rest.get(4..len) else { break };
-        // The highest bits are flags of the attribute.
-        out.push((u16::from_ne_bytes([c, d]) & 0x3fff, value));
-        rest = rest.get(len.next_multiple_of(4)..).unwrap_or_default();
-    }
-    out
-}
-
 fn word(bytes: &[u8], at: usize) -> Option<u32> {
     let bytes = bytes.get(at..)?.first_chunk()?;
     Some(u32::from_ne_bytes(*bytes))
@@ -77,24 +63,17 @@ fn text(bytes: &[u8]) -> String {
 }
 
 fn link(message: &[u8]) -> Option<Link> {
-    let all = attributes(message, LINK_HEAD);
-    let of = |kind| {
-        all.iter()
-            .find(|(is, _)| *is == kind)
-            .map(|(_, value)| *value)
-    };
+    let of = |kind| attribute(message.get(LINK_HEAD..)?, kind);
     let number = |kind| word(of(kind)?, 0);
     let flags = word(message, 8)?;
     let info = of(IFLA_LINKINFO).unwrap_or_default();
-    let kind = attributes(info, 0)
-        .into_iter()
-        .find(|(is, _)| *is == IFLA_INFO_KIND);
+    let kind = attribute(info, IFLA_INFO_KIND);
     Some(Link {
         index: word(message, 4)?,
         name: text(of(IFLA_IFNAME)?),
         is_up: flags & IFF_UP != 0,
         is_loopback: flags & IFF_LOOPBACK != 0,
-        kind: kind.map(|(_, kind)| text(kind)).unwrap_or_default(),
+        kind: kind.map(text).unwrap_or_default(),
         master: number(IFLA_MASTER),
         peer: number(IFLA_LINK).map(|index| {
             let namespace = number(IFLA_LINK_NETNSID).map(u32::cast_signed);
@@ -111,24 +90,20 @@ pub(super) fn links() -> io::Result<Vec<Link>> {
 }
 
 fn address(message: &[u8], index: u32) -> Option<IpAddr> {
-    let all = attributes(message, ADDRESS_HEAD);
-    let of = |kind| {
-        all.iter()
-            .find(|(is, _)| *is == kind)
-            .map(|(_, value)| *value)
-    };
+    let of = |kind| attribute(message.get(ADDRESS_HEAD..)?, kind);
     let flags = of(IFA_FLAGS).and_then(|value| word(value, 0)).unwrap_or(0);
     if word(message, 4)? != index || flags & UNSURE != 0 {
         return None;
     }
     // Point to point, IFA_ADDRESS is the other end's.
     let value = of(IFA_LOCAL).or_else(|| of(IFA_ADDRESS))?;
-    let v4 = value
-        .try_into()
-        .map(|ip: [u8; 4]| IpAddr::V4(Ipv4Addr::from(ip)));
-    let v6 = value
-        .try_into()
-        .map(|ip: [u8; 16]| IpAddr::V6(Ipv6Addr::from(ip)));
+    ip(value)
+}
+
+/// An address of 4 or 16 bytes.
+fn ip(bytes: &[u8]) -> Option<IpAddr> {
+    let v4 = bytes.try_into().map(|ip: [u8; 4]| IpAddr::from(ip));
+    let v6 = bytes.try_into().map(|ip: [u8; 16]| IpAddr::from(ip));
     v4.or(v6).ok()
 }
 
@@ -154,12 +129,10 @@ pub(super) fn number_of(namespace: &File) -> io::Result<Option<i32>> {
     let fd = u32::try_from(namespace.as_raw_fd()).unwrap_or_default();
     message.attributes = vec![NsidAttribute::Fd(fd)];
     let answer = Netlink::open()?.get(RouteNetlinkMessage::GetNsId(message))?;
-    let all = attributes(&answer, NSID_HEAD);
-    let id = all.iter().find(|(is, _)| *is == NETNSA_NSID);
-    let id = id
-        .and_then(|(_, value)| word(value, 0))
-        .map(u32::cast_signed);
-    Ok(id.filter(|id| *id >= 0))
+    let id = answer
+        .get(NSID_HEAD..)
+        .and_then(|rest| word(attribute(rest, NETNSA_NSID)?, 0));
+    Ok(id.map(u32::cast_signed).filter(|id| *id >= 0))
 }
 
 /// The ports that sockets listen at, on all addresses or on one of these.
@@ -188,15 +161,7 @@ fn listener(line: &str, addresses: &[IpAddr]) -> Option<u16> {
         .map(|at| u32::from_str_radix(ip.get(at * 8..at * 8 + 8)?, 16).ok())
         .collect();
     let bytes: Vec<u8> = words?.iter().flat_map(|word| word.to_ne_bytes()).collect();
-    let v4 = bytes
-        .as_slice()
-        .try_into()
-        .map(|ip: [u8; 4]| IpAddr::from(ip));
-    let v6 = bytes
-        .as_slice()
-        .try_into()
-        .map(|ip: [u8; 16]| IpAddr::from(ip));
-    let ip = v4.or(v6).ok()?.to_canonical();
+    let ip = self::ip(&bytes)?.to_canonical();
     let is_here = ip.is_unspecified() || addresses.contains(&ip);
     let port = u16::from_str_radix(port, 16).ok()?;
     (state == LISTEN && is_here).then_some(port)

@@ -3,10 +3,9 @@
 use std::fs::{self, File};
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::os::fd::AsRawFd;
-use std::thread;
 
-use nix::sched::{CloneFlags, unshare};
 use tcplab_livelink::port::Port;
+use tcplab_os::namespaces::{OWN_NET, QUIET_IPV6, apart, new_net};
 use tcplab_os::netlink::Netlink;
 use tcplab_os::sysctl;
 use tcplab_os::{Context, OsError};
@@ -22,13 +21,8 @@ const PORT: u16 = 80;
 pub(super) const DEVICES: [&str; 2] = ["host0", "peer0"];
 const MTU: u32 = 1_500;
 
-/// Nothing but what is sent on purpose, and addresses that can be used at once.
-const QUIET: [(&str, &str); 4] = [
-    ("net.ipv6.conf.default.router_solicitations", "0"),
-    ("net.ipv6.conf.default.accept_ra", "0"),
-    ("net.ipv6.conf.default.accept_dad", "0"),
-    ("net.ipv4.tcp_max_syn_backlog", "4096"),
-];
+/// Room for the requests of a flood.
+const BACKLOG: (&str, &str) = ("net.ipv4.tcp_max_syn_backlog", "4096");
 
 /// Both namespaces, joined by a veth pair.
 pub(super) struct Made {
@@ -55,22 +49,21 @@ pub(super) fn listener(family: Family) -> SocketAddr {
 /// Makes a namespace, on a thread of its own.
 fn new_namespace() -> Result<File, OsError> {
     let make = || {
-        unshare(CloneFlags::CLONE_NEWNET).context(|| "cannot make a network namespace".into())?;
-        for (key, value) in QUIET {
+        new_net().tried("cannot make a network namespace")?;
+        for (key, value) in QUIET_IPV6.into_iter().chain([BACKLOG]) {
             // A kernel without IPv6 lacks some.
             let _ = fs::write(sysctl::path(key), value);
         }
-        File::open("/proc/thread-self/ns/net").context(|| "/proc/thread-self/ns/net".into())
+        File::open(OWN_NET).tried(OWN_NET)
     };
-    let made = thread::scope(|scope| scope.spawn(make).join());
-    made.unwrap_or_else(|_| Err(OsError::Cannot("no thread for a namespace".into())))
+    apart(make).unwrap_or_else(|| Err(OsError::Cannot("no thread for a namespace".into())))
 }
 
 /// Gives an end of the veth pair its addresses.
 fn set_up(side: usize) -> Result<(), OsError> {
     let (name, mac) = (DEVICES[side], [HOST_MAC, PEER_MAC][side]);
     let other = [PEER_MAC, HOST_MAC][side];
-    let ask = Netlink::open().context(|| "cannot open a netlink socket".into())?;
+    let ask = Netlink::open().tried("cannot open a netlink socket")?;
     let set = || -> std::io::Result<()> {
         ask.up("lo")?;
         ask.prepare(name, mac, MTU, false)?;
@@ -95,9 +88,9 @@ impl Made {
         let (host, peer) = (new_namespace()?, new_namespace()?);
         let cannot = |e: String| OsError::Cannot(format!("cannot enter a namespace: {e}"));
         inside(&host, || {
-            let ask = Netlink::open().context(|| "cannot open a netlink socket".into())?;
+            let ask = Netlink::open().tried("cannot open a netlink socket")?;
             ask.veth(DEVICES[0], DEVICES[1], peer.as_raw_fd())
-                .context(|| "cannot make a veth pair (module veth)".into())
+                .tried("cannot make a veth pair (module veth)")
         })
         .map_err(cannot)??;
         inside(&peer, || set_up(1)).map_err(cannot)??;

@@ -22,10 +22,9 @@ mod spot;
 
 use std::fs::{self, File};
 use std::net::{SocketAddr, TcpListener};
-use std::thread;
 use std::time::Duration;
 
-use nix::sched::{CloneFlags, setns};
+use nix::sched::CloneFlags;
 use tcplab_wire::malformed::{Family, Flow};
 
 pub(crate) use self::conn::{Conn, Standing};
@@ -36,7 +35,7 @@ pub use self::spot::Spot;
 
 use tcplab_livelink::port::{HEADER, LONGEST, Port};
 use tcplab_os::counters::{self, Counters};
-use tcplab_os::namespaces::new_user;
+use tcplab_os::namespaces::{apart, enter_net, new_user};
 use tcplab_os::{Context, OsError};
 
 use self::diag::Diag;
@@ -105,20 +104,14 @@ pub fn prepare() -> Result<(), OsError> {
     if nix::unistd::geteuid().is_root() {
         return Ok(());
     }
-    new_user(CloneFlags::empty()).context(|| {
-        "sending frames to a kernel needs root, or user namespaces (sysctl kernel.unprivileged_userns_clone=1)"
-            .into()
-    })
+    new_user(CloneFlags::empty()).tried("sending frames to a kernel needs root, or user namespaces (sysctl kernel.unprivileged_userns_clone=1)")
 }
 
 /// Does something in a namespace, on a thread of its own.
 fn inside<R: Send>(namespace: &File, what: impl FnOnce() -> R + Send) -> Result<R, String> {
-    let work = || {
-        setns(namespace, CloneFlags::CLONE_NEWNET).map_err(|e| e.to_string())?;
-        Ok(what())
-    };
-    let done = thread::scope(|scope| scope.spawn(work).join());
-    done.unwrap_or_else(|_| Err("a thread in a namespace broke down".into()))
+    let done = apart(|| enter_net(namespace).map(|()| what()));
+    let done = done.ok_or("a thread in a namespace broke down")?;
+    done.map_err(|e| e.to_string())
 }
 
 impl Arena {

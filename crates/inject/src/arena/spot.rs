@@ -7,13 +7,14 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::str::FromStr;
 
+use tcplab_os::namespaces::OWN_NET;
+
 use super::inspect::{Link, links};
 use super::{IntoError, inside};
 
 /// Where ip-netns(8) keeps namespaces.
 const NAMESPACES: &str = "/run/netns";
-/// The namespace of this thread, and the one that the machine began with.
-const OWN: &str = "/proc/thread-self/ns/net";
+/// The namespace that the machine began with.
 const FIRST: &str = "/proc/1/ns/net";
 /// An interface name has at most so many bytes (IFNAMSIZ less the 0).
 const LONGEST: usize = 15;
@@ -81,7 +82,7 @@ impl Namespace {
     pub(super) fn open(name: Option<&str>) -> Result<Self, IntoError> {
         let path = match name {
             Some(name) => Path::new(NAMESPACES).join(name),
-            None => OWN.into(),
+            None => OWN_NET.into(),
         };
         let file = File::open(&path).map_err(|e| match (e.kind(), name) {
             (io::ErrorKind::NotFound, Some(name)) => IntoError::Wrong(format!(
@@ -92,7 +93,7 @@ impl Namespace {
         let is = file.metadata().map(|is| (is.dev(), is.ino())).ok();
         let is_at = |path| is.is_some() && is == identity(path).ok();
         Ok(Self {
-            is_own: is_at(OWN),
+            is_own: is_at(OWN_NET),
             is_first: is_at(FIRST),
             name: name.map(Into::into),
             file,

@@ -5,35 +5,22 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::{fs, io};
 
-use nix::sched::{CloneFlags, unshare};
 use tcplab_drill::Network;
 use tcplab_os::clock::Pace;
+use tcplab_os::namespaces::{NO_LINK_LOCAL, QUIET_IPV6, new_net};
 use tcplab_os::netlink::Netlink;
 use tcplab_os::sysctl;
 use tcplab_os::{Context, OsError};
 
 use super::device::{Device, NAME};
 use crate::buffers::host_sysctls;
-
-/// Nothing but the script's packets: no link-local address, no router solicitations, no duplicate
-/// address detection. A kernel without IPv6 lacks the files.
-const QUIET: [(&str, &str); 6] = [
-    ("net.ipv6.conf.default.addr_gen_mode", "1"),
-    ("net.ipv6.conf.default.router_solicitations", "0"),
-    ("net.ipv6.conf.default.accept_ra", "0"),
-    ("net.ipv6.conf.default.accept_dad", "0"),
-    ("net.ipv4.conf.all.rp_filter", "0"),
-    ("net.ipv4.conf.default.rp_filter", "0"),
-];
+use crate::run::{CONGESTION, WAYS};
 
 /// Of what the hosts of runs have, the buffers: scripts say the rest.
 const BUFFERS: [&str; 2] = ["net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"];
 
 /// Parameters of modules hang on the machine, not on a namespace.
 const MODULES: &str = "/sys/module/";
-
-/// What new connections use.
-const CONGESTION: &str = "net.ipv4.tcp_congestion_control";
 
 /// The namespace of this thread, for one script.
 pub(super) struct Net {
@@ -47,15 +34,17 @@ pub(super) struct Net {
 impl Net {
     /// Moves this thread into a new namespace and sets it up.
     pub(super) fn new(network: &Network, pace: Pace) -> Result<Self, OsError> {
-        unshare(CloneFlags::CLONE_NEWNET).context(|| "cannot make a network namespace".into())?;
+        new_net().tried("cannot make a network namespace")?;
         let buffers = host_sysctls().into_iter();
         let buffers = buffers.filter(|(key, _)| BUFFERS.contains(key));
-        for (key, value) in QUIET.into_iter().chain(buffers) {
-            // Without one of them a script may fail, and says so.
+        // Nothing but the script's packets is on the device.
+        let quiet = [NO_LINK_LOCAL].into_iter().chain(QUIET_IPV6).chain(WAYS);
+        for (key, value) in quiet.chain(buffers) {
+            // A kernel without IPv6 lacks some. Without one of them a script may fail, and says so.
             let _ = fs::write(sysctl::path(key), value);
         }
         let device = Device::new(network.gso_size)?;
-        let netlink = Netlink::open().context(|| "cannot open a netlink socket".into())?;
+        let netlink = Netlink::open().tried("cannot open a netlink socket")?;
         let net = Self {
             netlink,
             device,
@@ -68,7 +57,7 @@ impl Net {
 
     fn set_up(&self, network: &Network) -> Result<(), OsError> {
         let ask = &self.netlink;
-        ask.up("lo").context(|| "cannot bring up lo".into())?;
+        ask.up("lo").tried("cannot bring up lo")?;
         ask.set_mtu(NAME, network.mtu)
             .context(|| format!("cannot set the MTU {} of {NAME}", network.mtu))?;
         ask.up(NAME).context(|| format!("cannot bring up {NAME}"))?;

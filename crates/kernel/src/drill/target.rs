@@ -67,7 +67,7 @@ impl KernelTarget {
             maker,
             clock: Clock::start(),
             begun: false,
-            timer: timer.context(|| "cannot make a timer".into())?,
+            timer: timer.tried("cannot make a timer")?,
             fds: BTreeSet::new(),
             waiting: BTreeMap::new(),
             pace,

@@ -90,9 +90,9 @@ pub(super) struct Workers {
 
 impl Workers {
     pub(super) fn new(maker: Maker) -> Result<Self, OsError> {
-        sys::prepare_wake().context(|| "cannot set a signal's handler".into())?;
+        sys::prepare_wake().tried("cannot set a signal's handler")?;
         let ready = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)
-            .context(|| "cannot make an eventfd".into())?;
+            .tried("cannot make an eventfd")?;
         Ok(Self {
             maker,
             shared: Arc::new(Shared {

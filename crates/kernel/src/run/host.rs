@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
 
-use nix::sched::{CloneFlags, setns, unshare};
 use nix::unistd::getegid;
 use tcplab_os::counters::{self, Counters};
+use tcplab_os::namespaces::{NO_LINK_LOCAL, OWN_NET, QUIET_IPV6, enter_net, new_net};
 use tcplab_os::sysctl;
 use tcplab_os::{Context, OsError};
 use tcplab_plan::point::{Host, Ip};
@@ -15,11 +15,8 @@ use tcplab_plan::{Point, Refusal};
 use super::refusal::leave_out;
 use crate::buffers::host_sysctls;
 
-/// The namespaces of this thread.
-const OWN_NAMESPACE: &str = "/proc/thread-self/ns/net";
-
 /// Ways there and back may differ where several are equally short.
-const WAYS: [(&str, &str); 2] = [
+pub(crate) const WAYS: [(&str, &str); 2] = [
     ("net.ipv4.conf.all.rp_filter", "0"),
     ("net.ipv4.conf.default.rp_filter", "0"),
 ];
@@ -29,21 +26,13 @@ const FORWARD: (&str, &str) = ("net.ipv4.ip_forward", "1");
 const FORWARD_IPV6: (&str, &str) = ("net.ipv6.conf.all.forwarding", "1");
 
 /// What new connections use.
-const CONGESTION: &str = "net.ipv4.tcp_congestion_control";
+pub(crate) const CONGESTION: &str = "net.ipv4.tcp_congestion_control";
 
 /// Groups that may make sockets for ping.
 const PING_GROUPS: &str = "net.ipv4.ping_group_range";
 
-/// No router solicitations, no duplicate address detection: nothing but the experiment is on the link.
+/// Nothing but the experiment is on the link.
 const NO_IPV6: &str = "net.ipv6.conf.default.disable_ipv6";
-
-/// The same where the experiment is over IPv6: no link-local address either.
-const QUIET_IPV6: [(&str, &str); 4] = [
-    ("net.ipv6.conf.default.addr_gen_mode", "1"),
-    ("net.ipv6.conf.default.router_solicitations", "0"),
-    ("net.ipv6.conf.default.accept_ra", "0"),
-    ("net.ipv6.conf.default.accept_dad", "0"),
-];
 
 /// A namespace of this process.
 #[derive(Debug)]
@@ -57,9 +46,8 @@ impl HostNet {
     /// Makes the namespace and enters it.
     pub(crate) fn new(host: &Host, ip: Ip, sysctls: &mut Sysctls<'_>) -> Result<Self, OsError> {
         let name = &host.name;
-        unshare(CloneFlags::CLONE_NEWNET)
-            .context(|| format!("cannot make a network namespace for the host {name}"))?;
-        let namespace = File::open(OWN_NAMESPACE).context(|| OWN_NAMESPACE.into())?;
+        new_net().context(|| format!("cannot make a network namespace for the host {name}"))?;
+        let namespace = File::open(OWN_NET).tried(OWN_NET)?;
         let has_ipv6 = sysctl::path(NO_IPV6).exists();
         match ip {
             Ip::V4 if has_ipv6 => sysctls.set(name, NO_IPV6, "1")?,
@@ -70,7 +58,7 @@ impl HostNet {
                 ));
             }
             Ip::V6 => {
-                for (key, value) in QUIET_IPV6 {
+                for (key, value) in [NO_LINK_LOCAL].into_iter().chain(QUIET_IPV6) {
                     sysctls.set(name, key, value)?;
                 }
             }
@@ -108,8 +96,7 @@ impl HostNet {
         let Some(namespace) = &self.namespace else {
             return Ok(());
         };
-        setns(namespace, CloneFlags::CLONE_NEWNET)
-            .context(|| "cannot enter a network namespace".into())
+        enter_net(namespace).tried("cannot enter a network namespace")
     }
 
     /// From now on this process may send ICMP echoes from this host (icmp(7)).
@@ -128,14 +115,14 @@ impl HostNet {
     /// Remembers the counters.
     pub(crate) fn begin(&mut self) -> Result<(), OsError> {
         self.enter()?;
-        self.before = counters::read().context(|| "cannot read the kernel's counters".into())?;
+        self.before = counters::read().tried("cannot read the kernel's counters")?;
         Ok(())
     }
 
     /// The counters since [`HostNet::begin`]: all of TCP and UDP, of the others those that moved.
     pub(crate) fn counters(&self) -> Result<BTreeMap<String, i64>, OsError> {
         self.enter()?;
-        let now = counters::read().context(|| "cannot read the kernel's counters".into())?;
+        let now = counters::read().tried("cannot read the kernel's counters")?;
         let mut moved = counters::difference(&self.before, &now);
         moved.retain(|name, value| *value != 0 || is_transport(name));
         Ok(moved)
@@ -182,7 +169,7 @@ impl<'a> Sysctls<'a> {
             }
             io::ErrorKind::NotFound if key == CONGESTION => format!(
                 "{value} was not set: this kernel has {}",
-                congestion_controls().join(", ")
+                sysctl::congestion_controls().unwrap_or_default().join(", ")
             ),
             _ => format!("{value} was not set: the kernel says {error}"),
         };
@@ -197,11 +184,4 @@ impl<'a> Sysctls<'a> {
         let refusal = Refusal::new(place, why, remedy).tolerable(key);
         leave_out(self.point, &refusal, &mut self.left_out)
     }
-}
-
-/// Those that the kernel has.
-fn congestion_controls() -> Vec<String> {
-    let text = fs::read_to_string(sysctl::path("net.ipv4.tcp_available_congestion_control"));
-    let text = text.unwrap_or_default();
-    text.split_whitespace().map(str::to_owned).collect()
 }

@@ -97,7 +97,7 @@ impl OurLink {
     ) -> Result<(), OsError> {
         loop {
             let read = self.taps[side].read(&mut self.scratch);
-            let Some(length) = read.context(|| "cannot read from a TAP device".into())? else {
+            let Some(length) = read.tried("cannot read from a TAP device")? else {
                 return Ok(());
             };
             let mut frame = self.spare.pop().unwrap_or_default();
@@ -105,7 +105,7 @@ impl OurLink {
             frame.extend_from_slice(&self.scratch[..length]);
             captures[self.captures[side]]
                 .frame(now, &frame, length as u32)
-                .context(|| "cannot write a capture".into())?;
+                .tried("cannot write a capture")?;
             let kind = match self.looks[side] {
                 true => Kind::of_ethernet(&frame),
                 false => Kind::default(),
@@ -131,10 +131,10 @@ impl OurLink {
                 }
                 captures[self.captures[to]]
                     .frame(now, &out.frame, out.frame.len() as u32)
-                    .context(|| "cannot write a capture".into())?;
+                    .tried("cannot write a capture")?;
                 self.taps[to]
                     .write(&out.frame)
-                    .context(|| "cannot write to a TAP device".into())?;
+                    .tried("cannot write to a TAP device")?;
                 if self.spare.len() < 64 {
                     self.spare.push(out.frame);
                 }

@@ -23,7 +23,7 @@ mod wire;
 mod world;
 
 pub(crate) use errand::POINT;
-pub(crate) use host::Sysctls;
+pub(crate) use host::{CONGESTION, Sysctls, WAYS};
 pub use site::is_ours;
 pub(crate) use site::{Site, run_half};
 pub use sock::{Datagrams, ECHO_REQUESTS};

@@ -86,7 +86,7 @@ impl Replay {
             let priority = priority(&self.frame);
             if priority != std::mem::replace(&mut self.priority, priority) {
                 setsockopt(&self.socket, sockopt::Priority, &i32::from(priority))
-                    .context(|| "cannot set the priority of a frame".into())?;
+                    .tried("cannot set the priority of a frame")?;
             }
             match send(self.socket.as_raw_fd(), &self.frame, MsgFlags::MSG_DONTWAIT) {
                 // The qdisc has dropped it, and has counted that (`packet_snd()`, net_xmit_errno()).
@@ -95,7 +95,7 @@ impl Replay {
                     sent.bytes += self.frame.len() as u64;
                 }
                 Err(Errno::EAGAIN) => self.refused += 1,
-                Err(e) => return Err(e).context(|| "cannot send a frame".into()),
+                Err(e) => return Err(e).tried("cannot send a frame"),
             }
         }
     }

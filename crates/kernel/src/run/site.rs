@@ -107,7 +107,7 @@ impl Net<'_> {
                 live.set_nonblocking().context(|| interface.clone())?;
                 self.poll
                     .add(&live, Source::Capture(0), EpollFlags::EPOLLIN)
-                    .context(|| "cannot watch a capture".into())?;
+                    .tried("cannot watch a capture")?;
                 self.live.push((live, 0));
             }
             Err(e) => self.warnings.push(format!(

@@ -11,7 +11,7 @@ use nix::sys::socket::{
 };
 use tcplab_plan::point::{Ip, QuickAck, SocketOptions};
 
-use tcplab_os::options;
+use tcplab_os::options::set;
 use tcplab_os::sys::{self, SockOpt};
 use tcplab_os::tcp_info::tcp_info;
 use tcplab_os::{Context, OsError};
@@ -27,7 +27,7 @@ pub(crate) enum Kind {
 
 /// A socket in the current network namespace.
 pub(crate) fn make(kind: Kind, ip: Ip, options: &SocketOptions) -> Result<OwnedFd, OsError> {
-    let (udp, protocol) = (kind != Kind::Tcp, None::<SockProtocol>);
+    let (is_tcp, protocol) = (kind == Kind::Tcp, None::<SockProtocol>);
     let (kind, protocol) = match kind {
         Kind::Tcp => (SockType::Stream, protocol),
         Kind::Udp => (SockType::Datagram, protocol),
@@ -44,31 +44,23 @@ pub(crate) fn make(kind: Kind, ip: Ip, options: &SocketOptions) -> Result<OwnedF
         Ip::V6 => AddressFamily::Inet6,
     };
     let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
-    let fd = socket(family, kind, flags, protocol).context(|| "cannot make a socket".into())?;
-    if !udp {
+    let fd = socket(family, kind, flags, protocol).tried("cannot make a socket")?;
+    if is_tcp {
         // With it two clients that send datagrams may get one port (`udp_lib_get_port()`).
-        setsockopt(&fd, sockopt::ReuseAddr, &true).context(|| "SO_REUSEADDR".into())?;
+        setsockopt(&fd, sockopt::ReuseAddr, &true).tried("SO_REUSEADDR")?;
     }
-    prepare(&fd, udp, options)?;
+    set(&fd, is_tcp, options)?;
     Ok(fd)
-}
-
-/// Sets the options that stand for the whole life of a socket.
-pub(crate) fn prepare(fd: &OwnedFd, udp: bool, wanted: &SocketOptions) -> Result<(), OsError> {
-    options::set(fd, !udp, wanted).map_err(|e| OsError::Os {
-        what: e.what,
-        source: e.source,
-    })
 }
 
 /// Sets TCP_QUICKACK.
 pub(crate) fn quickack(fd: &OwnedFd, value: i32) -> Result<(), OsError> {
-    sys::set_int(fd, SockOpt::QUICKACK, value).context(|| "cannot set TCP_QUICKACK".into())
+    sys::set_int(fd, SockOpt::QUICKACK, value).tried("cannot set TCP_QUICKACK")
 }
 
 /// Sets options on a connection that is there.
 pub(crate) fn changes(fd: &OwnedFd, options: &SocketOptions) -> Result<(), OsError> {
-    prepare(fd, false, options)?;
+    set(fd, true, options)?;
     match options.quickack {
         QuickAck::Once(value) => quickack(fd, value),
         QuickAck::Leave | QuickAck::Each(_) => Ok(()),

@@ -36,8 +36,8 @@ pub(crate) fn build(point: &Point, sysctls: &mut Sysctls<'_>) -> Result<Network,
     let mut hosts = Vec::new();
     for host in &point.hosts {
         hosts.push(HostNet::new(host, point.ip, sysctls)?);
-        let netlink = Netlink::open().context(|| "cannot open a netlink socket".into())?;
-        netlink.up("lo").context(|| "cannot bring lo up".into())?;
+        let netlink = Netlink::open().tried("cannot open a netlink socket")?;
+        netlink.up("lo").tried("cannot bring lo up")?;
     }
     let mut wires = Vec::new();
     for (number, link) in point.links.iter().enumerate() {
@@ -133,7 +133,7 @@ pub(crate) fn kernel_count(
 }
 
 fn open() -> Result<Netlink, OsError> {
-    Netlink::open().context(|| "cannot open a netlink socket".into())
+    Netlink::open().tried("cannot open a netlink socket")
 }
 
 /// A route from `from` to every host that it can reach, over the fewest links.

@@ -3,18 +3,17 @@
 use std::io;
 use std::net::IpAddr;
 
-use netlink_packet_core::{NLM_F_CREATE, NLM_F_REPLACE};
+use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::address::{AddressAttribute, AddressFlags, AddressMessage, AddressScope};
 use netlink_packet_route::link::LinkAttribute;
 use netlink_packet_route::neighbour::{
-    NeighbourAddress, NeighbourAttribute, NeighbourFlags, NeighbourMessage, NeighbourState,
+    NeighbourAttribute, NeighbourFlags, NeighbourMessage, NeighbourState,
 };
 use netlink_packet_route::route::{
-    RouteAddress, RouteAttribute, RouteFlags, RouteHeader, RouteMessage, RouteMetric,
-    RouteProtocol, RouteScope, RouteType,
+    RouteAttribute, RouteFlags, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope,
+    RouteType,
 };
 use netlink_packet_route::tc::{TcHandle, TcMessage};
-use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 
 use super::{Netlink, index, link};
 
@@ -29,7 +28,7 @@ impl Netlink {
     /// `ip address add ADDRESS/PREFIX dev NAME`.
     pub fn add_address(&self, name: &str, address: IpAddr, prefix: u8) -> io::Result<()> {
         let mut message = AddressMessage::default();
-        message.header.family = family(address);
+        message.header.family = address.into();
         message.header.prefix_len = prefix;
         message.header.scope = AddressScope::Universe;
         message.header.index = index(name)?;
@@ -38,10 +37,7 @@ impl Netlink {
             AddressAttribute::Address(address),
             AddressAttribute::Flags(AddressFlags::Nodad),
         ];
-        self.ask(
-            RouteNetlinkMessage::NewAddress(message),
-            NLM_F_CREATE | NLM_F_REPLACE,
-        )
+        self.add(RouteNetlinkMessage::NewAddress(message))
     }
 
     /// `ip neighbour replace ADDRESS lladdr ETHERNET nud permanent dev NAME`: no neighbour discovery. Over IPv6 `is_router`
@@ -54,24 +50,17 @@ impl Netlink {
         is_router: bool,
     ) -> io::Result<()> {
         let mut message = NeighbourMessage::default();
-        message.header.family = family(address);
+        message.header.family = address.into();
         message.header.ifindex = index(name)?;
         message.header.state = NeighbourState::Permanent;
         if is_router && address.is_ipv6() {
             message.header.flags = NeighbourFlags::Router;
         }
-        let to = match address {
-            IpAddr::V4(v4) => NeighbourAddress::Inet(v4),
-            IpAddr::V6(v6) => NeighbourAddress::Inet6(v6),
-        };
         message.attributes = vec![
-            NeighbourAttribute::Destination(to),
+            NeighbourAttribute::Destination(address.into()),
             NeighbourAttribute::LinkLayerAddress(ethernet.to_vec()),
         ];
-        self.ask(
-            RouteNetlinkMessage::NewNeighbour(message),
-            NLM_F_CREATE | NLM_F_REPLACE,
-        )
+        self.add(RouteNetlinkMessage::NewNeighbour(message))
     }
 
     /// `ip route replace TO via VIA dev NAME [onlink src FROM] METRICS`, to one address.
@@ -83,7 +72,7 @@ impl Netlink {
         metrics: Vec<RouteMetric>,
     ) -> io::Result<()> {
         let mut message = RouteMessage::default();
-        message.header.address_family = family(to);
+        message.header.address_family = to.into();
         message.header.destination_prefix_length = whole(to);
         message.header.table = RouteHeader::RT_TABLE_MAIN;
         message.header.protocol = RouteProtocol::Static;
@@ -93,26 +82,23 @@ impl Netlink {
             Some(_) => RouteScope::Universe,
         };
         message.attributes = vec![
-            RouteAttribute::Destination(route_address(to)),
+            RouteAttribute::Destination(to.into()),
             RouteAttribute::Oif(index(name)?),
         ];
         let attributes = &mut message.attributes;
-        attributes.extend(from.map(|from| RouteAttribute::PrefSource(route_address(from))));
+        attributes.extend(from.map(|from| RouteAttribute::PrefSource(from.into())));
         if let Some(via) = via {
             // Our hosts have an address and no network around it. packetdrill's gateway is an address of the host itself,
             // which the kernel takes for a gateway only without this flag.
             if from.is_some() {
                 message.header.flags = RouteFlags::Onlink;
             }
-            attributes.push(RouteAttribute::Gateway(route_address(via)));
+            attributes.push(RouteAttribute::Gateway(via.into()));
         }
         if !metrics.is_empty() {
             attributes.push(RouteAttribute::Metrics(metrics));
         }
-        self.ask(
-            RouteNetlinkMessage::NewRoute(message),
-            NLM_F_CREATE | NLM_F_REPLACE,
-        )
+        self.add(RouteNetlinkMessage::NewRoute(message))
     }
 
     /// Metrics of the route by which a host reaches its own loopback address, as `ip route change table local` sets them.
@@ -121,28 +107,25 @@ impl Netlink {
             return Ok(());
         }
         let mut message = RouteMessage::default();
-        message.header.address_family = family(address);
+        message.header.address_family = address.into();
         message.header.destination_prefix_length = whole(address);
         message.header.table = 255;
         message.header.protocol = RouteProtocol::Kernel;
         message.header.kind = RouteType::Local;
         message.header.scope = RouteScope::Host;
         message.attributes = vec![
-            RouteAttribute::Destination(route_address(address)),
+            RouteAttribute::Destination(address.into()),
             RouteAttribute::Oif(index("lo")?),
         ];
         if address.is_ipv6() {
             // The kernel's own one has a preference that no request can name, so none replaces it.
             self.ask(RouteNetlinkMessage::DelRoute(message.clone()), 0)?;
         } else {
-            let own = RouteAttribute::PrefSource(route_address(address));
+            let own = RouteAttribute::PrefSource(address.into());
             message.attributes.push(own);
         }
         message.attributes.push(RouteAttribute::Metrics(metrics));
-        self.ask(
-            RouteNetlinkMessage::NewRoute(message),
-            NLM_F_CREATE | NLM_F_REPLACE,
-        )
+        self.add(RouteNetlinkMessage::NewRoute(message))
     }
 
     /// `tc qdisc delete dev NAME root`.
@@ -159,19 +142,5 @@ pub(super) fn whole(address: IpAddr) -> u8 {
     match address {
         IpAddr::V4(_) => 32,
         IpAddr::V6(_) => 128,
-    }
-}
-
-pub(super) fn family(address: IpAddr) -> AddressFamily {
-    match address {
-        IpAddr::V4(_) => AddressFamily::Inet,
-        IpAddr::V6(_) => AddressFamily::Inet6,
-    }
-}
-
-pub(super) fn route_address(address: IpAddr) -> RouteAddress {
-    match address {
-        IpAddr::V4(v4) => RouteAddress::Inet(v4),
-        IpAddr::V6(v6) => RouteAddress::Inet6(v6),
     }
 }

@@ -8,7 +8,7 @@ use std::net::IpAddr;
 
 use netlink_packet_core::{
     NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkBuffer,
-    NetlinkMessage, NetlinkPayload,
+    NetlinkMessage,
 };
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::link::{
@@ -38,39 +38,37 @@ pub struct Netlink(Socket);
 impl Netlink {
     /// Opens it in the current network namespace.
     pub fn open() -> io::Result<Self> {
-        let mut socket = Socket::new(NETLINK_ROUTE)?;
-        socket.bind_auto()?;
-        socket.connect(&SocketAddr::new(0, 0))?;
-        Ok(Self(socket))
+        connected(NETLINK_ROUTE).map(Self)
+    }
+
+    fn send(&self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
+        let mut packet = NetlinkMessage::from(message);
+        packet.header.flags = NLM_F_REQUEST | flags;
+        packet.finalize();
+        let mut bytes = vec![0; packet.buffer_len()];
+        packet.serialize(&mut bytes);
+        self.0.send(&bytes, 0).map(drop)
+    }
+
+    /// The payload of one answer, behind the netlink header; empty for an acknowledgement.
+    fn answer(&self) -> io::Result<Vec<u8>> {
+        let (datagram, _) = self.0.recv_from_full()?;
+        let one = NetlinkBuffer::new_checked(datagram.as_slice()).map_err(io::Error::other)?;
+        match one.message_type() {
+            NLMSG_ERROR => verdict(one.payload()).map(|()| Vec::new()),
+            _ => Ok(one.payload().to_vec()),
+        }
     }
 
     /// Sends one request and waits for the kernel's answer.
     pub fn ask(&self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
-        let mut packet = NetlinkMessage::from(message);
-        packet.header.flags = NLM_F_REQUEST | NLM_F_ACK | flags;
-        packet.finalize();
-        let mut bytes = vec![0; packet.buffer_len()];
-        packet.serialize(&mut bytes);
-        self.0.send(&bytes, 0)?;
-        let (answer, _) = self.0.recv_from_full()?;
-        let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&answer);
-        match answer.map_err(io::Error::other)?.payload {
-            NetlinkPayload::Error(e) => match e.code {
-                None => Ok(()),
-                Some(_) => Err(e.to_io()),
-            },
-            _ => Ok(()),
-        }
+        self.send(message, NLM_F_ACK | flags)?;
+        self.answer().map(drop)
     }
 
     /// Sends a request for a list and gives the payload of each answer, behind the netlink header.
     pub fn dump(&self, message: RouteNetlinkMessage) -> io::Result<Vec<Vec<u8>>> {
-        let mut packet = NetlinkMessage::from(message);
-        packet.header.flags = NLM_F_REQUEST | NLM_F_DUMP;
-        packet.finalize();
-        let mut bytes = vec![0; packet.buffer_len()];
-        packet.serialize(&mut bytes);
-        self.0.send(&bytes, 0)?;
+        self.send(message, NLM_F_DUMP)?;
         let mut answers = Vec::new();
         loop {
             let (datagram, _) = self.0.recv_from_full()?;
@@ -79,7 +77,7 @@ impl Netlink {
                 let one = NetlinkBuffer::new_checked(rest).map_err(io::Error::other)?;
                 match one.message_type() {
                     NLMSG_DONE => return Ok(answers),
-                    NLMSG_ERROR => return Err(refusal(one.payload())),
+                    NLMSG_ERROR => verdict(one.payload())?,
                     _ => answers.push(one.payload().to_vec()),
                 }
                 let length = (one.length() as usize).next_multiple_of(4);
@@ -90,18 +88,8 @@ impl Netlink {
 
     /// Sends a request for one thing and gives the payload of the answer, behind the netlink header.
     pub fn get(&self, message: RouteNetlinkMessage) -> io::Result<Vec<u8>> {
-        let mut packet = NetlinkMessage::from(message);
-        packet.header.flags = NLM_F_REQUEST;
-        packet.finalize();
-        let mut bytes = vec![0; packet.buffer_len()];
-        packet.serialize(&mut bytes);
-        self.0.send(&bytes, 0)?;
-        let (datagram, _) = self.0.recv_from_full()?;
-        let one = NetlinkBuffer::new_checked(datagram.as_slice()).map_err(io::Error::other)?;
-        match one.message_type() {
-            NLMSG_ERROR => Err(refusal(one.payload())),
-            _ => Ok(one.payload().to_vec()),
-        }
+        self.send(message, 0)?;
+        self.answer()
     }
 
     /// The index of the interface by which an address is reached (RTM_GETROUTE).
@@ -110,23 +98,15 @@ impl Netlink {
         const RTA_OIF: u16 = 4;
         const RTMSG: usize = 12;
         let mut message = RouteMessage::default();
-        message.header.address_family = ip::family(address);
+        message.header.address_family = address.into();
         message.header.destination_prefix_length = ip::whole(address);
-        let to = RouteAttribute::Destination(ip::route_address(address));
+        let to = RouteAttribute::Destination(address.into());
         message.attributes.push(to);
         let answer = self.get(RouteNetlinkMessage::GetRoute(message))?;
-        let mut rest = answer.get(RTMSG..).unwrap_or_default();
-        while let [a, b, c, d, value @ ..] = rest {
-            let length = usize::from(u16::from_ne_bytes([*a, *b]));
-            if u16::from_ne_bytes([*c, *d]) == RTA_OIF
-                && let Some(index) = value.first_chunk()
-            {
-                return Ok(u32::from_ne_bytes(*index));
-            }
-            let next = length.max(4).next_multiple_of(4);
-            rest = rest.get(next..).unwrap_or_default();
-        }
-        Err(io::Error::other("there is no route"))
+        let index = attribute(answer.get(RTMSG..).unwrap_or_default(), RTA_OIF);
+        index
+            .and_then(|index| Some(u32::from_ne_bytes(*index.first_chunk()?)))
+            .ok_or_else(|| io::Error::other("there is no route"))
     }
 
     /// Brings an interface up.
@@ -197,17 +177,55 @@ impl Netlink {
     }
 }
 
-/// `struct nlmsgerr`: a negative error number first.
-fn refusal(payload: &[u8]) -> io::Error {
-    let code = payload.get(..4).and_then(|code| code.try_into().ok());
-    let code = code.map_or(0, i32::from_ne_bytes);
-    io::Error::from_raw_os_error(code.saturating_neg())
+/// A socket to the kernel for a netlink protocol, in the current network namespace.
+pub fn connected(protocol: isize) -> io::Result<Socket> {
+    let mut socket = Socket::new(protocol)?;
+    socket.bind_auto()?;
+    socket.connect(&SocketAddr::new(0, 0))?;
+    Ok(socket)
+}
+
+/// A message as bytes: `struct nlmsghdr` and what follows it.
+pub fn message(kind: u16, flags: u16, body: &[u8]) -> Vec<u8> {
+    let length = (16 + body.len()) as u32;
+    let mut bytes = length.to_ne_bytes().to_vec();
+    bytes.extend(kind.to_ne_bytes());
+    bytes.extend(flags.to_ne_bytes());
+    bytes.extend([0; 8]);
+    bytes.extend(body);
+    bytes
+}
+
+/// Kind and value of each attribute (`struct nlattr`), up to one that ends too early.
+pub fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+    std::iter::from_fn(move || {
+        let [a, b, c, d] = *bytes.first_chunk()?;
+        let length = usize::from(u16::from_ne_bytes([a, b]));
+        let value = bytes.get(4..length)?;
+        bytes = bytes.get(length.next_multiple_of(4)..).unwrap_or_default();
+        // The highest bits are flags of the attribute.
+        Some((u16::from_ne_bytes([c, d]) & 0x3fff, value))
+    })
+}
+
+/// The value of the first attribute of a kind.
+pub fn attribute(bytes: &[u8], wanted: u16) -> Option<&[u8]> {
+    attributes(bytes).find_map(|(kind, value)| (kind == wanted).then_some(value))
+}
+
+/// `struct nlmsgerr`: a negative error number first; 0 is an acknowledgement.
+fn verdict(payload: &[u8]) -> io::Result<()> {
+    let code = payload.first_chunk().map_or(0, |c| i32::from_ne_bytes(*c));
+    match code {
+        0 => Ok(()),
+        code => Err(io::Error::from_raw_os_error(code.saturating_neg())),
+    }
 }
 
 /// The words of `ip route` as metrics. Linux keeps `rto_min` in milliseconds, rounded up here.
 pub fn metrics(words: &Route) -> Vec<RouteMetric> {
     let mut metrics = Vec::new();
-    let rto_min = words.rto_min_ns.map(|ns| ns.max(0).div_ceil_ms());
+    let rto_min = words.rto_min_ns.map(milliseconds);
     if rto_min.is_some() {
         metrics.push(RouteMetric::Lock(LOCK_RTO_MIN));
     }
@@ -222,15 +240,9 @@ pub fn metrics(words: &Route) -> Vec<RouteMetric> {
 }
 
 /// Whole milliseconds of a time in nanoseconds, rounded up.
-trait Milliseconds {
-    fn div_ceil_ms(self) -> u32;
-}
-
-impl Milliseconds for i64 {
-    fn div_ceil_ms(self) -> u32 {
-        let ms = self / 1_000_000 + i64::from(self % 1_000_000 > 0);
-        u32::try_from(ms).unwrap_or(u32::MAX)
-    }
+fn milliseconds(ns: i64) -> u32 {
+    let ms = ns.max(0).unsigned_abs().div_ceil(1_000_000);
+    u32::try_from(ms).unwrap_or(u32::MAX)
 }
 
 /// A message about an interface.

@@ -7,6 +7,7 @@ use nix::sys::epoll::EpollFlags;
 use nix::sys::socket::{Shutdown, shutdown};
 use tcplab_apps::{AckState, End, Flag, Host, Interest, Message, Read, Replayed};
 use tcplab_base::{Duration, Errno, Instant};
+use tcplab_os::options;
 use tcplab_os::sys::{self, SockOpt};
 use tcplab_os::tcp_info::tcp_info;
 use tcplab_os::{Context, OsError};
@@ -69,12 +70,12 @@ impl Host for Net<'_> {
 
     fn accept(&mut self, app: usize) -> Option<(OwnedFd, u16)> {
         let accepted = socket::accept(self.listeners[app].as_ref()?);
-        let accepted = accepted.context(|| "cannot accept".into());
+        let accepted = accepted.tried("cannot accept");
         self.must(accepted).flatten()
     }
 
     fn give(&mut self, conn: OwnedFd, end: usize) {
-        let prepared = socket::prepare(&conn, false, &self.sockets[end].options);
+        let prepared = options::set(&conn, true, &self.sockets[end].options);
         self.sockets[end].fd = Some(conn);
         self.must(prepared);
     }
@@ -112,7 +113,7 @@ impl Host for Net<'_> {
             None => self.poll.add(fd, Source::End(end), flags),
         };
         sock.watched = Some(flags);
-        let done = done.context(|| "cannot watch a socket".into());
+        let done = done.tried("cannot watch a socket");
         self.must(done);
     }
 
@@ -125,7 +126,7 @@ impl Host for Net<'_> {
             false => EpollFlags::empty(),
         };
         let done = self.poll.change(fd, Source::Listener(app), flags);
-        let done = done.context(|| "cannot watch a listener".into());
+        let done = done.tried("cannot watch a listener");
         self.must(done);
     }
 
@@ -235,12 +236,11 @@ impl Net<'_> {
         if defer_ns > 0 {
             let seconds = (defer_ns / 1_000_000_000) as i32;
             sys::set_int(&fd, SockOpt::DEFER_ACCEPT, seconds)
-                .context(|| "cannot set TCP_DEFER_ACCEPT".into())?;
+                .tried("cannot set TCP_DEFER_ACCEPT")?;
         }
         if app.fastopen {
             let most = i32::from(app.listening.backlog.max(1));
-            sys::set_int(&fd, SockOpt::FASTOPEN, most)
-                .context(|| "cannot set TCP_FASTOPEN".into())?;
+            sys::set_int(&fd, SockOpt::FASTOPEN, most).tried("cannot set TCP_FASTOPEN")?;
         }
         if kind == Kind::Udp {
             self.sockets[server].fd = Some(fd);
@@ -248,7 +248,7 @@ impl Net<'_> {
         }
         self.poll
             .add(&fd, Source::Listener(index), EpollFlags::EPOLLIN)
-            .context(|| "cannot watch a listener".into())?;
+            .tried("cannot watch a listener")?;
         self.listeners[index] = Some(fd);
         Ok(())
     }
@@ -263,7 +263,7 @@ impl Net<'_> {
         }
         if app.fastopen {
             sys::set_int(&fd, SockOpt::FASTOPEN_CONNECT, 1)
-                .context(|| "cannot set TCP_FASTOPEN_CONNECT".into())?;
+                .tried("cannot set TCP_FASTOPEN_CONNECT")?;
         }
         Ok(fd)
     }
@@ -272,7 +272,7 @@ impl Net<'_> {
         let sock = &mut self.sockets[end];
         if let (Some(fd), Some(_)) = (&sock.fd, sock.watched.take()) {
             let done = self.poll.remove(fd);
-            let done = done.context(|| "cannot leave a socket".into());
+            let done = done.tried("cannot leave a socket");
             self.must(done);
         }
     }

@@ -217,7 +217,7 @@ impl<'p> Net<'p> {
             for (side, tap) in taps.iter().enumerate() {
                 (net.poll)
                     .add(&tap.file, Source::Tap(number, side), EpollFlags::EPOLLIN)
-                    .context(|| "cannot watch a TAP device".into())?;
+                    .tried("cannot watch a TAP device")?;
             }
             let link = OurLink::new(point, number, taps, files);
             net.links.push(Some(link));
@@ -229,13 +229,13 @@ impl<'p> Net<'p> {
 
     /// Hosts without links and captures.
     pub(super) fn new(point: &'p Point, network: Network, pace: Pace) -> Result<Self, OsError> {
-        let clock = Clock::new(pace).context(|| "cannot read the clock".into())?;
+        let clock = Clock::new(pace).tried("cannot read the clock")?;
         Ok(Self {
             point,
             clock,
             start: Instant::default(),
             now: Instant::default(),
-            poll: Poll::new().context(|| "cannot make an epoll".into())?,
+            poll: Poll::new().tried("cannot make an epoll")?,
             timers: Timers::default(),
             network,
             links: Vec::new(),
@@ -271,12 +271,11 @@ impl<'p> Net<'p> {
             let patience = time::Duration::from_micros(1);
             let live = Live::open(&key.1, patience)
                 .map_err(|e| OsError::Cannot(format!("cannot capture on {}: {e}", key.1)))?;
-            live.set_nonblocking()
-                .context(|| "cannot set up a capture".into())?;
+            live.set_nonblocking().tried("cannot set up a capture")?;
             let source = Source::Capture(self.live.len());
             self.poll
                 .add(&live, source, EpollFlags::EPOLLIN)
-                .context(|| "cannot watch a capture".into())?;
+                .tried("cannot watch a capture")?;
             self.live.push((live, *file));
         }
         Ok(())
@@ -346,7 +345,7 @@ impl<'p> Net<'p> {
         let mut tables = Vec::new();
         for host in &self.network.hosts {
             host.enter()?;
-            let table = ProcTcp::open().context(|| "cannot read /proc/net/tcp".into())?;
+            let table = ProcTcp::open().tried("cannot read /proc/net/tcp")?;
             tables.push(Rc::new(RefCell::new(table)));
         }
         for sock in &mut self.sockets {
@@ -364,7 +363,7 @@ impl<'p> Net<'p> {
     ) -> Result<Instant, OsError> {
         let until = self.clock.monotonic(next);
         let waited = self.poll.wait(until, ready);
-        let waited = waited.context(|| "cannot wait".into())?;
+        let waited = waited.tried("cannot wait")?;
         // A guest's clock moves by itself only when it waits: the timer's time is now. What its
         // readings move it by in between is no time of the experiment.
         Ok(match (self.clock.pace, waited.slept, waited.due) {
@@ -393,7 +392,7 @@ impl<'p> Net<'p> {
     fn captured(&mut self, index: usize) -> Result<(), OsError> {
         let (live, file) = &mut self.live[index];
         let ports: Vec<u16> = self.point.apps.iter().map(|app| app.port).collect();
-        while let Some(frame) = live.next_frame().context(|| "a capture failed".into())? {
+        while let Some(frame) = live.next_frame().tried("a capture failed")? {
             let mut time = frame.time;
             if let Some(site) = &self.site {
                 let is_ethernet = frame.link == LinkType::Ethernet;
@@ -404,7 +403,7 @@ impl<'p> Net<'p> {
             }
             self.captures[*file]
                 .frame(time, frame.data, frame.orig_len)
-                .context(|| "cannot write a capture".into())?;
+                .tried("cannot write a capture")?;
         }
         Ok(())
     }
@@ -441,9 +440,7 @@ impl<'p> Net<'p> {
         outcome.warnings = self.warnings;
         outcome.tolerated = self.left_out;
         for capture in self.captures {
-            capture
-                .finish()
-                .context(|| "cannot write a capture".into())?;
+            capture.finish().tried("cannot write a capture")?;
         }
         Ok(())
     }
