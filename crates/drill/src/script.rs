@@ -4,6 +4,8 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
+use serde::{Deserialize, Serialize};
+
 /// A place in a script: 1-based line and column (characters).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash, PartialOrd, Ord)]
 pub struct Place {
@@ -88,7 +90,7 @@ pub enum Action {
 }
 
 /// `<` or `>`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Direction {
     /// `<`: it arrives at the host under test.
     In,

@@ -4,6 +4,7 @@
 
 use std::net::IpAddr;
 
+use serde::{Deserialize, Serialize};
 use tcplab_base::{Duration, Instant};
 
 use crate::call::{Call, Outcome};
@@ -14,7 +15,9 @@ use crate::call::{Call, Outcome};
 pub const SCRIPT_PHASE: Duration = Duration::from_millis(3);
 
 /// Which addresses a script uses (`--ip_version`).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash, PartialOrd, Ord)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, Debug, Default, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
 pub enum IpMode {
     /// IPv4 sockets, IPv4 packets.
     #[default]

@@ -18,6 +18,7 @@ use std::net::{IpAddr, SocketAddr};
 
 pub(crate) use build::build;
 pub(crate) use compare::{Difference, Rules, compare, continues};
+pub(crate) use option::write as write_option;
 pub(crate) use text::{Key, Shown, columns, line};
 
 use crate::script::{Gre, MplsLabel, TcpOption};

@@ -63,7 +63,7 @@ fn data(option: &TcpOption) -> Vec<u8> {
 }
 
 /// Appends an option; what is too long for its length byte is cut, the sum is checked elsewhere.
-pub(super) fn write(option: &TcpOption, out: &mut Vec<u8>) {
+pub(crate) fn write(option: &TcpOption, out: &mut Vec<u8>) {
     let kind = kind(option);
     out.push(kind);
     if matches!(kind, EOL | NOP) {

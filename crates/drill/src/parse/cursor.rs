@@ -251,35 +251,33 @@ impl<'a> Cursor<'a> {
 
     /// A number from 0 to what `T` holds. `what` names it in messages.
     pub fn unsigned<T: TryFrom<i64>>(&mut self, what: &'static str) -> Result<T, ScriptError> {
-        match self.number()? {
-            Some(value) => match T::try_from(value) {
-                Ok(value) => {
-                    self.bump();
-                    Ok(value)
-                }
-                Err(_) => {
-                    let bits = 8 * size_of::<T>();
-                    Err(self.error(format!(
-                        "{what} is {value}: it must fit in {bits} bits without a sign"
-                    )))
-                }
-            },
-            None => Err(self.no_number(what)),
-        }
+        self.fitting(8 * size_of::<T>(), what, |value| T::try_from(value).ok())
     }
 
     /// A number from 0 to `2^bits - 1`.
     pub fn bits(&mut self, bits: u32, what: &'static str) -> Result<u32, ScriptError> {
-        match self.number()? {
-            Some(value) if value >= 0 && value < 1_i64 << bits.min(32) => {
-                self.bump();
-                Ok(u32::try_from(value).unwrap_or(u32::MAX))
-            }
-            Some(value) => Err(self.error(format!(
+        self.fitting(bits as usize, what, |value| {
+            let value = u32::try_from(value).ok()?;
+            (u64::from(value) < 1 << bits.min(32)).then_some(value)
+        })
+    }
+
+    fn fitting<T>(
+        &mut self,
+        bits: usize,
+        what: &'static str,
+        fits: impl FnOnce(i64) -> Option<T>,
+    ) -> Result<T, ScriptError> {
+        let Some(value) = self.number()? else {
+            return Err(self.no_number(what));
+        };
+        let fitting = fits(value).ok_or_else(|| {
+            self.error(format!(
                 "{what} is {value}: it must fit in {bits} bits without a sign"
-            ))),
-            None => Err(self.no_number(what)),
-        }
+            ))
+        })?;
+        self.bump();
+        Ok(fitting)
     }
 
     /// There should be a number here.

@@ -3,6 +3,7 @@
 use super::cursor::Cursor;
 use crate::error::ScriptError;
 use crate::lex::Kind;
+use crate::packet::write_option;
 use crate::script::{AccEcnField, Place, TcpOption};
 
 /// Bytes of options that a TCP header has room for.
@@ -18,13 +19,13 @@ pub fn options(
         return Ok(None);
     }
     let mut out = Vec::new();
-    let mut len = 0;
+    let mut bytes = Vec::new();
     loop {
         let before = cursor.place();
         let next = option(cursor)?;
-        len += option_len(&next);
+        write_option(&next, &mut bytes);
         out.push(next);
-        if len > MAX_OPTIONS_LEN {
+        if bytes.len() > MAX_OPTIONS_LEN {
             return Err(ScriptError::new(
                 before,
                 format!("the options have more than {MAX_OPTIONS_LEN} bytes with this one"),
@@ -35,28 +36,12 @@ pub fn options(
         }
     }
     cursor.expect(">")?;
-    match len % 4 {
-        0 => Ok(Some(out)),
-        _ => Err(ScriptError::new(
+    match bytes.len() {
+        len if len.is_multiple_of(4) => Ok(Some(out)),
+        len => Err(ScriptError::new(
             place,
             format!("the options have {len} bytes, which is not a multiple of 4: add `nop`s"),
         )),
-    }
-}
-
-/// Bytes that an option takes in the header.
-fn option_len(option: &TcpOption) -> usize {
-    match option {
-        TcpOption::Nop | TcpOption::Eol => 1,
-        TcpOption::Mss(_) => 4,
-        TcpOption::WindowScale(_) => 3,
-        TcpOption::SackPermitted => 2,
-        TcpOption::Sack(blocks) => 2 + 8 * blocks.len(),
-        TcpOption::Timestamps { .. } => 10,
-        TcpOption::Md5(bytes) | TcpOption::FastOpen(bytes) => 2 + bytes.len(),
-        TcpOption::FastOpenExp(cookie) => 4 + cookie.len(),
-        TcpOption::AccEcn(fields) => 2 + 3 * fields.len(),
-        TcpOption::Other { data, .. } => 2 + data.len(),
     }
 }
 

@@ -189,7 +189,7 @@ pub fn binary(operator: Operator, a: &Value, b: &Value) -> Result<Value, Trouble
     }
     match (a.float(), b.float()) {
         (Some(x), Some(y)) => {
-            floats(operator, x, y).ok_or_else(|| mismatch(operator_text(operator), a, b))?
+            floats(operator, x, y).ok_or_else(|| mismatch(operator.text(), a, b))?
         }
         _ => match (a, b) {
             (Value::List(_), _) | (_, Value::List(_)) | (Value::Str(_), _) | (_, Value::Str(_))
@@ -197,28 +197,11 @@ pub fn binary(operator: Operator, a: &Value, b: &Value) -> Result<Value, Trouble
             {
                 Err(Trouble::NeedsPython(format!(
                     "`{}` of sequences",
-                    operator_text(operator)
+                    operator.text()
                 )))
             }
-            _ => Err(mismatch(operator_text(operator), a, b)),
+            _ => Err(mismatch(operator.text(), a, b)),
         },
-    }
-}
-
-fn operator_text(operator: Operator) -> &'static str {
-    match operator {
-        Operator::Add => "+",
-        Operator::Sub => "-",
-        Operator::Mul => "*",
-        Operator::Div => "/",
-        Operator::FloorDiv => "//",
-        Operator::Mod => "%",
-        Operator::Pow => "**",
-        Operator::And => "&",
-        Operator::Or => "|",
-        Operator::Xor => "^",
-        Operator::Shl => "<<",
-        Operator::Shr => ">>",
     }
 }
 

@@ -64,24 +64,31 @@ pub enum Operator {
     Shr,
 }
 
+const OPERATORS: [(&str, Operator); 12] = [
+    ("+", Operator::Add),
+    ("-", Operator::Sub),
+    ("*", Operator::Mul),
+    ("/", Operator::Div),
+    ("//", Operator::FloorDiv),
+    ("%", Operator::Mod),
+    ("**", Operator::Pow),
+    ("&", Operator::And),
+    ("|", Operator::Or),
+    ("^", Operator::Xor),
+    ("<<", Operator::Shl),
+    (">>", Operator::Shr),
+];
+
 impl Operator {
     /// The operator of this text.
     pub fn of(text: &str) -> Option<Operator> {
-        Some(match text {
-            "+" => Operator::Add,
-            "-" => Operator::Sub,
-            "*" => Operator::Mul,
-            "/" => Operator::Div,
-            "//" => Operator::FloorDiv,
-            "%" => Operator::Mod,
-            "**" => Operator::Pow,
-            "&" => Operator::And,
-            "|" => Operator::Or,
-            "^" => Operator::Xor,
-            "<<" => Operator::Shl,
-            ">>" => Operator::Shr,
-            _ => return None,
-        })
+        let found = OPERATORS.iter().find(|(known, _)| *known == text);
+        found.map(|(_, operator)| *operator)
+    }
+
+    pub fn text(self) -> &'static str {
+        let found = OPERATORS.iter().find(|(_, operator)| *operator == self);
+        found.map_or("", |(text, _)| text)
     }
 }
 

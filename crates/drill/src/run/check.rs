@@ -1,5 +1,6 @@
 //! What a call gave, compared with what the script expects: result, errno, then all else that came back.
 
+use std::fmt::{Display, LowerHex};
 use std::net::SocketAddr;
 
 use super::args::{int, list, number};
@@ -7,8 +8,8 @@ use super::fds::Fd;
 use super::prepare::After;
 use super::socket::State;
 use super::{Runner, Stop, fail, msg};
-use crate::call::{EpollEvent, OptValue, Outcome, Output};
-use crate::script::{At, CallSpec, EpollData, Expr};
+use crate::call::{Control, EpollEvent, OptValue, Outcome, Output};
+use crate::script::{At, CallSpec, EpollData, Expr, Place};
 use crate::target::Target;
 
 impl<T: Target + ?Sized> Runner<'_, T> {
@@ -44,59 +45,50 @@ impl<T: Target + ?Sized> Runner<'_, T> {
                 self.fds.close(fd);
                 Ok(())
             }
-            After::Pipe(fds) => match outcome.out {
-                Output::Pipe(live) => {
-                    for (script, live) in fds.into_iter().zip(live) {
-                        self.fds
-                            .add(script, live, Fd::Other)
-                            .map_err(|why| fail(place, why))?;
-                    }
-                    Ok(())
-                }
-                _ => Ok(()),
-            },
+            After::Pipe(fds) => self.pipe(place, fds, outcome),
             After::Getsockopt { value, len } => option_value(value, len, outcome),
             // These leave what the script handed in as it is when they fail.
             _ if outcome.result < 0 && !matches!(after, After::Epoll { .. }) => Ok(()),
             After::Ioctl(expected) => ioctl_value(expected, outcome),
-            After::Recvmsg { flags, control } => {
-                let Output::Message {
-                    flags: actual,
-                    control: came,
-                } = &outcome.out
-                else {
-                    return Ok(());
-                };
-                if flags != *actual {
-                    return Err(fail(
-                        place,
-                        format!("msg_flags was expected to be {flags:#x}, and is {actual:#x}"),
-                    ));
-                }
-                let begin_ns = self.begin.as_nanos();
-                let tolerance = self.settings.tolerance_us;
-                match msg::compare(&control, came, begin_ns, tolerance) {
-                    Some(why) => Err(fail(place, why)),
-                    None => Ok(()),
-                }
-            }
-            After::Poll(expected) => {
-                let Output::Poll(actual) = &outcome.out else {
-                    return Ok(());
-                };
-                let both = expected.iter().zip(actual).enumerate();
-                let differs = both.filter(|(_, (e, a))| e != a).map(|(i, (e, a))| {
-                    fail(
-                        place,
-                        format!(
-                            "revents of entry {} was expected to be {e:#x}, and is {a:#x}",
-                            i + 1
-                        ),
-                    )
-                });
-                differs.map(Err).next().unwrap_or(Ok(()))
-            }
+            After::Recvmsg { flags, control } => self.message(place, flags, &control, outcome),
+            After::Poll(expected) => revents(place, &expected, outcome),
             After::Epoll { expected, member } => epoll_event(spec, expected, member, outcome),
+        }
+    }
+
+    fn pipe(&mut self, place: Place, fds: [i32; 2], outcome: &Outcome) -> Result<(), Stop> {
+        let Output::Pipe(live) = outcome.out else {
+            return Ok(());
+        };
+        for (script, live) in fds.into_iter().zip(live) {
+            let added = self.fds.add(script, live, Fd::Other);
+            added.map_err(|why| fail(place, why))?;
+        }
+        Ok(())
+    }
+
+    /// Flags and control messages of recvmsg(2).
+    fn message(
+        &self,
+        place: Place,
+        flags: i32,
+        control: &[Control],
+        outcome: &Outcome,
+    ) -> Result<(), Stop> {
+        let Output::Message {
+            flags: actual,
+            control: came,
+        } = &outcome.out
+        else {
+            return Ok(());
+        };
+        if flags != *actual {
+            return Err(differs(place, "msg_flags was", Hex(flags), Hex(*actual)));
+        }
+        let begin_ns = self.begin.as_nanos();
+        match msg::compare(control, came, begin_ns, self.settings.tolerance_us) {
+            Some(why) => Err(fail(place, why)),
+            None => Ok(()),
         }
     }
 
@@ -133,6 +125,42 @@ impl<T: Target + ?Sized> Runner<'_, T> {
     }
 }
 
+/// What a part of the answer should be, and is.
+fn differs(place: Place, what: &str, expected: impl Display, actual: impl Display) -> Stop {
+    let is = match what.ends_with("were") {
+        true => "are",
+        false => "is",
+    };
+    fail(
+        place,
+        format!("{what} expected to be {expected}, and {is} {actual}"),
+    )
+}
+
+/// Bits in hexadecimal digits.
+struct Hex<T>(T);
+
+impl<T: LowerHex> Display for Hex<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:#x}", self.0)
+    }
+}
+
+/// `revents` of each entry of poll(2).
+fn revents(place: Place, expected: &[i16], outcome: &Outcome) -> Result<(), Stop> {
+    let Output::Poll(actual) = &outcome.out else {
+        return Ok(());
+    };
+    let mut both = expected.iter().zip(actual).zip(1..);
+    match both.find(|((e, a), _)| e != a) {
+        Some(((e, a), entry)) => {
+            let what = format!("revents of entry {entry} was");
+            Err(differs(place, &what, Hex(*e), Hex(*a)))
+        }
+        None => Ok(()),
+    }
+}
+
 /// An IPv4 address that an IPv6 socket shows.
 fn unmapped(addr: SocketAddr) -> SocketAddr {
     SocketAddr::new(addr.ip().to_canonical(), addr.port())
@@ -148,11 +176,15 @@ pub(super) fn text(spec: &CallSpec, outcome: &Outcome) -> String {
         }) => format!("{fd}, ..."),
         _ => "...".into(),
     };
-    let error = match outcome.errno {
+    format!("{name}({fd}) = {}{}", outcome.result, error(outcome))
+}
+
+/// The error's name behind a result.
+fn error(outcome: &Outcome) -> String {
+    match outcome.errno {
         0 => String::new(),
         n => format!(" {}", tcplab_base::Errno(n)),
-    };
-    format!("{name}({fd}) = {}{error}", outcome.result)
+    }
 }
 
 fn result(spec: &CallSpec, after: &After<'_>, outcome: &Outcome) -> Result<(), Stop> {
@@ -168,11 +200,7 @@ fn result(spec: &CallSpec, after: &After<'_>, outcome: &Outcome) -> Result<(), S
     if is_right {
         return Ok(());
     }
-    let error = match outcome.errno {
-        0 => String::new(),
-        n => format!(" {}", tcplab_base::Errno(n)),
-    };
-    let name = &spec.name.value;
+    let (name, error) = (&spec.name.value, error(outcome));
     Err(fail(
         spec.result.place,
         format!("{name}() was expected to give {expected}, and gave {actual}{error}"),
@@ -201,13 +229,10 @@ fn ioctl_value(expected: &At<Expr>, outcome: &Outcome) -> Result<(), Stop> {
         return Ok(());
     };
     let wanted = int(expected)?;
-    if actual as i32 == wanted {
-        return Ok(());
+    match actual as i32 == wanted {
+        true => Ok(()),
+        false => Err(differs(expected.place, "the value was", wanted, actual)),
     }
-    Err(fail(
-        expected.place,
-        format!("the value was expected to be {wanted}, and is {actual}"),
-    ))
 }
 
 /// The value of getsockopt(2). When the call failed, it is zeros, as what the original hands in.
@@ -218,11 +243,7 @@ fn option_value(value: &At<Expr>, len: &At<Expr>, outcome: &Outcome) -> Result<(
         _ => vec![0; room.min(1 << 16)],
     };
     if actual.len() != room {
-        let n = actual.len();
-        return Err(fail(
-            len.place,
-            format!("the length was expected to be {room}, and is {n}"),
-        ));
+        return Err(differs(len.place, "the length was", room, actual.len()));
     }
     let expected = match &value.value {
         Expr::Str(bytes) | Expr::StrPrefix(bytes) => bytes.clone(),
@@ -248,14 +269,8 @@ fn option_value(value: &At<Expr>, len: &At<Expr>, outcome: &Outcome) -> Result<(
         [a, b, c, d] => i32::from_le_bytes([*a, *b, *c, *d]).to_string(),
         _ => format!("\"{}\"", bytes.escape_ascii()),
     };
-    Err(fail(
-        value.place,
-        format!(
-            "the value was expected to be {}, and is {}",
-            show(&expected),
-            show(&actual)
-        ),
-    ))
+    let (expected, actual) = (show(&expected), show(&actual));
+    Err(differs(value.place, "the value was", expected, actual))
 }
 
 /// The value as the kernel lays it out.
@@ -283,22 +298,16 @@ fn epoll_event(
     };
     let place = spec.result.place;
     if expected.events != actual.events {
-        let (e, a) = (expected.events, actual.events);
-        return Err(fail(
-            place,
-            format!("the events were expected to be {e:#x}, and are {a:#x}"),
-        ));
+        let (e, a) = (Hex(expected.events), Hex(actual.events));
+        return Err(differs(place, "the events were", e, a));
     }
     let part = |data: u64| match member {
         EpollData::Fd | EpollData::U32 => u64::from(data as u32),
         EpollData::Ptr | EpollData::U64 => data,
     };
     let (e, a) = (part(expected.data), part(actual.data));
-    if e == a {
-        return Ok(());
+    match e == a {
+        true => Ok(()),
+        false => Err(differs(place, "the data of the event was", e, a)),
     }
-    Err(fail(
-        place,
-        format!("the data of the event was expected to be {e}, and is {a}"),
-    ))
 }

@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use super::args::{Args, int, iovec, list, number};
 use super::msg::{self, Message};
-use super::socket::State;
+use super::socket::{Socket, State};
 use super::{Runner, Stop, fail};
 use crate::call::{Call, Control, EpollEvent, OptValue, PollFd, SendTo};
 use crate::packet::protocol;
@@ -52,7 +52,11 @@ impl<T: Target + ?Sized> Runner<'_, T> {
     /// Evaluates a call. A socket that connects is noted as such.
     pub(super) fn prepare<'c>(&mut self, spec: &'c CallSpec) -> Result<Prepared<'c>, Stop> {
         let args = Args(spec);
-        match spec.name.value.as_str() {
+        let name = spec.name.value.as_str();
+        if let Some((least, most)) = arguments(name) {
+            args.count(least, most)?;
+        }
+        match name {
             "socket" => self.socket(args),
             "bind" | "listen" | "accept" | "connect" | "shutdown" | "close" => {
                 self.connection_call(args)
@@ -92,7 +96,6 @@ impl<T: Target + ?Sized> Runner<'_, T> {
     }
 
     fn socket<'c>(&self, args: Args<'c>) -> Result<Prepared<'c>, Stop> {
-        args.count(3, 3)?;
         let domain = match (args.is_ellipsis(0), self.settings.network.mode) {
             (false, _) => args.int(0)?,
             (true, IpMode::Ipv4) => AF_INET,
@@ -117,12 +120,6 @@ impl<T: Target + ?Sized> Runner<'_, T> {
 
     fn connection_call<'c>(&mut self, args: Args<'c>) -> Result<Prepared<'c>, Stop> {
         let name = args.0.name.value.as_str();
-        let count = match name {
-            "close" => 1,
-            "listen" | "shutdown" => 2,
-            _ => 3,
-        };
-        args.count(count, count)?;
         let (fd, script_fd) = (self.fd(args, 0)?, args.int(0)?);
         let mut after = After::Nothing;
         let call = match name {
@@ -163,31 +160,25 @@ impl<T: Target + ?Sized> Runner<'_, T> {
 
     /// The address of connect(2) and sendto(2), `...` or a family; the socket of argument 0 connects with it.
     fn connects(&mut self, args: Args<'_>, i: usize) -> Result<SendTo, Stop> {
-        let family = if args.is_ellipsis(i) {
-            None
-        } else {
-            Some(args.int(i)?)
-        };
-        let fd = args.get(0)?;
-        let number = self.fds.socket(int(fd)?);
-        let remote = self.settings.network.remote;
-        let port = self.settings.connect_port;
-        let socket = number
-            .and_then(|i| self.sockets.get_mut(i))
-            .ok_or_else(|| fail(fd.place, "this descriptor is not a socket"))?;
-        match family {
-            Some(AF_UNSPEC) => {
-                socket.state = State::New;
-                return Ok(SendTo::Unspec);
-            }
-            None => {}
-            Some(_) => {
-                return Err(fail(
-                    args.get(i)?.place,
-                    "an address is `...`, or the family AF_UNSPEC",
-                ));
-            }
+        if args.is_ellipsis(i) {
+            return self.remote_end(args);
         }
+        let family = args.int(i)?;
+        let socket = self.socket_of(args)?;
+        if family != AF_UNSPEC {
+            return Err(fail(
+                args.get(i)?.place,
+                "an address is `...`, or the family AF_UNSPEC",
+            ));
+        }
+        socket.state = State::New;
+        Ok(SendTo::Unspec)
+    }
+
+    /// The script's remote address; a new socket of argument 0 connects with it.
+    fn remote_end(&mut self, args: Args<'_>) -> Result<SendTo, Stop> {
+        let (remote, port) = (self.settings.network.remote, self.settings.connect_port);
+        let socket = self.socket_of(args)?;
         if socket.state == State::New {
             socket.state = State::Connecting;
             socket.live.remote.addr = SocketAddr::new(remote, port);
@@ -195,14 +186,17 @@ impl<T: Target + ?Sized> Runner<'_, T> {
         Ok(SendTo::Addr(self.socket_addr(remote, port)))
     }
 
+    /// The socket of argument 0.
+    fn socket_of(&mut self, args: Args<'_>) -> Result<&mut Socket, Stop> {
+        let fd = args.get(0)?;
+        let number = self.fds.socket(int(fd)?);
+        number
+            .and_then(|i| self.sockets.get_mut(i))
+            .ok_or_else(|| fail(fd.place, "this descriptor is not a socket"))
+    }
+
     fn receiving<'c>(&self, args: Args<'c>) -> Result<Prepared<'c>, Stop> {
         let name = args.0.name.value.as_str();
-        let count = match name {
-            "recv" => 4,
-            "recvfrom" => 6,
-            _ => 3,
-        };
-        args.count(count, count)?;
         let fd = self.fd(args, 0)?;
         let mut after = After::Nothing;
         let call = match name {
@@ -246,12 +240,6 @@ impl<T: Target + ?Sized> Runner<'_, T> {
 
     fn sending<'c>(&mut self, args: Args<'c>) -> Result<Prepared<'c>, Stop> {
         let name = args.0.name.value.as_str();
-        let count = match name {
-            "send" => 4,
-            "sendto" => 6,
-            _ => 3,
-        };
-        args.count(count, count)?;
         let fd = self.fd(args, 0)?;
         let call = match name {
             "writev" => {
@@ -270,7 +258,8 @@ impl<T: Target + ?Sized> Runner<'_, T> {
                     lens: message.lens,
                     control: message.control,
                     flags,
-                    to: self.message_goes_to(args)?,
+                    // A message always has an address: `msg_name(...)=...`.
+                    to: self.remote_end(args)?,
                 }
             }
             _ => {
@@ -292,27 +281,11 @@ impl<T: Target + ?Sized> Runner<'_, T> {
         Ok(Prepared { call, after })
     }
 
-    /// A message always has an address: `msg_name(...)=...`.
-    fn message_goes_to(&mut self, args: Args<'_>) -> Result<SendTo, Stop> {
-        let fd = args.get(0)?;
-        let number = self.fds.socket(int(fd)?);
-        let (remote, port) = (self.settings.network.remote, self.settings.connect_port);
-        let socket = number
-            .and_then(|i| self.sockets.get_mut(i))
-            .ok_or_else(|| fail(fd.place, "this descriptor is not a socket"))?;
-        if socket.state == State::New {
-            socket.state = State::Connecting;
-            socket.live.remote.addr = SocketAddr::new(remote, port);
-        }
-        Ok(SendTo::Addr(self.socket_addr(remote, port)))
-    }
-
     fn option_call<'c>(&self, args: Args<'c>) -> Result<Prepared<'c>, Stop> {
         let name = args.0.name.value.as_str();
         let mut after = After::Nothing;
         let call = match name {
             "getsockopt" => {
-                args.count(5, 5)?;
                 let len = args.bracketed(4)?;
                 let value = args.get(3)?;
                 after = After::Getsockopt { value, len };
@@ -323,18 +296,14 @@ impl<T: Target + ?Sized> Runner<'_, T> {
                     len: int(len)? as u32,
                 }
             }
-            "setsockopt" => {
-                args.count(5, 5)?;
-                Call::Setsockopt {
-                    fd: self.fd(args, 0)?,
-                    level: args.int(1)?,
-                    name: args.int(2)?,
-                    value: option_value(args.get(3)?)?,
-                    len: args.int(4)? as u32,
-                }
-            }
+            "setsockopt" => Call::Setsockopt {
+                fd: self.fd(args, 0)?,
+                level: args.int(1)?,
+                name: args.int(2)?,
+                value: option_value(args.get(3)?)?,
+                len: args.int(4)? as u32,
+            },
             "fcntl" => {
-                args.count(2, 3)?;
                 let arg = if args.0.args.len() == 3 {
                     args.int(2)?
                 } else {
@@ -347,7 +316,6 @@ impl<T: Target + ?Sized> Runner<'_, T> {
                 }
             }
             _ => {
-                args.count(2, 3)?;
                 if args.0.args.len() == 3 {
                     after = After::Ioctl(args.bracketed(2)?);
                 }
@@ -364,7 +332,6 @@ impl<T: Target + ?Sized> Runner<'_, T> {
         let mut after = After::Nothing;
         let call = match args.0.name.value.as_str() {
             "poll" => {
-                args.count(3, 3)?;
                 let at = args.get(0)?;
                 let entry = |at: &At<Expr>| self.poll_fd(at);
                 let fds: Vec<PollFd> = list(at)?.iter().map(entry).collect::<Result<_, _>>()?;
@@ -381,13 +348,11 @@ impl<T: Target + ?Sized> Runner<'_, T> {
                 }
             }
             "epoll_create" => {
-                args.count(1, 1)?;
                 after = After::NewFile;
                 let size = args.int(0)?;
                 Call::EpollCreate { size }
             }
             "epoll_ctl" => {
-                args.count(4, 4)?;
                 let at = args.get(3)?;
                 let (event, member) = self.epoll_event(at)?;
                 let fd = self.fd(args, 2)?;
@@ -405,7 +370,6 @@ impl<T: Target + ?Sized> Runner<'_, T> {
                 }
             }
             _ => {
-                args.count(4, 4)?;
                 let (expected, member) = self.epoll_event(args.get(1)?)?;
                 after = After::Epoll { expected, member };
                 Call::EpollWait {
@@ -455,7 +419,6 @@ impl<T: Target + ?Sized> Runner<'_, T> {
         let mut after = After::Nothing;
         let call = match args.0.name.value.as_str() {
             "open" => {
-                args.count(2, 2)?;
                 let at = args.get(0)?;
                 let Expr::Str(path) = &at.value else {
                     return Err(fail(at.place, "a path in quotes is expected here"));
@@ -467,7 +430,6 @@ impl<T: Target + ?Sized> Runner<'_, T> {
                 }
             }
             "pipe" => {
-                args.count(1, 1)?;
                 let at = args.get(0)?;
                 let [from, to] = list(at)? else {
                     return Err(fail(at.place, "a pipe has two descriptors"));
@@ -476,7 +438,6 @@ impl<T: Target + ?Sized> Runner<'_, T> {
                 Call::Pipe
             }
             "splice" => {
-                args.count(6, 6)?;
                 for i in [1, 3] {
                     if args.long(i)? != 0 {
                         return Err(fail(args.get(i)?.place, "an offset here is NULL"));
@@ -489,18 +450,30 @@ impl<T: Target + ?Sized> Runner<'_, T> {
                     flags: args.int(5)? as u32,
                 }
             }
-            _ => {
-                args.count(4, 4)?;
-                Call::Sendfile {
-                    out: self.fd(args, 0)?,
-                    from: self.fd(args, 1)?,
-                    offset: Some(number(args.bracketed(2)?)?),
-                    len: args.len(3)?,
-                }
-            }
+            _ => Call::Sendfile {
+                out: self.fd(args, 0)?,
+                from: self.fd(args, 1)?,
+                offset: Some(number(args.bracketed(2)?)?),
+                len: args.len(3)?,
+            },
         };
         Ok(Prepared { call, after })
     }
+}
+
+/// How many arguments a call has, at least and at most; none: it is not known.
+fn arguments(name: &str) -> Option<(usize, usize)> {
+    Some(match name {
+        "close" | "epoll_create" | "pipe" => (1, 1),
+        "listen" | "shutdown" | "open" => (2, 2),
+        "fcntl" | "ioctl" => (2, 3),
+        "socket" | "bind" | "accept" | "connect" | "poll" => (3, 3),
+        "read" | "readv" | "recvmsg" | "write" | "writev" | "sendmsg" => (3, 3),
+        "recv" | "send" | "epoll_ctl" | "epoll_wait" | "sendfile" => (4, 4),
+        "getsockopt" | "setsockopt" => (5, 5),
+        "recvfrom" | "sendto" | "splice" => (6, 6),
+        _ => return None,
+    })
 }
 
 /// The value of setsockopt(2).

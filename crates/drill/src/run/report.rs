@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use serde::{Deserialize, Serialize};
 use tcplab_base::Instant;
 use tcplab_capture::{Interface, PcapngWriter};
 use tcplab_wire::LinkType;
@@ -9,7 +10,7 @@ use tcplab_wire::LinkType;
 use crate::script::Direction;
 
 /// How a script ended.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Verdict {
     /// As it says.
     Pass,
@@ -25,7 +26,7 @@ pub enum Verdict {
 }
 
 /// Where and how a script failed.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Failure {
     /// The line of the event, from 1.
     pub line: u32,
@@ -36,9 +37,10 @@ pub struct Failure {
 }
 
 /// Something that happened.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Entry {
     /// When, since the script's begin.
+    #[serde(with = "nanoseconds")]
     pub at: Instant,
     /// The line of the script that asked for it or expected it; 0: none did.
     pub line: u32,
@@ -46,11 +48,24 @@ pub struct Entry {
     pub what: What,
 }
 
+mod nanoseconds {
+    use serde::{Deserialize, Deserializer, Serializer};
+    use tcplab_base::Instant;
+
+    pub(super) fn serialize<S: Serializer>(at: &Instant, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_i64(at.as_nanos())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Instant, D::Error> {
+        i64::deserialize(from).map(Instant::from_nanos)
+    }
+}
+
 /// Bytes kept of a packet: all headers that a script can have around it.
 pub const SNAP_BYTES: usize = 256;
 
 /// What happened.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum What {
     /// A packet, as it was on the wire.
     Packet {
@@ -72,7 +87,7 @@ pub enum What {
 }
 
 /// What a run says.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Report {
     /// How it ended.
     pub verdict: Verdict,

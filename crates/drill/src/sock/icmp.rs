@@ -1,14 +1,14 @@
 //! ICMP and ICMPv6 errors about segments of ours: from type and code to what TCP makes of them (Linux
 //! `icmp_err_convert[]`, `icmpv6_err_convert()`).
 
-use tcplab_tcp::{Addr, ConnId, IcmpError, SocketError, Unreachable};
+use tcplab_tcp::{ConnId, IcmpError, SocketError, Unreachable};
 
 use super::Model;
 use super::errqueue::Entry;
 use super::fds::Kind;
 use super::numbers::{SO_EE_ORIGIN_ICMP, SO_EE_ORIGIN_ICMP6};
 use super::options::errno_of;
-use super::wire::Icmp;
+use super::wire::{Icmp, Says};
 use crate::call::{ExtendedError, Fd};
 
 /// Less than that no path of IPv6 takes (RFC 8200 5).
@@ -19,11 +19,11 @@ impl Model {
         if icmp.is_udp {
             return self.udp_error(icmp);
         }
-        let Some(meaning) = meaning(icmp) else {
+        let Some(meaning) = meaning(&icmp.says) else {
             return;
         };
         let recverr = self.wants_errors(icmp);
-        let what = error_of(icmp, meaning, recverr.is_some());
+        let what = error_of(&icmp.says, meaning, recverr.is_some());
         let (local, remote) = (icmp.local, icmp.remote);
         match meaning {
             Meaning::Smaller(_) => {
@@ -56,12 +56,12 @@ impl Model {
         let entry = Entry {
             error: ExtendedError {
                 errno: errno_of(error) as u32,
-                origin: match icmp.is_v6 {
+                origin: match icmp.says.is_v6 {
                     true => SO_EE_ORIGIN_ICMP6,
                     false => SO_EE_ORIGIN_ICMP,
                 },
-                kind: icmp.kind,
-                code: icmp.code,
+                kind: icmp.says.kind,
+                code: icmp.says.code,
                 info: 0,
                 data: 0,
             },
@@ -77,22 +77,16 @@ impl Model {
 
 /// What TCP makes of an ICMP or ICMPv6 error about a segment, on a socket without IP_RECVERR; none: nothing.
 pub fn icmp_error(of: &tcplab_wire::Quotation) -> Option<IcmpError> {
-    let nobody = Addr { host: 0, port: 0 };
-    let icmp = Icmp {
+    let says = Says {
         is_v6: of.is_v6,
         kind: of.kind,
         code: of.code,
         mtu: of.mtu,
-        local: nobody,
-        remote: nobody,
-        seq: of.seq,
-        is_udp: false,
-        from: of.remote.ip,
     };
-    meaning(&icmp).map(|meaning| error_of(&icmp, meaning, false))
+    meaning(&says).map(|meaning| error_of(&says, meaning, false))
 }
 
-fn error_of(icmp: &Icmp, meaning: Meaning, at_once: bool) -> IcmpError {
+fn error_of(icmp: &Says, meaning: Meaning, at_once: bool) -> IcmpError {
     match meaning {
         Meaning::Smaller(mtu) => IcmpError::FragmentationNeeded(mtu),
         Meaning::Error(error) => IcmpError::Unreachable(Unreachable {
@@ -117,7 +111,7 @@ pub(super) enum Meaning {
 }
 
 /// What a message says; none: TCP does not care.
-pub(super) fn meaning(icmp: &Icmp) -> Option<Meaning> {
+pub(super) fn meaning(icmp: &Says) -> Option<Meaning> {
     let error = match (icmp.is_v6, icmp.kind) {
         (false, 3) if icmp.code == 4 => return Some(Meaning::Smaller(icmp.mtu)),
         (false, 3) => unreachable_v4(icmp.code)?,
@@ -141,7 +135,7 @@ pub(super) fn meaning(icmp: &Icmp) -> Option<Meaning> {
 
 /// Whether a message ends a handshake that no socket knows yet: `abort` of `tcp_req_err()`, in IPv6 `fatal` of
 /// `icmpv6_err_convert()`.
-fn ends_request(icmp: &Icmp) -> bool {
+fn ends_request(icmp: &Says) -> bool {
     match (icmp.is_v6, icmp.kind) {
         (false, 3) => icmp.code <= 1,
         (false, _) => true,
@@ -151,7 +145,7 @@ fn ends_request(icmp: &Icmp) -> bool {
 }
 
 /// Whether what a message says will not pass by itself: `fatal` of `icmp_err_convert[]` and of `icmpv6_err_convert()`.
-pub(super) fn is_fatal(icmp: &Icmp) -> bool {
+pub(super) fn is_fatal(icmp: &Says) -> bool {
     match (icmp.is_v6, icmp.kind) {
         (false, 3) => matches!(icmp.code, 2 | 3 | 6..=10 | 13..=15),
         (false, kind) => kind == 12,

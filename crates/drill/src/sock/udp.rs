@@ -241,11 +241,11 @@ impl Model {
     /// An ICMP error about a datagram of ours (`__udp4_lib_err()`): a socket that is connected hears of what will not pass
     /// by itself, one with IP_RECVERR of everything.
     pub(super) fn udp_error(&mut self, icmp: &Icmp) {
-        let Some(what) = meaning(icmp) else {
+        let Some(what) = meaning(&icmp.says) else {
             return;
         };
         let (error, hard) = match what {
-            Meaning::Error(error) => (error, is_fatal(icmp)),
+            Meaning::Error(error) => (error, is_fatal(&icmp.says)),
             Meaning::Smaller(_) => (SocketError::MessageSize, true),
         };
         let found = self.files.sockets_mut().find_map(|(fd, socket)| {

@@ -8,13 +8,10 @@ use tcplab_base::Seq;
 use tcplab_tcp::{Addr, Caqm, Segment};
 use tcplab_wire::{Config, Encap, LinkType, Parsed, Standing, TcpFlags, TcpPacket, parse_frame};
 
+use crate::packet::protocol;
+
 /// Time to live of what leaves.
 pub(super) const TTL: u8 = 64;
-/// TCP and ICMP in IP headers.
-const PROTOCOL_ICMP: u8 = 1;
-const PROTOCOL_TCP: u8 = 6;
-const PROTOCOL_UDP: u8 = 17;
-const PROTOCOL_ICMP6: u8 = 58;
 /// The option of RFC 2385.
 const KIND_MD5: u8 = 19;
 
@@ -67,19 +64,23 @@ pub(super) enum Arrived {
 /// An ICMP or ICMPv6 error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Icmp {
-    pub(super) is_v6: bool,
-    pub(super) kind: u8,
-    pub(super) code: u8,
-    /// The next link's MTU, where the message has one.
-    pub(super) mtu: u32,
+    pub(super) says: Says,
     /// Ends of the quoted segment, ours first.
     pub(super) local: Addr,
     pub(super) remote: Addr,
     pub(super) seq: Seq,
     /// It quotes a datagram of UDP, not a segment.
     pub(super) is_udp: bool,
-    /// Who sent the message.
-    pub(super) from: IpAddr,
+}
+
+/// What an ICMP or ICMPv6 error says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Says {
+    pub(super) is_v6: bool,
+    pub(super) kind: u8,
+    pub(super) code: u8,
+    /// The next link's MTU, where the message has one.
+    pub(super) mtu: u32,
 }
 
 /// The IP packet of a segment; none: it has an end that is no host.
@@ -147,9 +148,9 @@ pub(super) fn read(hosts: &mut Hosts, packet: &[u8], gso_size: Option<u16>) -> A
         return BROKEN;
     };
     match ip.protocol {
-        PROTOCOL_TCP => segment_of(hosts, packet, &ip, gso_size),
-        PROTOCOL_ICMP | PROTOCOL_ICMP6 => icmp_of(hosts, &ip).map_or(BROKEN, Arrived::Icmp),
-        PROTOCOL_UDP => {
+        protocol::TCP => segment_of(hosts, packet, &ip, gso_size),
+        protocol::ICMP | protocol::ICMPV6 => icmp_of(hosts, &ip).map_or(BROKEN, Arrived::Icmp),
+        protocol::UDP => {
             let (Some(src), Some(dst)) = (word(ip.rest, 0), word(ip.rest, 2)) else {
                 return BROKEN;
             };
@@ -223,28 +224,29 @@ pub fn has_md5(segment: &[u8]) -> bool {
 }
 
 fn icmp_of(hosts: &mut Hosts, ip: &Ip<'_>) -> Option<Icmp> {
-    let is_v6 = ip.protocol == PROTOCOL_ICMP6;
+    let is_v6 = ip.protocol == protocol::ICMPV6;
     let (&kind, &code) = (ip.rest.first()?, ip.rest.get(1)?);
     let mtu = match is_v6 {
         true => long(ip.rest, 4)?,
         false => u32::from(word(ip.rest, 6)?),
     };
     let quoted = read_ip(ip.rest.get(8..)?)?;
-    let is_udp = quoted.protocol == PROTOCOL_UDP;
-    if quoted.protocol != PROTOCOL_TCP && !is_udp {
+    let is_udp = quoted.protocol == protocol::UDP;
+    if quoted.protocol != protocol::TCP && !is_udp {
         return None;
     }
     let (src, dst) = (word(quoted.rest, 0)?, word(quoted.rest, 2)?);
     Some(Icmp {
-        is_v6,
-        kind,
-        code,
-        mtu,
+        says: Says {
+            is_v6,
+            kind,
+            code,
+            mtu,
+        },
         local: end(hosts, quoted.src, src),
         remote: end(hosts, quoted.dst, dst),
         seq: Seq(long(quoted.rest, 4)?),
         is_udp,
-        from: ip.src,
     })
 }
 

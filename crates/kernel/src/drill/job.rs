@@ -144,7 +144,7 @@ impl Reports {
             self.read += line.len() as u64;
             self.begun = true;
             if let Ok(written) = serde_json::from_slice::<Written>(&line) {
-                found.push((written.number, written.report()));
+                found.push((written.number, written.report));
             }
             line.clear();
         }
