@@ -52,10 +52,7 @@ impl Kernel {
 
     #[allow(clippy::disallowed_methods, reason = "a kernel runs in real time")]
     fn of(arena: Arena, rate: Option<u64>) -> Self {
-        let mut notes: Vec<String> = arena
-            .site()
-            .map(|site| site.notes.clone())
-            .unwrap_or_default();
+        let mut notes = arena.notes().to_vec();
         if !arena.reads_log() {
             notes.push(NO_LOG.into());
         }
@@ -215,12 +212,7 @@ impl Target for Kernel {
     }
 
     fn site(&self) -> Option<SiteRecord> {
-        self.arena.site().map(|site| SiteRecord {
-            at: site.at.clone(),
-            from: site.from.clone(),
-            listens: site.listens.iter().map(ToString::to_string).collect(),
-            own_listener: site.is_own,
-        })
+        self.arena.site().cloned()
     }
 }
 

@@ -17,13 +17,21 @@ pub fn path(key: &str) -> PathBuf {
     PathBuf::from("/proc/sys").join(swapped)
 }
 
+/// The words of a sysctl's value.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn words(key: &str) -> io::Result<Vec<String>> {
+    let text = fs::read_to_string(path(key))?;
+    Ok(text.split_whitespace().map(str::to_owned).collect())
+}
+
 /// The congestion controls that this kernel has.
 ///
 /// # Errors
 /// When `/proc` cannot be read.
 pub fn congestion_controls() -> io::Result<Vec<String>> {
-    let text = fs::read_to_string(path("net.ipv4.tcp_available_congestion_control"))?;
-    Ok(text.split_whitespace().map(str::to_owned).collect())
+    words("net.ipv4.tcp_available_congestion_control")
 }
 
 #[cfg(test)]

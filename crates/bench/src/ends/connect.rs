@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 
 use super::drag::Drag;
-use super::end::{Pipe, Tally, Task};
+use super::end::{Answered, Pipe, Tally, Task};
 use super::measure::EndReport;
 use super::phase::Phase;
 use super::request::Latencies;
@@ -65,8 +65,7 @@ fn once(server: SocketAddr) -> io::Result<()> {
 pub(super) fn server(pipe: &Pipe, phase: &Phase) -> io::Result<EndReport> {
     let listener: OwnedFd = pipe.reads.try_clone()?;
     let listener = TcpListener::from(listener);
-    let mut tally = None;
-    let mut transactions = 0;
+    let mut answered = Answered::default();
     loop {
         let (mut connection, _) = listener.accept()?;
         let mut byte = [0];
@@ -76,12 +75,9 @@ pub(super) fn server(pipe: &Pipe, phase: &Phase) -> io::Result<EndReport> {
         connection.write_all(&byte)?;
         // Its FIN first: TIME-WAIT is the client's.
         let _ = connection.read(&mut byte)?;
-        if phase.counts() {
-            tally.get_or_insert_with(Tally::begin);
-            transactions += 1;
-        }
+        answered.one(phase);
     }
-    let tally = tally.unwrap_or_else(Tally::begin);
+    let (tally, transactions) = answered.end();
     Ok(tally.end(2 * transactions, 4 * transactions, transactions))
 }
 

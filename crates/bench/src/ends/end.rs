@@ -200,6 +200,12 @@ impl Tally {
         }
     }
 
+    /// The end of an end that asked so many times: `size` bytes there, and as many back.
+    pub(super) fn asked(&self, transactions: u64, size: u32) -> EndReport {
+        let bytes = 2 * transactions * u64::from(size);
+        self.end(bytes, 2 * transactions, transactions)
+    }
+
     pub(super) fn end(&self, bytes: u64, calls: u64, transactions: u64) -> EndReport {
         let time = now().since(self.begun);
         let [user, system] = spent();
@@ -212,5 +218,27 @@ impl Tally {
             cpu_system_s: system - self.spent[1],
             ..EndReport::default()
         }
+    }
+}
+
+/// Counts what an end has answered while the run counts.
+#[derive(Debug, Default)]
+pub(super) struct Answered {
+    /// From the first answer that counts.
+    tally: Option<Tally>,
+    number: u64,
+}
+
+impl Answered {
+    #[inline]
+    pub(super) fn one(&mut self, phase: &Phase) {
+        if phase.counts() {
+            self.tally.get_or_insert_with(Tally::begin);
+            self.number += 1;
+        }
+    }
+
+    pub(super) fn end(self) -> (Tally, u64) {
+        (self.tally.unwrap_or_else(Tally::begin), self.number)
     }
 }

@@ -43,12 +43,11 @@ impl Hosts {
         let (Some(client), Some(server)) = (sessions.next(), sessions.next()) else {
             return Err(SshError::Interrupted);
         };
-        let address = server.address().ok_or_else(|| SshError::Far {
-            host: server.host.word.clone(),
-            words: format!(
+        let address = server.address().ok_or_else(|| {
+            server.far(format!(
                 "its address is not known; write {}=ADDRESS, the one by which the other host reaches it",
                 server.host.word
-            ),
+            ))
         })?;
         Ok(Self {
             client,
@@ -162,17 +161,12 @@ impl Hosts {
 
 /// What does not go over the line is an error of the other machine.
 fn asked<T>(session: &Session, done: serde_json::Result<T>) -> Result<T, SshError> {
-    done.map_err(|e| SshError::Far {
-        host: session.host.word.clone(),
-        words: e.to_string(),
-    })
+    done.map_err(|e| session.far(e.to_string()))
 }
 
 fn append(path: &Path, bytes: &[u8]) -> Result<(), SshError> {
     let file = OpenOptions::new().create(true).append(true).open(path);
     let kept = file.and_then(|mut file| file.write_all(bytes));
-    kept.map_err(|e| SshError::Far {
-        host: path.display().to_string(),
-        words: format!("cannot keep a capture: {e}"),
-    })
+    let place = path.display().to_string();
+    kept.map_err(|e| SshError::far(&place, format!("cannot keep a capture: {e}")))
 }

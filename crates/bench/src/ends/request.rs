@@ -4,7 +4,7 @@ use std::io;
 
 use tcplab_base::{Duration, Instant};
 
-use super::end::{Pipe, Tally};
+use super::end::{Answered, Pipe, Tally};
 use super::measure::EndReport;
 use super::phase::Phase;
 use tcplab_os::clock::monotonic as now;
@@ -23,11 +23,7 @@ pub(super) fn client(pipe: &mut Pipe, size: u32, phase: &Phase) -> io::Result<En
         transactions += 1;
         latencies.next();
     }
-    let mut report = tally.end(
-        2 * transactions * u64::from(size),
-        2 * transactions,
-        transactions,
-    );
+    let mut report = tally.asked(transactions, size);
     latencies.tell(&mut report);
     pipe.finish();
     Ok(report)
@@ -44,21 +40,13 @@ fn once(pipe: &mut Pipe, room: &mut [u8]) -> io::Result<()> {
 /// Answers until the client ends.
 pub(super) fn server(pipe: &mut Pipe, size: u32, phase: &Phase) -> io::Result<EndReport> {
     let mut room = vec![0; size as usize];
-    let mut tally = None;
-    let mut transactions = 0;
+    let mut answered = Answered::default();
     while read_all(pipe, &mut room)? {
         write_all(pipe, &room)?;
-        if phase.counts() {
-            tally.get_or_insert_with(Tally::begin);
-            transactions += 1;
-        }
+        answered.one(phase);
     }
-    let tally = tally.unwrap_or_else(Tally::begin);
-    Ok(tally.end(
-        2 * transactions * u64::from(size),
-        2 * transactions,
-        transactions,
-    ))
+    let (tally, transactions) = answered.end();
+    Ok(tally.asked(transactions, size))
 }
 
 #[inline]

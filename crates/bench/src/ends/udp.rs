@@ -4,7 +4,7 @@ use std::io;
 
 use nix::errno::Errno;
 
-use super::end::{Pipe, Tally};
+use super::end::{Answered, Pipe, Tally};
 use super::measure::EndReport;
 use super::phase::Phase;
 use super::request::Latencies;
@@ -62,11 +62,7 @@ pub(super) fn asker(pipe: &mut Pipe, size: u32, phase: &Phase) -> io::Result<End
         }
         latencies.next();
     }
-    let mut report = tally.end(
-        2 * transactions * u64::from(size),
-        2 * transactions,
-        transactions,
-    );
+    let mut report = tally.asked(transactions, size);
     report.lost = lost;
     latencies.tell(&mut report);
     // Without data: no more questions.
@@ -99,8 +95,7 @@ impl Asker {
 /// any more.
 pub(super) fn answerer(pipe: &mut Pipe, size: u32, phase: &Phase) -> io::Result<EndReport> {
     let mut room = vec![0; LARGEST];
-    let mut tally = None;
-    let mut transactions = 0;
+    let mut answered = Answered::default();
     loop {
         match pipe.read(&mut room) {
             Ok(0) => break,
@@ -109,17 +104,10 @@ pub(super) fn answerer(pipe: &mut Pipe, size: u32, phase: &Phase) -> io::Result<
             Err(_) => continue,
         }
         given(pipe.write(&room[..size as usize]))?;
-        if phase.counts() {
-            tally.get_or_insert_with(Tally::begin);
-            transactions += 1;
-        }
+        answered.one(phase);
     }
-    let tally = tally.unwrap_or_else(Tally::begin);
-    Ok(tally.end(
-        2 * transactions * u64::from(size),
-        2 * transactions,
-        transactions,
-    ))
+    let (tally, transactions) = answered.end();
+    Ok(tally.asked(transactions, size))
 }
 
 /// Bytes of a call; none when there was no room, nothing in time, or nobody there (ICMP).

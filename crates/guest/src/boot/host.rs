@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -34,12 +34,7 @@ pub fn run_on_host(point: &Point, out: &Path, stop: &Stop) -> Result<(Outcome, C
     };
     let longest = Duration::from_nanos(point.max_ns.max(0) as u64) + SPARE;
     let (ended, cost) = stage_run(&task, longest, stop)?;
-    let Some(status) = ended.status else {
-        return Err(GuestError::TooLong {
-            after: longest,
-            console: ended.console,
-        });
-    };
+    let status = ended.in_time(longest)?;
     let outcome = folder::read(work.path()).unwrap_or_else(|| {
         Err(GuestError::Run(match ended.console.trim() {
             "" => format!("the run ended with {}", words(status)),
@@ -80,8 +75,13 @@ pub(super) fn stage_run_watched(
     Ok((ended, cost))
 }
 
-/// Lets a guest that runs as nobody pass through a folder.
-pub(super) fn open_to_all(folder: &Path) -> Result<(), OsError> {
-    let mode = fs::Permissions::from_mode(0o711);
-    fs::set_permissions(folder, mode).context(|| folder.display().to_string())
+/// Makes the folders of a guest, which runs as nobody and may pass through the folder around them.
+pub(super) fn folders(work: &Scratch, names: [&str; 2]) -> Result<[PathBuf; 2], OsError> {
+    let folders = names.map(|name| work.path().join(name));
+    for folder in &folders {
+        fs::create_dir(folder).context(|| folder.display().to_string())?;
+    }
+    let (around, mode) = (work.path(), fs::Permissions::from_mode(0o711));
+    fs::set_permissions(around, mode).context(|| around.display().to_string())?;
+    Ok(folders)
 }

@@ -93,16 +93,9 @@ fn libraries(maps: &str) -> BTreeSet<PathBuf> {
 
 /// The program headers of an ELF-64 file of this machine: (type, offset, size in the file).
 fn program_headers(elf: &[u8]) -> Vec<(u32, u64, u64)> {
-    let word = |at: usize| {
-        elf.get(at..at + 8)
-            .and_then(|b| b.try_into().ok())
-            .map(u64::from_le_bytes)
-    };
-    let half = |at: usize| {
-        elf.get(at..at + 2)
-            .and_then(|b| b.try_into().ok())
-            .map(u16::from_le_bytes)
-    };
+    let word = |at: usize| Some(u64::from_le_bytes(*elf.get(at..)?.first_chunk()?));
+    let half = |at: usize| Some(u16::from_le_bytes(*elf.get(at..)?.first_chunk()?));
+    let kind = |at: usize| Some(u32::from_le_bytes(*elf.get(at..)?.first_chunk()?));
     let (Some(b"\x7fELF\x02\x01"), Some(table), Some(size), Some(count)) =
         (elf.get(..6), word(32), half(54), half(56))
     else {
@@ -113,11 +106,8 @@ fn program_headers(elf: &[u8]) -> Vec<(u32, u64, u64)> {
         let at = usize::try_from(table)
             .unwrap_or(usize::MAX)
             .saturating_add(n * usize::from(size));
-        let kind = elf
-            .get(at..at.saturating_add(4))
-            .and_then(|b| b.try_into().ok());
         if let (Some(kind), Some(offset), Some(length)) = (
-            kind.map(u32::from_le_bytes),
+            kind(at),
             word(at.saturating_add(8)),
             word(at.saturating_add(32)),
         ) {

@@ -1,7 +1,6 @@
 //! A job that answers piece by piece (packetdrill scripts, malformed frames): in a User-Mode Linux guest in virtual
 //! time, or on this machine's kernel in namespaces that vanish with the process.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,7 +10,6 @@ use super::cost::Cost;
 use super::error::GuestError;
 use super::host;
 use super::initramfs::Initramfs;
-use super::process::{Ended, words};
 use super::stage::{Guest, Machine, Task};
 use super::uml::{MEMORY, of_this_process};
 
@@ -59,11 +57,7 @@ pub fn run(
     };
     let work = Scratch::new_in(&parent);
     let work = work.context(|| format!("cannot make a folder in {}", parent.display()))?;
-    let [share, private] = ["share", "uml"].map(|name| work.path().join(name));
-    for folder in [&share, &private] {
-        fs::create_dir(folder).context(|| folder.display().to_string())?;
-    }
-    host::open_to_all(work.path())?;
+    let [share, private] = host::folders(&work, ["share", "uml"])?;
     (talk.ask)(&share).tried("cannot write a job")?;
     let guest = match place {
         Place::Host => None,
@@ -86,19 +80,8 @@ pub fn run(
     let mut look = || (talk.look)(&share);
     let (ended, cost) = host::stage_run_watched(&task, patience, stop, &mut look)?;
     look();
-    ending(ended, patience).map(|()| cost)
-}
-
-fn ending(ended: Ended, patience: Duration) -> Result<(), GuestError> {
-    match ended.status {
-        None => Err(GuestError::TooLong {
-            after: patience,
-            console: ended.console,
-        }),
-        Some(status) if !status.success() => Err(GuestError::Died {
-            status: words(status),
-            console: ended.console,
-        }),
-        Some(_) => Ok(()),
+    match ended.in_time(patience)? {
+        status if status.success() => Ok(cost),
+        status => Err(ended.death(status)),
     }
 }

@@ -23,6 +23,24 @@ pub(super) struct Ended {
     pub(super) console: String,
 }
 
+impl Ended {
+    /// How it ended, if not by the limit.
+    pub(super) fn in_time(&self, limit: Duration) -> Result<ExitStatus, GuestError> {
+        self.status.ok_or_else(|| GuestError::TooLong {
+            after: limit,
+            console: self.console.clone(),
+        })
+    }
+
+    /// What a guest that left no answer died of.
+    pub(super) fn death(self, status: ExitStatus) -> GuestError {
+        GuestError::Died {
+            status: words(status),
+            console: self.console,
+        }
+    }
+}
+
 /// Runs a command to its end, or to the limit; `input` goes to its standard input. The limit begins
 /// anew whenever `moved` says that the work has moved on.
 pub(super) fn run(

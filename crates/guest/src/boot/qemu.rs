@@ -16,7 +16,6 @@ use super::cost::Cost;
 use super::error::GuestError;
 use super::init_qemu::MODULES;
 use super::initramfs::Initramfs;
-use super::process::words;
 use super::stage::{Guest, Machine, Names, Task};
 use super::uml::{Limits, MEMORY, of_this_process};
 use super::{folder, host, init, parcel};
@@ -77,12 +76,7 @@ impl Qemu<'_> {
         let program = qemu().ok_or_else(|| GuestError::Run(ImageError::NoQemu.to_string()))?;
         let work = Scratch::new_in(Path::new(MEMORY))
             .context(|| format!("cannot make a folder in {MEMORY}"))?;
-        let share = work.path().join("share");
-        let private = work.path().join("qemu");
-        for folder in [&share, &private] {
-            fs::create_dir(folder).context(|| folder.display().to_string())?;
-        }
-        host::open_to_all(work.path())?;
+        let [share, private] = host::folders(&work, ["share", "qemu"])?;
         let initramfs = self.initramfs_for(point)?;
         let task = Task {
             folder: share.clone(),
@@ -98,26 +92,16 @@ impl Qemu<'_> {
                 words: Vec::new(),
             }),
         };
-        let (ended, cost) = host::stage_run(&task, self.limits.time, stop)?;
+        let (mut ended, cost) = host::stage_run(&task, self.limits.time, stop)?;
         // What QEMU itself says, then what the guest said.
         let said = fs::read(private.join(CONSOLE)).unwrap_or_default();
-        let console = format!("{}\n{}", ended.console, String::from_utf8_lossy(&said));
-        let Some(status) = ended.status else {
-            return Err(GuestError::TooLong {
-                after: self.limits.time,
-                console,
-            });
-        };
+        ended.console += &format!("\n{}", String::from_utf8_lossy(&said));
+        let status = ended.in_time(self.limits.time)?;
         // A guest that died has sent nothing, or a part, which does not count.
         let sent = File::open(share.join(ANSWER))
             .and_then(|file| parcel::unpack(file, &share, &folder::answer_names(point)));
         let outcome = sent.ok().and_then(|()| folder::read(&share));
-        let outcome = outcome.unwrap_or_else(|| {
-            Err(GuestError::Died {
-                status: words(status),
-                console,
-            })
-        })?;
+        let outcome = outcome.unwrap_or_else(|| Err(ended.death(status)))?;
         folder::move_captures(point, &share, out)?;
         Ok((outcome, cost))
     }

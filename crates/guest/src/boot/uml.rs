@@ -1,6 +1,5 @@
 //! A User-Mode Linux guest in virtual time, once for each point.
 
-use std::fs;
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -14,7 +13,6 @@ use tcplab_plan::{Outcome, Point};
 use super::cost::Cost;
 use super::error::GuestError;
 use super::initramfs::Initramfs;
-use super::process::words;
 use super::stage::{Guest, Machine, Names, Task};
 use super::{folder, host, init};
 
@@ -65,12 +63,7 @@ impl Uml<'_> {
     ) -> Result<(Outcome, Cost), GuestError> {
         let work = Scratch::new_in(Path::new(MEMORY))
             .context(|| format!("cannot make a folder in {MEMORY}, which must be a tmpfs"))?;
-        let share = work.path().join("share");
-        let private = work.path().join("uml");
-        for folder in [&share, &private] {
-            fs::create_dir(folder).context(|| folder.display().to_string())?;
-        }
-        host::open_to_all(work.path())?;
+        let [share, private] = host::folders(&work, ["share", "uml"])?;
         folder::ask(&share, point)?;
         let task = Task {
             folder: share.clone(),
@@ -88,18 +81,8 @@ impl Uml<'_> {
             }),
         };
         let (ended, cost) = host::stage_run(&task, self.limits.time, stop)?;
-        let Some(status) = ended.status else {
-            return Err(GuestError::TooLong {
-                after: self.limits.time,
-                console: ended.console,
-            });
-        };
-        let outcome = folder::read(&share).unwrap_or_else(|| {
-            Err(GuestError::Died {
-                status: words(status),
-                console: ended.console,
-            })
-        })?;
+        let status = ended.in_time(self.limits.time)?;
+        let outcome = folder::read(&share).unwrap_or_else(|| Err(ended.death(status)))?;
         folder::move_captures(point, &share, out)?;
         Ok((outcome, cost))
     }

@@ -30,7 +30,6 @@ use tcplab_wire::malformed::{Family, Flow};
 pub(crate) use self::conn::{Conn, Standing};
 pub use self::into::Destination;
 pub(crate) use self::kmsg::faults;
-pub(crate) use self::site::Site;
 pub use self::spot::Spot;
 
 use tcplab_livelink::port::{HEADER, LONGEST, Port};
@@ -42,6 +41,7 @@ use self::diag::Diag;
 use self::kmsg::Kmsg;
 use self::made::{DEVICES, Made, listener};
 use self::sniff::Sniffed;
+use crate::document::SiteRecord;
 
 /// The longest that a healthy host lets anybody wait.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -89,7 +89,9 @@ pub(crate) struct Arena {
     buffer: Vec<u8>,
     counters: Counters,
     kmsg: Option<Kmsg>,
-    site: Option<Site>,
+    site: Option<SiteRecord>,
+    /// What has to be known about the result.
+    notes: Vec<String>,
     /// The host's connections, when their sockets are not ours; the index of its interface.
     diag: Option<Diag>,
     index: u32,
@@ -135,6 +137,7 @@ impl Arena {
             counters: Counters::new(),
             kmsg: Kmsg::open().ok(),
             site: None,
+            notes: Vec::new(),
             diag: None,
             index: 0,
         };
@@ -146,8 +149,13 @@ impl Arena {
     }
 
     /// What was found out about the user's interface; none: the namespaces were made.
-    pub(crate) fn site(&self) -> Option<&Site> {
+    pub(crate) fn site(&self) -> Option<&SiteRecord> {
         self.site.as_ref()
+    }
+
+    /// What was found out beside it.
+    pub(crate) fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// Whether the kernel's log can be read.

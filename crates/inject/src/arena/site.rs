@@ -14,24 +14,10 @@ use super::into::{Destination, Wire};
 use super::kmsg::Kmsg;
 use super::sniff::Sniffed;
 use super::{Arena, IntoError, Service, Standing};
+use crate::document::SiteRecord;
 
 /// Ports of programs that are tried.
 const PORTS: usize = 8;
-
-/// Where frames went.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Site {
-    /// The interface that received them.
-    pub at: String,
-    /// The interface that they were sent from.
-    pub from: String,
-    /// The addresses and ports that they and the connections went to.
-    pub listens: Vec<SocketAddr>,
-    /// A listener of our own took the connections, for want of another.
-    pub is_own: bool,
-    /// What has to be known about the result.
-    pub notes: Vec<String>,
-}
 
 impl Arena {
     /// An interface that there is.
@@ -67,6 +53,7 @@ impl Arena {
             counters: Counters::new(),
             kmsg: Kmsg::open().ok(),
             site: None,
+            notes: Vec::new(),
             diag: wire.host.within(Diag::open)?.ok(),
             index: wire.link.index,
             host: clone(&wire.host.file)?,
@@ -113,12 +100,12 @@ impl Arena {
                     .into(),
             );
         }
-        arena.site = Some(Site {
+        arena.notes = notes;
+        arena.site = Some(SiteRecord {
             at: into.at.to_string(),
             from,
-            listens,
-            is_own,
-            notes,
+            listens: listens.iter().map(ToString::to_string).collect(),
+            own_listener: is_own,
         });
         arena.moved();
         Ok(arena)

@@ -5,7 +5,6 @@ use std::net::IpAddr;
 use tcplab_plan::point::Ip;
 
 use super::SshError;
-use super::pair::far;
 use super::session::Session;
 
 /// Those of two machines.
@@ -13,7 +12,7 @@ use super::session::Session;
 /// # Errors
 /// One that is not known; two of different protocols.
 pub(super) fn of(a: &Session, b: &Session) -> Result<[IpAddr; 2], SshError> {
-    let addresses = [address(a)?, address(b)?];
+    let addresses = [a.need_address()?, b.need_address()?];
     if addresses[0].is_ipv4() == addresses[1].is_ipv4() {
         return Ok(addresses);
     }
@@ -21,17 +20,7 @@ pub(super) fn of(a: &Session, b: &Session) -> Result<[IpAddr; 2], SshError> {
         "{} and {} are of different protocols: write {}=ADDRESS, so that both are IPv4 or both IPv6",
         addresses[0], addresses[1], b.host.word
     );
-    Err(far(b, words))
-}
-
-fn address(session: &Session) -> Result<IpAddr, SshError> {
-    let word = &session.host.word;
-    session.address().ok_or_else(|| {
-        let words = format!(
-            "its address is unknown; write {word}=ADDRESS, the address by which the other host reaches it"
-        );
-        far(session, words)
-    })
+    Err(b.far(words))
 }
 
 /// Whether they are of the point's protocol. `names`: the machines as the user has named them.

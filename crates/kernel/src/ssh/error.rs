@@ -110,11 +110,16 @@ fn after(words: &str) -> String {
 }
 
 impl SshError {
-    /// An answer that makes no sense from `host`.
-    pub(crate) fn odd(host: &str, what: impl std::fmt::Display) -> Self {
+    /// A request failed at `host`, in these words.
+    pub fn far(host: &str, words: impl Into<String>) -> Self {
         Self::Far {
             host: host.to_owned(),
-            words: format!("unexpected answer: {what}"),
+            words: words.into(),
         }
+    }
+
+    /// An answer that makes no sense from `host`.
+    pub(crate) fn odd(host: &str, what: impl std::fmt::Display) -> Self {
+        Self::far(host, format!("unexpected answer: {what}"))
     }
 }

@@ -79,24 +79,14 @@ pub fn examine(
 /// # Errors
 /// [`SshError::Far`] when the handshake fails.
 pub fn way(from: &Session, to: &Session, stop: &Stop) -> Result<i64, SshError> {
-    let far = |words: String| SshError::Far {
-        host: to.host.word.clone(),
-        words,
-    };
-    let address = to.address().ok_or_else(|| {
-        let word = &to.host.word;
-        far(format!(
-            "its address is unknown; write {word}=ADDRESS, the address by which the other host reaches it"
-        ))
-    })?;
+    let address = to.need_address()?;
     let mut listener = to.start(&Request::Listen { address });
     let first = listener.next(stop).map_err(|e| match e {
-        SshError::Far { host, words } => SshError::Far {
-            words: format!(
-                "{words}; write {host}=ADDRESS, the address by which the other host reaches it"
-            ),
-            host,
-        },
+        SshError::Far { host, words } => {
+            let way_out =
+                format!("write {host}=ADDRESS, the address by which the other host reaches it");
+            SshError::far(&host, format!("{words}; {way_out}"))
+        }
         e => e,
     })?;
     let Reply::Listening(port) = first.reply else {
@@ -108,13 +98,13 @@ pub fn way(from: &Session, to: &Session, stop: &Stop) -> Result<i64, SshError> {
     match from.call(&request, stop) {
         Ok(Reply::Reached { handshake_ns }) => Ok(handshake_ns),
         Ok(other) => Err(from.odd(&other)),
-        Err(SshError::Far { host, words }) => Err(SshError::Far {
-            host,
-            words: format!(
-                "{words}; does a firewall block it, or does {to} have another address ({to}=ADDRESS)?",
-                to = to.host.word
-            ),
-        }),
+        Err(SshError::Far { host, words }) => {
+            let to = &to.host.word;
+            let way_out = format!(
+                "does a firewall block it, or does {to} have another address ({to}=ADDRESS)?"
+            );
+            Err(SshError::far(&host, format!("{words}; {way_out}")))
+        }
         Err(e) => Err(e),
     }
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 use nix::sys::utsname::uname;
 use nix::unistd::geteuid;
 use serde::{Deserialize, Serialize};
-use tcplab_os::cpu;
 use tcplab_os::live::{Error, Live};
+use tcplab_os::{cpu, sysctl};
 
 use super::program::{self, SELF};
 
@@ -62,12 +62,10 @@ pub(super) fn look(is_new: bool) -> Facts {
         );
     }
     let path = std::env::current_exe().unwrap_or_default();
-    let sysctl = "/proc/sys/net/ipv4/tcp_allowed_congestion_control";
-    let mut congestion: Vec<String> = words(&fs::read_to_string(sysctl).unwrap_or_default());
-    if geteuid().is_root() {
-        let all = "/proc/sys/net/ipv4/tcp_available_congestion_control";
-        congestion = words(&fs::read_to_string(all).unwrap_or_default());
-    }
+    let congestion = match geteuid().is_root() {
+        true => sysctl::congestion_controls(),
+        false => sysctl::words("net.ipv4.tcp_allowed_congestion_control"),
+    };
     Facts {
         version: version(),
         program: is_new.then(|| program::hash(&fs::read(SELF).unwrap_or_default())),
@@ -82,12 +80,8 @@ pub(super) fn look(is_new: bool) -> Facts {
         address: std::env::var("SSH_CONNECTION")
             .ok()
             .and_then(|text| arrived_at(&text)),
-        congestion,
+        congestion: congestion.unwrap_or_default(),
     }
-}
-
-fn words(text: &str) -> Vec<String> {
-    text.split_whitespace().map(str::to_owned).collect()
 }
 
 fn cpu_model(text: &str) -> Option<String> {

@@ -154,8 +154,7 @@ impl Drop for Changed {
 }
 
 fn read(key: &str) -> std::io::Result<String> {
-    let text = fs::read_to_string(sysctl::path(key))?;
-    Ok(text.split_whitespace().collect::<Vec<_>>().join(" "))
+    Ok(sysctl::words(key)?.join(" "))
 }
 
 fn is_same(now: &str, wanted: &str) -> bool {

@@ -48,20 +48,16 @@ impl Pair {
         say: Say<'_>,
     ) -> Result<Self, SshError> {
         let sessions = open_all(hosts, options, stop, say)?;
-        let sessions: [Session; 2] = sessions.try_into().map_err(|_| SshError::Far {
-            host: "ssh:".into(),
-            words: "a run needs two hosts: write ssh:A,B".into(),
-        })?;
+        let sessions: [Session; 2] = sessions
+            .try_into()
+            .map_err(|_| SshError::far("ssh:", "a run needs two hosts: write ssh:A,B"))?;
         let [a, b] = &sessions;
         let addresses = address::of(a, b)?;
         if addresses[0] == addresses[1] {
-            return Err(far(
-                b,
-                format!(
-                    "both hosts have the address {}: use --on host for one machine",
-                    addresses[0]
-                ),
-            ));
+            return Err(b.far(format!(
+                "both hosts have the address {}: use --on host for one machine",
+                addresses[0]
+            )));
         }
         if let Err(e @ SshError::Far { .. }) = way(a, b, stop) {
             say(&format!("warning: {e}"));
@@ -80,10 +76,7 @@ impl Pair {
     /// What a real network cannot do, with the key of the experiment; a half that fails, with the host.
     pub fn run(&self, point: &Point, out: &Path, stop: &Stop) -> Result<(Outcome, f64), SshError> {
         let _turn = self.turn.lock();
-        let words = |words| SshError::Far {
-            host: "ssh:".into(),
-            words,
-        };
+        let words = |words: String| SshError::far("ssh:", words);
         refuse(point).map_err(words)?;
         let named = [0, 1].map(|n| self.sessions[n].host.word.as_str());
         address::fits(named, &self.addresses, point.ip).map_err(words)?;
@@ -197,21 +190,11 @@ impl Pair {
             app.map_or((0, 1, 0), |app| (app.client, app.server, app.port));
         let error = tcp[0].client.error.as_deref().unwrap_or("no answer");
         let there = &self.sessions[server].host.word;
-        Err(far(
-            &self.sessions[client],
-            format!(
-                "no connection to {there} at {}:{port} ({error}): does a firewall block it, or does {there} have \
+        Err(self.sessions[client].far(format!(
+            "no connection to {there} at {}:{port} ({error}): does a firewall block it, or does {there} have \
              another address ({there}=ADDRESS)?",
-                self.addresses[server]
-            ),
-        ))
-    }
-}
-
-pub(super) fn far(session: &Session, words: String) -> SshError {
-    SshError::Far {
-        host: session.host.word.clone(),
-        words,
+            self.addresses[server]
+        )))
     }
 }
 

@@ -108,10 +108,7 @@ impl Pending<'_> {
             What::Done(reply) => (reply, true),
             What::Failed(words) => {
                 self.is_over = true;
-                return Err(SshError::Far {
-                    host: self.session.host.word.clone(),
-                    words,
-                });
+                return Err(self.session.far(words));
             }
         };
         self.is_over = is_last;

@@ -186,6 +186,21 @@ impl Session {
         self.host.address.or(self.facts.address)
     }
 
+    /// The same, for a run that cannot do without.
+    pub(super) fn need_address(&self) -> Result<IpAddr, SshError> {
+        self.address().ok_or_else(|| {
+            self.far(format!(
+                "its address is unknown; write {}=ADDRESS, the address by which the other host reaches it",
+                self.host.word
+            ))
+        })
+    }
+
+    /// An error of this host, in these words.
+    pub fn far(&self, words: impl Into<String>) -> SshError {
+        SshError::far(&self.host.word, words)
+    }
+
     /// The error of an answer that does not fit its question.
     pub fn odd(&self, reply: &Reply) -> SshError {
         let text = format!("{reply:?}");
