@@ -50,16 +50,9 @@ pub struct Progress<'a> {
 
 /// This machine in a line: kernel, processors.
 pub fn system() -> String {
-    let read = |name: &str| {
-        let text = std::fs::read_to_string(format!("/proc/sys/kernel/{name}"));
-        text.unwrap_or_default().trim().to_owned()
-    };
+    let [name, release] = ["ostype", "osrelease"].map(tcplab_os::sysctl::kernel);
     let processors = tcplab_os::cpu::allowed().len();
-    format!(
-        "{} {}, {processors} processors",
-        read("ostype"),
-        read("osrelease")
-    )
+    format!("{name} {release}, {processors} processors")
 }
 
 /// The machines of each arm in a line.

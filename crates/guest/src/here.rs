@@ -53,11 +53,11 @@ pub fn here(store: Option<&Store>) -> Result<Vec<Here>, StoreError> {
             })
         })
         .collect();
-    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let release = tcplab_os::sysctl::kernel("osrelease");
     stacks.push(Here {
         stack: StackName::Host.to_string(),
         also: Vec::new(),
-        what: format!("this machine's kernel, {}", release.trim()),
+        what: format!("this machine's kernel, {release}"),
         virtual_time: false,
         lacks: (!doctor::has_namespaces())
             .then(|| "user namespaces or root (see `tcplab doctor`)".to_owned()),

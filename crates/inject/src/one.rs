@@ -361,13 +361,10 @@ fn group(
     }
     part.counters = target.counters();
     watch.checks(at, part);
-    match caught(|| target.end(group)) {
-        Ok(Ok(())) => {}
-        Ok(Err(what)) | Err(what) => {
-            let harm = seat.label.harm(group.name, None, String::new(), what);
-            part.told(harm);
-            *target = (seat.make)()?;
-        }
+    if let Err(what) = caught(|| target.end(group)).and_then(|ended| ended) {
+        let harm = seat.label.harm(group.name, None, String::new(), what);
+        part.told(harm);
+        *target = (seat.make)()?;
     }
     Ok(())
 }

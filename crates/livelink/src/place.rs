@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 
 use nix::sched::CloneFlags;
+use tcplab_os::counters::of_device;
 use tcplab_os::namespaces::{OWN_NET, apart, enter_net, new_net, new_user};
 use tcplab_os::netlink::Netlink;
 use tcplab_os::{Context, OsError};
@@ -51,18 +52,10 @@ impl Opened {
         let mut text = String::new();
         self.devices.seek(SeekFrom::Start(0)).ok()?;
         self.devices.read_to_string(&mut text).ok()?;
-        dropped(&text, &self.end.device)
+        // Eight columns of what was received; then bytes, packets, errs, drop.
+        let dropped = of_device(&text, &self.end.device)?.nth(11)??;
+        u64::try_from(dropped).ok()
     }
-}
-
-/// The packets that a device has not sent (`tx_dropped`), in the form of /proc/net/dev.
-fn dropped(text: &str, device: &str) -> Option<u64> {
-    let counts = text.lines().find_map(|line| {
-        let (name, counts) = line.split_once(':')?;
-        (name.trim() == device).then_some(counts)
-    });
-    // Eight columns of what was received; then bytes, packets, errs, drop.
-    counts?.split_whitespace().nth(11)?.parse().ok()
 }
 
 /// Moves this process into a user namespace in which this user is root.
@@ -136,7 +129,7 @@ fn enter(file: &Path, name: &str) -> Result<(), OsError> {
 
 fn set_up(end: &End, mtu: u32, address: Option<(IpAddr, u8)>) -> Result<(), OsError> {
     let device = &end.device;
-    let netlink = Netlink::open().tried("cannot open a netlink socket")?;
+    let netlink = Netlink::opened()?;
     if let Place::New(_) = end.place {
         netlink.up("lo").tried("cannot bring lo up")?;
     }
@@ -151,19 +144,4 @@ fn set_up(end: &End, mtu: u32, address: Option<(IpAddr, u8)>) -> Result<(), OsEr
     netlink
         .up(device)
         .context(|| format!("cannot bring {end} up"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_device_dropped_is_read() {
-        let text = "Inter-|   Receive  |  Transmit\n face |bytes\n    lo: 1 2 0 0 0 0 0 0 3 4 0 5 0 0 0 0\n\
-                    tcplab0:9 8 7 6 5 4 3 2 1 10 11 73068 13 14 15 16\n";
-        assert_eq!(dropped(text, "tcplab0"), Some(73_068));
-        assert_eq!(dropped(text, "lo"), Some(5));
-        assert_eq!(dropped(text, "tcplab1"), None);
-        assert_eq!(dropped("x: 1 2", "x"), None);
-    }
 }

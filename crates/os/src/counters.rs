@@ -34,6 +34,18 @@ pub fn read() -> io::Result<Counters> {
     Ok(counters)
 }
 
+/// The columns of a device in a text such as `/proc/thread-self/net/dev`.
+pub fn of_device<'a>(
+    text: &'a str,
+    device: &str,
+) -> Option<impl Iterator<Item = Option<i64>> + use<'a>> {
+    let columns = text.lines().find_map(|line| {
+        let (name, columns) = line.split_once(':')?;
+        (name.trim() == device).then_some(columns)
+    });
+    Some(columns?.split_whitespace().map(number))
+}
+
 /// How much each counter of `after` has grown. One that `before` lacks has begun at 0: the kernel
 /// shows some (`IcmpMsgOutType3`) only once they count. Gauges (`TcpCurrEstab`) may go down.
 pub fn difference(before: &Counters, after: &Counters) -> Counters {
@@ -100,6 +112,17 @@ mod tests {
             ("TcpRetransSegs", -1),
         ];
         assert_eq!(found, want.map(|(n, v)| (n.to_owned(), v)));
+    }
+
+    #[test]
+    fn what_a_device_dropped_is_read() {
+        let text = "Inter-|   Receive  |  Transmit\n face |bytes\n    lo: 1 2 0 0 0 0 0 0 3 4 0 5 0 0 0 0\n\
+                    tcplab0:9 8 7 6 5 4 3 2 1 10 11 73068 13 14 15 16\n";
+        let dropped = |device| of_device(text, device)?.nth(11)?;
+        assert_eq!(dropped("tcplab0"), Some(73_068));
+        assert_eq!(dropped("lo"), Some(5));
+        assert_eq!(dropped("tcplab1"), None);
+        assert!(of_device("x: 1 2", "x").unwrap().nth(11).is_none());
     }
 
     #[test]

@@ -28,13 +28,16 @@ pub fn set(fd: &impl AsFd, is_tcp: bool, wanted: &SocketOptions) -> Result<(), O
         ],
     )?;
     match is_tcp {
-        true => set_tcp(fd, wanted),
+        true => set_tcp(fd, wanted).and_then(|()| set_times(fd, wanted)),
         false => Ok(()),
     }
 }
 
+fn seconds(ns: i64) -> u32 {
+    (ns / 1_000_000_000).max(1) as u32
+}
+
 fn set_tcp(fd: &impl AsFd, wanted: &SocketOptions) -> Result<(), OsError> {
-    let seconds = |ns: i64| (ns / 1_000_000_000).max(1) as u32;
     set_ints(
         fd,
         [
@@ -72,6 +75,11 @@ fn set_tcp(fd: &impl AsFd, wanted: &SocketOptions) -> Result<(), OsError> {
         sys::set_bytes(fd, SockOpt::MAX_PACING_RATE, &bytes.to_ne_bytes())
             .context(|| format!("cannot set SO_MAX_PACING_RATE to {bytes}"))?;
     }
+    Ok(())
+}
+
+/// Times, and the congestion control.
+fn set_times(fd: &impl AsFd, wanted: &SocketOptions) -> Result<(), OsError> {
     let ms = |ns: i64| (ns / 1_000_000).max(1) as u32;
     let us = |ns: i64| u32::try_from(ns / 1_000).unwrap_or(u32::MAX);
     set_ints(

@@ -26,6 +26,12 @@ pub fn words(key: &str) -> io::Result<Vec<String>> {
     Ok(text.split_whitespace().map(str::to_owned).collect())
 }
 
+/// What this kernel says of itself in `kernel.*`: `ostype`, `osrelease`, `version`; empty when `/proc` cannot be read.
+pub fn kernel(name: &str) -> String {
+    let text = fs::read_to_string(path("kernel").join(name));
+    text.unwrap_or_default().trim().to_owned()
+}
+
 /// The congestion controls that this kernel has.
 ///
 /// # Errors

@@ -1,6 +1,5 @@
 //! What one run of a probe has in common: clock, wish to stop, log and report.
 
-use std::fs;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -382,12 +381,7 @@ impl Probe {
 
 /// This machine's kernel, as `uname -srv` names it.
 pub(super) fn kernel() -> String {
-    let words = ["ostype", "osrelease", "version"].map(|name| {
-        fs::read_to_string(format!("/proc/sys/kernel/{name}"))
-            .unwrap_or_default()
-            .trim()
-            .to_owned()
-    });
+    let words = ["ostype", "osrelease", "version"].map(tcplab_os::sysctl::kernel);
     words.join(" ").trim().to_owned()
 }
 

@@ -103,17 +103,10 @@ fn buffers(report: &Report, out: &mut impl Write) -> io::Result<()> {
     let [only] = &report.connections[..] else {
         return Ok(());
     };
+    let b = &only.buffers;
     for (name, begin, end) in [
-        (
-            "SO_RCVBUF",
-            only.buffers.rcvbuf_begin_bytes,
-            only.buffers.rcvbuf_end_bytes,
-        ),
-        (
-            "SO_SNDBUF",
-            only.buffers.sndbuf_begin_bytes,
-            only.buffers.sndbuf_end_bytes,
-        ),
+        ("SO_RCVBUF", b.rcvbuf_begin_bytes, b.rcvbuf_end_bytes),
+        ("SO_SNDBUF", b.sndbuf_begin_bytes, b.sndbuf_end_bytes),
     ] {
         if let (Some(begin), Some(end)) = (begin, end) {
             writeln!(

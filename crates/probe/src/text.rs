@@ -102,14 +102,10 @@ pub(super) fn closed(of: &Connection) -> String {
     };
     let seconds = (of.closed_ns - of.opened_ns).max(1) as f64 / 1e9;
     let mut text = format!("#{:<2} closed after {seconds:.3} s: {why}", of.number);
+    let did = &of.traffic;
     for (verb, bytes, calls, noun) in [
-        ("read", of.traffic.read_bytes, of.traffic.reads, "reads"),
-        (
-            "wrote",
-            of.traffic.written_bytes,
-            of.traffic.writes,
-            "writes",
-        ),
+        ("read", did.read_bytes, did.reads, "reads"),
+        ("wrote", did.written_bytes, did.writes, "writes"),
     ] {
         let rate = rate(bytes as f64 * 8.0 / seconds);
         if calls > 0 {

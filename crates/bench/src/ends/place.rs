@@ -54,7 +54,7 @@ impl Place {
 
 fn make(sysctls: &BTreeMap<String, String>) -> Result<File, OsError> {
     new_net().tried("cannot make a network namespace")?;
-    let netlink = Netlink::open().tried("cannot open a netlink socket")?;
+    let netlink = Netlink::opened()?;
     netlink.up("lo").tried("cannot bring lo up")?;
     for (name, value) in sysctls {
         // /proc/sys/net shows the namespace of the thread that looks.

@@ -39,16 +39,12 @@ pub(crate) fn compare(
 ) -> Vec<Difference> {
     let mut found = Found(Vec::new());
     if script.layers.len() != actual.layers.len() {
-        let count = |p: &Packet| format!("{} headers", p.layers.len());
-        found.add(
-            Key::Outer,
-            "number of headers",
-            count(script),
-            count(actual),
-        );
+        let [s, a] = [script, actual].map(|p| format!("{} headers", p.layers.len()));
+        found.add(Key::Outer, "number of headers", s, a);
         return found.0;
     }
-    if script.payload_len != actual.payload_len {
+    let same_length = script.payload_len == actual.payload_len;
+    if !same_length {
         found.shown(Key::Seq, "length");
     }
     // Options that are not looked at may have any length.
@@ -62,7 +58,7 @@ pub(crate) fn compare(
         match (s, a) {
             (Layer::Ip(s), Layer::Ip(a)) => {
                 found.ip(key, s, a, spec.ip.tos);
-                if script.payload_len == actual.payload_len
+                if same_length
                     && s.total_len + u32::from(allowance) != a.total_len
                     && script.tcp().map(|t| &t.options) == actual.tcp().map(|t| &t.options)
                 {
@@ -70,12 +66,11 @@ pub(crate) fn compare(
                 }
             }
             (Layer::Tcp(s), Layer::Tcp(a)) => found.tcp(spec, s, a, rules),
-            (Layer::Udp(Udp { len: s, .. }), Layer::Udp(Udp { len: a, .. })) if s != a => {
-                if script.payload_len == actual.payload_len {
+            (Layer::Udp(Udp { len: s, .. }), Layer::Udp(Udp { len: a, .. })) => {
+                if same_length && s != a {
                     found.number(Key::Body, "UDP length", *s, *a);
                 }
             }
-            (Layer::Udp(_), Layer::Udp(_)) => {}
             (Layer::Icmp(s), Layer::Icmp(a)) => found.icmp(s, a),
             (Layer::Gre(..), Layer::Gre(..)) | (Layer::Mpls(_), Layer::Mpls(_)) => {
                 if s != a {

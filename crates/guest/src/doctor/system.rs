@@ -34,8 +34,7 @@ fn first_line(program: &Path, args: &[&str]) -> Option<String> {
 /// Version and timer frequency of the kernel we run on.
 pub(super) fn this_kernel() -> Check {
     let used_for = "`host`: delayed ACKs and timers count in its ticks";
-    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    let release = release.trim();
+    let release = tcplab_os::sysctl::kernel("osrelease");
     match hz() {
         Some(hz) => Check::works("this-kernel", used_for, format!("Linux {release}, {hz} Hz")),
         None => Check::unknown("this-kernel", used_for, format!("{release}, unknown HZ")),

@@ -63,7 +63,7 @@ fn new_namespace() -> Result<File, OsError> {
 fn set_up(side: usize) -> Result<(), OsError> {
     let (name, mac) = (DEVICES[side], [HOST_MAC, PEER_MAC][side]);
     let other = [PEER_MAC, HOST_MAC][side];
-    let ask = Netlink::open().tried("cannot open a netlink socket")?;
+    let ask = Netlink::opened()?;
     let set = || -> std::io::Result<()> {
         ask.up("lo")?;
         ask.prepare(name, mac, MTU, false)?;
@@ -88,7 +88,7 @@ impl Made {
         let (host, peer) = (new_namespace()?, new_namespace()?);
         let cannot = |e: String| OsError::Cannot(format!("cannot enter a namespace: {e}"));
         inside(&host, || {
-            let ask = Netlink::open().tried("cannot open a netlink socket")?;
+            let ask = Netlink::opened()?;
             ask.veth(DEVICES[0], DEVICES[1], peer.as_raw_fd())
                 .tried("cannot make a veth pair (module veth)")
         })

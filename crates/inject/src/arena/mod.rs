@@ -33,7 +33,7 @@ pub(crate) use self::kmsg::faults;
 pub use self::spot::Spot;
 
 use tcplab_livelink::port::{HEADER, LONGEST, Port};
-use tcplab_os::counters::{self, Counters};
+use tcplab_os::counters::{self, Counters, of_device};
 use tcplab_os::namespaces::{apart, enter_net, new_user};
 use tcplab_os::{Context, OsError};
 
@@ -222,13 +222,11 @@ impl Arena {
 /// Packets that the interface received and dropped, as `IfInPackets` and `IfInDropped`.
 fn dropped(device: &str) -> Vec<(String, i64)> {
     let text = fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
-    let counts = text.lines().find_map(|line| {
-        let (name, counts) = line.split_once(':')?;
-        (name.trim() == device).then_some(counts)
-    });
     // What was received: bytes, packets, errs, drop.
-    let column = |n| counts?.split_whitespace().nth(n)?.parse().ok();
-    let named = [("IfInPackets", 1), ("IfInErrors", 2), ("IfInDropped", 3)];
-    let named = named.map(|(name, n)| column(n).map(|count| (name.to_owned(), count)));
-    named.into_iter().flatten().collect()
+    let columns = of_device(&text, device).into_iter().flatten().skip(1);
+    let named = ["IfInPackets", "IfInErrors", "IfInDropped"].into_iter();
+    let named = named.zip(columns);
+    named
+        .filter_map(|(name, n)| Some((name.to_owned(), n?)))
+        .collect()
 }

@@ -35,16 +35,40 @@ impl Arena {
                 quoted(&into.at.device)
             )));
         }
+        let mut arena = Self::on(&wire)?;
+        arena.find_service(into, &wire, &here)?;
+        let is_own = matches!(arena.service, Service::Own(_));
+        let listens = arena.reaches(into)?;
+        if into.port.is_none() && !is_own {
+            let port = listens[0].port();
+            arena.notes.push(format!(
+                "connections go to port {port}, where a program listens; choose another with --port"
+            ));
+        }
+        if wire.link.is_loopback && listens.iter().any(SocketAddr::is_ipv4) {
+            arena.notes.push(
+                "Linux takes IPv4 frames of a loopback interface for TCP only when they belong to a connection (else to 127.0.0.1 \
+                 they are martians: ip_route_input_slow()), unless net.ipv4.conf.lo.route_localnet and accept_local are 1"
+                    .into(),
+            );
+        }
+        arena.site = Some(SiteRecord {
+            at: into.at.to_string(),
+            from: arena.from.clone(),
+            listens: listens.iter().map(ToString::to_string).collect(),
+            own_listener: is_own,
+        });
+        arena.moved();
+        Ok(arena)
+    }
+
+    /// With no service yet.
+    fn on(wire: &Wire) -> Result<Self, IntoError> {
         let open = || Port::interface_or_loopback(&wire.peer_link.name);
         let port = wire.peer.within(open)??;
-        let ports = match into.port {
-            Some(port) => vec![port],
-            None => wire.host.within(|| listening(&here))?,
-        };
-        let from = wire.peer.spot(&wire.peer_link.name).to_string();
-        let mut arena = Self {
+        Ok(Self {
             device: wire.link.name.clone(),
-            from: from.clone(),
+            from: wire.peer.spot(&wire.peer_link.name).to_string(),
             port,
             listens: [Err(String::new()), Err(String::new())],
             service: Service::Other,
@@ -58,13 +82,25 @@ impl Arena {
             index: wire.link.index,
             host: clone(&wire.host.file)?,
             peer: clone(&wire.peer.file)?,
+        })
+    }
+
+    /// A program that listens, or a listener of our own.
+    fn find_service(
+        &mut self,
+        into: &Destination,
+        wire: &Wire,
+        here: &[IpAddr],
+    ) -> Result<(), IntoError> {
+        let ports = match into.port {
+            Some(port) => vec![port],
+            None => wire.host.within(|| listening(here))?,
         };
-        let mut notes = Vec::new();
-        arena.find(into, &wire, &here, &ports);
-        if into.port.is_none() && arena.listens.iter().all(Result::is_err) {
-            let why = arena.listens[0].clone().err().unwrap_or_default();
-            arena.open_listeners(&wire, &here)?;
-            notes.push(match ports.is_empty() {
+        self.find(into, wire, here, &ports);
+        if into.port.is_none() && self.listens.iter().all(Result::is_err) {
+            let why = self.listens[0].clone().err().unwrap_or_default();
+            self.open_listeners(wire, here)?;
+            self.notes.push(match ports.is_empty() {
                 true => format!(
                     "no program listens at {}: tcplab started its own listener",
                     into.at
@@ -75,65 +111,50 @@ impl Arena {
                 ),
             });
         }
-        let is_own = matches!(arena.service, Service::Own(_));
-        let listens: Vec<SocketAddr> = arena.listens.iter().flatten().copied().collect();
+        Ok(())
+    }
+
+    /// Where connections can be made to.
+    fn reaches(&self, into: &Destination) -> Result<Vec<SocketAddr>, IntoError> {
+        let listens: Vec<SocketAddr> = self.listens.iter().flatten().copied().collect();
         if listens.is_empty() {
-            let why = |family: &Result<_, String>| family.as_ref().err().cloned();
-            let mut whys: Vec<String> = arena.listens.iter().filter_map(why).collect();
+            let mut whys: Vec<String> = self
+                .listens
+                .iter()
+                .cloned()
+                .filter_map(Result::err)
+                .collect();
             whys.dedup();
             return Err(IntoError::Wrong(format!(
-                "no connection from {from} to {}: {}",
+                "no connection from {} to {}: {}",
+                self.from,
                 into.at,
                 whys.join("; ")
             )));
         }
-        if into.port.is_none() && !is_own {
-            let port = listens[0].port();
-            notes.push(format!(
-                "connections go to port {port}, where a program listens; choose another with --port"
-            ));
-        }
-        if wire.link.is_loopback && listens.iter().any(SocketAddr::is_ipv4) {
-            notes.push(
-                "Linux takes IPv4 frames of a loopback interface for TCP only when they belong to a connection (else to 127.0.0.1 \
-                 they are martians: ip_route_input_slow()), unless net.ipv4.conf.lo.route_localnet and accept_local are 1"
-                    .into(),
-            );
-        }
-        arena.notes = notes;
-        arena.site = Some(SiteRecord {
-            at: into.at.to_string(),
-            from,
-            listens: listens.iter().map(ToString::to_string).collect(),
-            own_listener: is_own,
-        });
-        arena.moved();
-        Ok(arena)
+        Ok(listens)
     }
 
     /// The first address and port of each family that a connection can be made to.
     fn find(&mut self, into: &Destination, wire: &Wire, here: &[IpAddr], ports: &[u16]) {
-        for (at, family) in [Family::V4, Family::V6].into_iter().enumerate() {
-            let name = ["IPv4", "IPv6"][at];
-            let mut why = format!("{} has no {name} address", into.at);
+        for (at, (family, name)) in [(Family::V4, "IPv4"), (Family::V6, "IPv6")]
+            .into_iter()
+            .enumerate()
+        {
+            self.listens[at] = Err(format!("{} has no {name} address", into.at));
             for &ip in here.iter().filter(|ip| is_of(ip, family)) {
                 for &port in ports.iter().take(PORTS) {
-                    let address = reached(ip, port, wire.peer_link.index);
-                    match self.try_to(address) {
-                        Ok(()) => {
-                            self.listens[at] = Ok(address);
-                            break;
-                        }
-                        Err(e) => why = format!("{address}: {e}"),
-                    }
-                }
-                if self.listens[at].is_ok() {
-                    break;
+                    self.try_for(at, reached(ip, port, wire.peer_link.index));
                 }
             }
-            if self.listens[at].is_err() {
-                self.listens[at] = Err(why);
-            }
+        }
+    }
+
+    /// Takes the address for its family, when none was found before and a connection can be made there.
+    fn try_for(&mut self, at: usize, address: SocketAddr) {
+        if self.listens[at].is_err() {
+            let tried = self.try_to(address).map_err(|e| format!("{address}: {e}"));
+            self.listens[at] = tried.map(|()| address);
         }
     }
 
@@ -170,13 +191,7 @@ impl Arena {
         }
         self.service = Service::Own(listeners);
         for (family, address) in ends {
-            let at = usize::from(family == Family::V6);
-            if self.listens[at].is_err() {
-                self.listens[at] = match self.try_to(address) {
-                    Ok(()) => Ok(address),
-                    Err(e) => Err(format!("{address}: {e}")),
-                };
-            }
+            self.try_for(usize::from(family == Family::V6), address);
         }
         Ok(())
     }

@@ -44,7 +44,7 @@ impl Net {
             let _ = fs::write(sysctl::path(key), value);
         }
         let device = Device::new(network.gso_size)?;
-        let netlink = Netlink::open().tried("cannot open a netlink socket")?;
+        let netlink = Netlink::opened()?;
         let net = Self {
             netlink,
             device,

@@ -36,7 +36,7 @@ pub(crate) fn build(point: &Point, sysctls: &mut Sysctls<'_>) -> Result<Network,
     let mut hosts = Vec::new();
     for host in &point.hosts {
         hosts.push(HostNet::new(host, point.ip, sysctls)?);
-        let netlink = Netlink::open().tried("cannot open a netlink socket")?;
+        let netlink = Netlink::opened()?;
         netlink.up("lo").tried("cannot bring lo up")?;
     }
     let mut wires = Vec::new();
@@ -68,7 +68,7 @@ fn make(point: &Point, number: usize, link: &Link, hosts: &[HostNet]) -> Result<
             let peer = hosts[link.b].namespace();
             let peer = peer.ok_or_else(|| OsError::Cannot("a host without a namespace".into()))?;
             let peer = peer.as_raw_fd();
-            open()?
+            Netlink::opened()?
                 .veth(&names[0], &names[1], peer)
                 .context(|| format!("cannot make the veth pair of link {number}"))?;
             Wire::Kernel
@@ -82,7 +82,7 @@ fn make(point: &Point, number: usize, link: &Link, hosts: &[HostNet]) -> Result<
     };
     for side in 0..2 {
         hosts[ends[side]].enter()?;
-        let netlink = open()?;
+        let netlink = Netlink::opened()?;
         let one_segment = point.hosts[ends[side]].offload == Offload::None;
         let name = &names[side];
         if point.ip == Ip::V6 {
@@ -123,7 +123,7 @@ pub(crate) fn kernel_count(
     let link = &point.links[number];
     let of = |host: usize| {
         hosts[host].enter()?;
-        qdisc::count(&open()?, &interface_on(point, host, number))
+        qdisc::count(&Netlink::opened()?, &interface_on(point, host, number))
     };
     Ok(LinkCount {
         a_to_b_qdisc: of(link.a)?,
@@ -132,14 +132,10 @@ pub(crate) fn kernel_count(
     })
 }
 
-fn open() -> Result<Netlink, OsError> {
-    Netlink::open().tried("cannot open a netlink socket")
-}
-
 /// A route from `from` to every host that it can reach, over the fewest links.
 fn routes(point: &Point, from: usize, hosts: &[HostNet]) -> Result<(), OsError> {
     hosts[from].enter()?;
-    let netlink = open()?;
+    let netlink = Netlink::opened()?;
     let words = &point.hosts[from].route;
     let own = host_address(point.ip, from);
     netlink

@@ -1,27 +1,13 @@
 //! Stands in for live capture where there is no AF_PACKET.
 
 mod error;
+mod frame;
 
 use std::io;
 use std::time::Duration;
 
-use tcplab_base::Instant;
-use tcplab_wire::LinkType;
-
 pub use self::error::Error;
-
-/// One frame.
-#[derive(Clone, Copy, Debug)]
-pub struct Frame<'a> {
-    /// When the kernel saw it.
-    pub time: Instant,
-    /// How the bytes begin.
-    pub link: LinkType,
-    /// The first bytes of it.
-    pub data: &'a [u8],
-    /// Its length on the wire.
-    pub orig_len: u32,
-}
+pub use self::frame::Frame;
 
 /// A capture that cannot be opened.
 #[derive(Debug)]

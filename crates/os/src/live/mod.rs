@@ -5,6 +5,7 @@
 //! that the analysis reads. The interface is not set to promiscuous mode.
 
 mod error;
+mod frame;
 
 use std::io::{self, IoSliceMut};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -22,6 +23,7 @@ use tcplab_base::Instant;
 use tcplab_wire::LinkType;
 
 pub use self::error::Error;
+pub use self::frame::Frame;
 
 /// Bytes of packets that the kernel may hold for us.
 const BUFFER: usize = 32 << 20;
@@ -35,19 +37,6 @@ const ARPHRD_LOOPBACK: u16 = 772;
 
 /// `sll_pkttype` of a frame that this host sent.
 const PACKET_OUTGOING: u8 = 4;
-
-/// One frame.
-#[derive(Clone, Copy, Debug)]
-pub struct Frame<'a> {
-    /// When the kernel saw it.
-    pub time: Instant,
-    /// How the bytes begin.
-    pub link: LinkType,
-    /// The first bytes of it.
-    pub data: &'a [u8],
-    /// Its length on the wire.
-    pub orig_len: u32,
-}
 
 /// An open capture.
 #[derive(Debug)]

@@ -20,6 +20,8 @@ use netlink_sys::{Socket, SocketAddr};
 use nix::net::if_::{if_nameindex, if_nametoindex};
 use tcplab_plan::point::Route;
 
+use crate::{Context, OsError};
+
 pub use self::generic::flush_tcp_metrics;
 
 /// linux/netlink.h.
@@ -39,6 +41,11 @@ impl Netlink {
     /// Opens it in the current network namespace.
     pub fn open() -> io::Result<Self> {
         connected(NETLINK_ROUTE).map(Self)
+    }
+
+    /// As [`Self::open`], with an error in words.
+    pub fn opened() -> Result<Self, OsError> {
+        Self::open().tried("cannot open a netlink socket")
     }
 
     fn send(&self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {

@@ -17,7 +17,7 @@ use super::device::Device;
 use super::frames::{Frames, Heard};
 use super::neighbours::{Neighbours, Own};
 use super::point::{Planned, Role};
-use super::tell::{Counts, Teller};
+use super::tell::Teller;
 use super::{Via, cannot};
 use crate::error::Error;
 use crate::report::Ended;
@@ -46,7 +46,6 @@ pub(super) struct Driver<'a> {
     device: Device,
     network: Network,
     teller: Teller<'a>,
-    counts: Counts,
     capture: Option<Capture>,
     segments: Vec<Segment>,
     /// Whole frames that leave: questions for neighbours and answers, pings, what waited for an address.
@@ -115,7 +114,6 @@ impl<'a> Driver<'a> {
             frames,
             network,
             teller,
-            counts: Counts::default(),
             capture: capture(via)?,
             device,
             segments: Vec::new(),
@@ -134,11 +132,9 @@ impl<'a> Driver<'a> {
             file.map_err(os("cannot write the capture"))?;
         }
         let interrupted = looped?;
-        self.counts.unreachable += self.neighbours.unreachable;
-        self.counts.missed = self.device.opened.missed();
-        Ok(self
-            .teller
-            .ends(self.live, &self.frames, &self.counts, interrupted))
+        self.teller.via.unreachable += self.neighbours.unreachable;
+        self.teller.via.missed = self.device.opened.missed();
+        Ok(self.teller.ends(self.live, &self.frames, interrupted))
     }
 
     /// Until the end; whether the user wanted it.
@@ -202,7 +198,7 @@ impl<'a> Driver<'a> {
         let header = VnetHeader::parse(header).unwrap_or_default();
         let frame = self.buffer.get(..length).unwrap_or_default().to_vec();
         let Ok(mut frame) = SuperFrame::new(frame, &header) else {
-            self.counts.invalid += 1;
+            self.teller.via.invalid += 1;
             return Ok(());
         };
         let mut pieces = Vec::new();
@@ -214,20 +210,20 @@ impl<'a> Driver<'a> {
     }
 
     fn hear(&mut self, now: Instant, frame: &[u8]) -> Result<(), Error> {
-        self.counts.frames_in += 1;
+        self.teller.via.frames_in += 1;
         self.write(now, frame)?;
         match self.frames.read(frame) {
             Heard::Segment(segment, ttl) => {
-                self.counts.tagged_in += u64::from(segment.caqm.info().is_some());
+                self.teller.via.tagged_in += u64::from(segment.caqm.info().is_some());
                 self.live.receive(now, &segment, ttl);
             }
             Heard::Refused(Refused::TcpChecksum) => self.live.receive_damaged(now),
-            Heard::Md5 => self.counts.refused += 1,
+            Heard::Md5 => self.teller.via.refused += 1,
             Heard::Refused(_) => {
                 let is_known = self.neighbours.hear(frame, &mut self.out);
                 match self.frames.echo(frame) {
                     Some(reply) => self.out.push(reply),
-                    None => self.counts.refused += u64::from(!is_known),
+                    None => self.teller.via.refused += u64::from(!is_known),
                 }
             }
         }
@@ -243,9 +239,9 @@ impl<'a> Driver<'a> {
             let Some((to, frame)) = self.frames.write(&segment) else {
                 continue;
             };
-            self.counts.tagged_out += u64::from(segment.caqm.info().is_some());
+            self.teller.via.tagged_out += u64::from(segment.caqm.info().is_some());
             let Some(hop) = self.network.next_hop(to) else {
-                self.counts.unreachable += 1;
+                self.teller.via.unreachable += 1;
                 continue;
             };
             let ready = self.neighbours.address(now, hop, frame, &mut self.out);
@@ -256,8 +252,8 @@ impl<'a> Driver<'a> {
             self.write(now, &frame)?;
             let sent = self.device.opened.port.write(&[0; HEADER], &frame);
             match sent.map_err(|e| os("cannot write to the device")(e.into()))? {
-                true => self.counts.frames_out += 1,
-                false => self.counts.full += 1,
+                true => self.teller.via.frames_out += 1,
+                false => self.teller.via.full += 1,
             }
         }
         Ok(())

@@ -125,9 +125,7 @@ impl Frames {
         reply[38..54].copy_from_slice(&from.octets());
         reply[54] = ECHO_REPLY_V6;
         // RFC 1624: addresses that change places leave the sum as it is, the type makes it smaller.
-        let sum = u32::from(u16::from_be_bytes([reply[56], reply[57]])) + 0xffff - 0x0100;
-        let sum = (sum & 0xffff) + (sum >> 16);
-        reply[56..58].copy_from_slice(&(sum as u16).to_be_bytes());
+        grow_sum(&mut reply[56..58], 0xffff - 0x0100);
         Some(reply)
     }
 
@@ -148,17 +146,21 @@ impl Frames {
         }
         message[0] = ECHO_REPLY;
         // RFC 1624: the sum of a message in which 0x0800 became 0.
-        let sum = u32::from(u16::from_be_bytes([message[2], message[3]])) + 0x0800;
-        let sum = (sum & 0xffff) + (sum >> 16);
-        message[2..4].copy_from_slice(&(sum as u16).to_be_bytes());
-        let (them, us): (Mac, Mac) = (*frame.get(6..)?.first_chunk()?, self.own.mac);
-        super::neighbours::head(&mut reply, them, us);
-        let (from, to) = ([ip[12], ip[13], ip[14], ip[15]], own.octets());
+        grow_sum(&mut message[2..4], 0x0800);
+        let them: Mac = *frame.get(6..)?.first_chunk()?;
+        super::neighbours::head(&mut reply, them, self.own.mac);
         // Addresses that change places leave the header's sum as it is.
-        reply[26..30].copy_from_slice(&to);
-        reply[30..34].copy_from_slice(&from);
+        reply[26..30].copy_from_slice(&ip[16..]);
+        reply[30..34].copy_from_slice(&ip[12..16]);
         Some(reply)
     }
+}
+
+/// Adds to a checksum of two bytes, in ones' complement.
+fn grow_sum(sum: &mut [u8], by: u32) {
+    let grown = u32::from(u16::from_be_bytes([sum[0], sum[1]])) + by;
+    let grown = (grown & 0xffff) + (grown >> 16);
+    sum.copy_from_slice(&(grown as u16).to_be_bytes());
 }
 
 #[cfg(test)]

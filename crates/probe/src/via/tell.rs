@@ -1,6 +1,5 @@
 //! What an endpoint tells: lines while it works, the report at its end.
 
-use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use tcplab_livelink::End;
@@ -15,25 +14,12 @@ use super::point::{HOST, Role};
 use crate::report::{Connection, Ended, LogLine, Sample, Traffic, ViaReport, What};
 use crate::run::Probe;
 
-/// Frames that went by.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Counts {
-    pub(super) frames_in: u64,
-    pub(super) tagged_in: u64,
-    pub(super) frames_out: u64,
-    pub(super) tagged_out: u64,
-    pub(super) refused: u64,
-    pub(super) invalid: u64,
-    pub(super) unreachable: u64,
-    pub(super) full: u64,
-    pub(super) missed: u64,
-}
-
 /// Says what the connections do.
 pub(super) struct Teller<'a> {
     probe: &'a Probe,
     role: Role,
-    via: ViaReport,
+    /// With the frames that went by.
+    pub(super) via: ViaReport,
     /// As `uname` would say.
     kernel: String,
     /// Flows that have begun and not ended.
@@ -87,13 +73,13 @@ impl<'a> Teller<'a> {
     /// Says what has become of the flows since it was called last.
     pub(super) fn tell(&mut self, live: &mut Live, frames: &Frames) {
         while self.has_begun(live, self.next) {
-            let (flow, what) = match self.role {
-                Role::Server { .. } => (self.next, "accepted"),
-                Role::Client { .. } => (self.next, "connected"),
+            let flow = self.next;
+            let what = match self.role {
+                Role::Server { .. } => "accepted",
+                Role::Client { .. } => "connected",
             };
-            let ends = self.connection(live, frames, flow);
-            let (local, remote) = (ends.local, ends.remote);
             if self.probe.may_log() {
+                let Connection { local, remote, .. } = self.connection(live, frames, flow);
                 let words = format!("#{flow:<2} {what} {local} to {remote}");
                 self.probe.say(&words);
             }
@@ -104,10 +90,10 @@ impl<'a> Teller<'a> {
         open.retain(|&flow| {
             let mut connection = self.connection(live, frames, flow);
             let is_over = (live.flow(flow)).is_some_and(|f| f.ended.closed_ns.is_some());
-            if is_over && !self.probe.settings.keeps_log {
-                self.probe.close(&mut connection);
-            }
             if is_over {
+                if !self.probe.settings.keeps_log {
+                    self.probe.close(&mut connection);
+                }
                 self.logged += log_lines(live, flow);
             }
             !is_over
@@ -132,18 +118,12 @@ impl<'a> Teller<'a> {
     }
 
     /// The report, and how the last flow ended.
-    pub(super) fn ends(
-        mut self,
-        mut live: Live,
-        frames: &Frames,
-        counts: &Counts,
-        interrupted: bool,
-    ) -> Ended {
+    pub(super) fn ends(mut self, mut live: Live, frames: &Frames, interrupted: bool) -> Ended {
         self.tell(&mut live, frames);
-        let mut connections = Vec::new();
-        for flow in 0..self.next {
-            connections.push(self.connection(&live, frames, flow));
-        }
+        let flows = 0..self.next;
+        let mut connections: Vec<Connection> = flows
+            .map(|flow| self.connection(&live, frames, flow))
+            .collect();
         let refused = live.refused();
         if refused > 0 {
             self.probe.warn(format!(
@@ -183,25 +163,9 @@ impl<'a> Teller<'a> {
         for connection in connections {
             self.probe.add(connection);
         }
-        self.counters(counts, outcome.counters.remove(HOST).unwrap_or_default());
+        let counters = outcome.counters.remove(HOST).unwrap_or_default();
+        self.probe.stands_for(self.via, self.kernel, counters);
         last
-    }
-
-    fn counters(&mut self, counts: &Counts, counters: BTreeMap<String, i64>) {
-        let via = ViaReport {
-            frames_in: counts.frames_in,
-            tagged_in: counts.tagged_in,
-            frames_out: counts.frames_out,
-            tagged_out: counts.tagged_out,
-            refused: counts.refused,
-            invalid: counts.invalid,
-            unreachable: counts.unreachable,
-            full: counts.full,
-            missed: counts.missed,
-            ..std::mem::take(&mut self.via)
-        };
-        let kernel = std::mem::take(&mut self.kernel);
-        self.probe.stands_for(via, kernel, counters);
     }
 
     fn has_begun(&self, live: &Live, flow: usize) -> bool {
@@ -296,10 +260,9 @@ fn line(step: &Step) -> Option<LogLine> {
         time_ns: step.time_ns,
         what,
         value: has_value.then_some(step.value),
-        after_send_ns: None,
         quickack: step.quickack.and_then(|n| i32::try_from(n).ok()),
         quick: step.quick,
         pingpong: step.pingpong,
-        ato_ms: None,
+        ..LogLine::default()
     })
 }
