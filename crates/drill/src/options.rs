@@ -175,18 +175,21 @@ impl Settings {
     /// # Errors
     /// The message names the option.
     pub fn apply(&mut self, name: &str, value: Option<&str>) -> Result<(), String> {
-        if let Some(flag) = self.flag(name) {
+        if let Some((_, flag)) = FLAGS.iter().find(|(known, _)| *known == name) {
             if value.is_some() {
                 return Err(format!("--{name} takes no value"));
             }
-            *flag = true;
+            *flag(self) = true;
             return Ok(());
         }
         if let Some(reason) = refused(name) {
             return Err(format!("--{name} {reason}"));
         }
         if !WITH_VALUE.contains(&name) {
-            let known = WITH_VALUE.iter().chain(FLAGS).copied();
+            let known = WITH_VALUE
+                .iter()
+                .chain(FLAGS.iter().map(|(known, _)| known))
+                .copied();
             return Err(format!(
                 "--{name} is not an option of packetdrill{}",
                 crate::nearest::hint(name, known)
@@ -195,18 +198,6 @@ impl Settings {
         let value = value.ok_or_else(|| format!("--{name} needs a value: --{name}=VALUE"))?;
         self.apply_value(name, value)
             .map_err(|expected| format!("--{name}={value}: expected {expected}"))
-    }
-
-    fn flag(&mut self, name: &str) -> Option<&mut bool> {
-        Some(match name {
-            "tcp_ts_ecr_scaled" => &mut self.ts_ecr_scaled,
-            "strict_segments" => &mut self.strict_segments,
-            "dry_run" => &mut self.dry_run,
-            "is_anyip" => &mut self.is_anyip,
-            "send_omit_free" => &mut self.send_omit_free,
-            "debug" | "verbose" => &mut self.verbose,
-            _ => return None,
-        })
     }
 
     /// An option with a value; the error says what was expected.
@@ -343,14 +334,16 @@ fn mode(value: &str) -> Result<IpMode, String> {
     IpMode::named(value).ok_or_else(|| "`ipv4`, `ipv4-mapped-ipv6` or `ipv6`".into())
 }
 
-const FLAGS: &[&str] = &[
-    "tcp_ts_ecr_scaled",
-    "strict_segments",
-    "dry_run",
-    "is_anyip",
-    "send_omit_free",
-    "debug",
-    "verbose",
+/// Options without a value, and what they set.
+type Flag = fn(&mut Settings) -> &mut bool;
+const FLAGS: &[(&str, Flag)] = &[
+    ("tcp_ts_ecr_scaled", |s| &mut s.ts_ecr_scaled),
+    ("strict_segments", |s| &mut s.strict_segments),
+    ("dry_run", |s| &mut s.dry_run),
+    ("is_anyip", |s| &mut s.is_anyip),
+    ("send_omit_free", |s| &mut s.send_omit_free),
+    ("debug", |s| &mut s.verbose),
+    ("verbose", |s| &mut s.verbose),
 ];
 
 const WITH_VALUE: &[&str] = &[

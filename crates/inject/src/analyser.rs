@@ -11,7 +11,7 @@ use tcplab_wire::malformed::{Aim, Case, Family, Flow, Group};
 use tcplab_wire::{Config, LinkType, Parsed, parse_frame};
 
 use super::pair::{Conn, Pair};
-use super::target::{Effect, Parse, Target};
+use super::target::{Effect, NOT_BEGUN, Parse, Target};
 use crate::error::InjectError;
 
 /// Connections that the third analyser holds at most: floods make many.
@@ -51,9 +51,7 @@ impl Analyser {
     }
 
     fn desk(&mut self) -> Result<&mut Desk, String> {
-        self.desk
-            .as_mut()
-            .ok_or_else(|| "no group has begun".into())
+        self.desk.as_mut().ok_or_else(|| NOT_BEGUN.into())
     }
 }
 

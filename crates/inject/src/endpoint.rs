@@ -6,7 +6,7 @@ use tcplab_wire::malformed::{Aim, Case, Family, Fate, Flow, Group};
 
 use super::digest::Digest;
 use super::pair::{Conn, Pair};
-use super::target::{Effect, Target};
+use super::target::{Effect, NOT_BEGUN, Target};
 use crate::error::InjectError;
 
 /// Between two frames.
@@ -40,7 +40,7 @@ impl OwnEndpoint {
 
     fn host(&mut self) -> Result<&mut Host, String> {
         let host = self.hosts.get_mut(self.at).map(|(_, host)| host);
-        host.ok_or_else(|| "no group has begun".into())
+        host.ok_or_else(|| NOT_BEGUN.into())
     }
 }
 

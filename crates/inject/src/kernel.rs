@@ -7,7 +7,7 @@ use tcplab_wire::malformed::{Aim, Case, Family, Fate, Flow, Group};
 
 use super::document::{KernelCounter, SiteRecord};
 use super::fields::harmed;
-use super::target::{Effect, Target};
+use super::target::{Effect, NOT_BEGUN, Target};
 use crate::arena::{Arena, Conn, Destination, IntoError, Standing};
 use crate::error::InjectError;
 
@@ -72,8 +72,7 @@ impl Kernel {
 
     fn live(&self) -> Result<&Conn, String> {
         let live = self.live.iter().find(|(family, _)| *family == self.family);
-        live.map(|(_, conn)| conn)
-            .ok_or_else(|| "no group has begun".into())
+        live.map(|(_, conn)| conn).ok_or_else(|| NOT_BEGUN.into())
     }
 
     fn victim(&mut self) -> Result<&Conn, String> {
@@ -170,7 +169,7 @@ impl Target for Kernel {
         let family = self.family;
         let at = self.live.iter().position(|(known, _)| *known == family);
         let Some((_, live)) = at.map(|at| self.live.swap_remove(at)) else {
-            return Err("no group has begun".into());
+            return Err(NOT_BEGUN.into());
         };
         let well = late.and_then(|()| match self.arena.standing(&live) {
             Standing::Closed => {

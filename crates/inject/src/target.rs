@@ -6,6 +6,9 @@ use tcplab_wire::{Config, LinkType, NotTcp, Parsed, Standing, parse_frame};
 use super::document::{KernelCounter, SiteRecord};
 use crate::error::InjectError;
 
+/// What a target says that [`Target::begin`] was not called on.
+pub(super) const NOT_BEGUN: &str = "no group has begun";
+
 /// What came of one frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Effect {

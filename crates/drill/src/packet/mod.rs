@@ -103,6 +103,18 @@ pub(crate) struct Tcp {
     pub(crate) is_malformed: bool,
 }
 
+impl Tcp {
+    /// A connection is asked for.
+    pub(crate) fn is_syn(&self) -> bool {
+        self.flags & (flag::SYN | flag::ACK) == flag::SYN
+    }
+
+    /// It was asked for, and can be had.
+    pub(crate) fn is_syn_ack(&self) -> bool {
+        self.flags & (flag::SYN | flag::ACK) == flag::SYN | flag::ACK
+    }
+}
+
 /// A UDP header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Udp {

@@ -51,9 +51,7 @@ impl<T: Target + ?Sized> Runner<'_, T> {
             (State::SynAckSent, Some(tcp)) if tcp.flags & flag::ACK != 0 => {
                 socket.state = State::SynAckAcked;
             }
-            (State::SynSent, Some(tcp))
-                if tcp.flags & (flag::SYN | flag::ACK) == flag::SYN | flag::ACK =>
-            {
+            (State::SynSent, Some(tcp)) if tcp.is_syn_ack() => {
                 socket.state = State::SynAcked;
                 socket.script.remote.isn = tcp.seq;
                 socket.live.remote.isn = tcp.seq;

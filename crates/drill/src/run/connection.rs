@@ -49,9 +49,7 @@ impl<T: Target + ?Sized> Runner<'_, T> {
                 (Direction::In, None | Some(State::Listening)) => {
                     return Ok(self.accept_packet(tcp));
                 }
-                (Direction::Out, Some(State::Connecting))
-                    if tcp.flags & (flag::SYN | flag::ACK) == flag::SYN =>
-                {
+                (Direction::Out, Some(State::Connecting)) if tcp.is_syn() => {
                     self.expect_syn(tcp.seq);
                 }
                 _ => {}

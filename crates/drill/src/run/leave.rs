@@ -6,7 +6,7 @@ use super::message::{self, Both};
 use super::socket::{Socket, State};
 use super::time::{Due, Kind};
 use super::{Runner, SENT, Stop, Waiting, What, fail};
-use crate::packet::{Layer, Packet, Rules, Shown, build, compare, continues, flag, line};
+use crate::packet::{Layer, Packet, Rules, Shown, Tcp, build, compare, continues, flag, line};
 use crate::script::{Direction, PacketSpec};
 use crate::target::{Happening, Target};
 
@@ -27,11 +27,8 @@ impl<T: Target + ?Sized> Runner<'_, T> {
         let mode = self.settings.network.mode;
         let script = build(spec, mode).map_err(|why| fail(spec.place, why))?;
         let number = self.socket_for(&script, Direction::Out, spec.place)?;
-        let is_syn_ack = script
-            .tcp()
-            .is_some_and(|t| t.flags & (flag::SYN | flag::ACK) == flag::SYN | flag::ACK);
-        if is_syn_ack
-            && let Some(tcp) = script.tcp()
+        let syn_ack = script.tcp().filter(|tcp| tcp.is_syn_ack());
+        if let Some(tcp) = syn_ack
             && let Some(socket) = self.sockets.get_mut(number)
             && socket.state == State::PacketReceived
         {
@@ -50,7 +47,7 @@ impl<T: Target + ?Sized> Runner<'_, T> {
                     return Err(self.pieces_differ((spec, due), &script, &pieces, &why));
                 }
             };
-            self.take_over(number, &mut taken, is_syn_ack, due.place.line);
+            self.take_over(number, &mut taken, syn_ack.is_some(), due.place.line);
             let len = taken.packet.payload_len;
             if let Some(previous) = pieces.last() {
                 let missing = script.payload_len - payload;
@@ -248,11 +245,8 @@ impl<T: Target + ?Sized> Runner<'_, T> {
 impl Socket {
     /// A SYN of a connection that was begun again: its number is not known yet.
     fn is_new_syn(&self, packet: &Packet) -> bool {
-        let is_syn = |p: &Packet| {
-            p.tcp()
-                .is_some_and(|t| t.flags & (flag::SYN | flag::ACK) == flag::SYN)
-        };
-        self.state == State::SynSent && self.last_out.is_none() && is_syn(packet)
+        let is_syn = packet.tcp().is_some_and(Tcp::is_syn);
+        self.state == State::SynSent && self.last_out.is_none() && is_syn
     }
 }
 

@@ -111,9 +111,7 @@ impl Socket {
     pub(super) fn learn(&mut self, packet: &Packet) -> bool {
         let is_first = match packet.tcp() {
             Some(tcp) => {
-                self.protocol == protocol::TCP
-                    && self.state == State::SynSent
-                    && tcp.flags & (flag::SYN | flag::ACK) == flag::SYN
+                self.protocol == protocol::TCP && self.state == State::SynSent && tcp.is_syn()
             }
             None => packet.protocol() == self.protocol && self.state == State::Connecting,
         };
