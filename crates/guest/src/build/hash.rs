@@ -7,7 +7,7 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 /// Of a text.
-pub(crate) fn of_bytes(bytes: impl AsRef<[u8]>) -> String {
+pub fn of_bytes(bytes: impl AsRef<[u8]>) -> String {
     hex(&Sha256::digest(bytes))
 }
 

@@ -20,6 +20,7 @@ mod tools;
 
 pub use apt::known_series;
 pub use error::BuildError;
+pub use hash::of_bytes as hash_of_bytes;
 pub(crate) use hash::of_file as hash_of_file;
 pub(crate) use request::folder_name;
 pub use request::{Built, Origin, Request, Step, build, prebuilt, prebuilt_version};

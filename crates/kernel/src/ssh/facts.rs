@@ -7,10 +7,11 @@ use std::time::Duration;
 use nix::sys::utsname::uname;
 use nix::unistd::geteuid;
 use serde::{Deserialize, Serialize};
+use tcplab_guest::build::hash_of_bytes;
 use tcplab_os::live::{Error, Live};
 use tcplab_os::{cpu, sysctl};
 
-use super::program::{self, SELF};
+use super::program::SELF;
 
 /// Changes when messages change their meaning.
 pub(super) const PROTOCOL: u32 = 2;
@@ -68,7 +69,7 @@ pub(super) fn look(is_new: bool) -> Facts {
     };
     Facts {
         version: version(),
-        program: is_new.then(|| program::hash(&fs::read(SELF).unwrap_or_default())),
+        program: is_new.then(|| hash_of_bytes(fs::read(SELF).unwrap_or_default())),
         path: path.display().to_string(),
         name,
         kernel,

@@ -4,8 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
 use tcplab_guest::boot::{interpreter, loaded_part};
+use tcplab_guest::build::hash_of_bytes;
 use tcplab_os::text::{TextError, read_bytes};
 
 use super::SshError;
@@ -56,18 +56,12 @@ impl Program {
                 Some(file) => file.to_owned(),
                 None => std::env::current_exe().unwrap_or_else(|_| SELF.into()),
             },
-            hash: hash(&bytes),
+            hash: hash_of_bytes(&bytes),
             bytes,
             machine,
             is_dynamic,
         })
     }
-}
-
-/// SHA-256 in hexadecimal digits.
-pub(super) fn hash(bytes: &[u8]) -> String {
-    let digits = Sha256::digest(bytes);
-    digits.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The machine of an ELF-64 file (`e_machine`), as `uname -m` calls it.
