@@ -21,12 +21,10 @@ pub(crate) struct Datagrams {
     sent: Instant,
     /// Transactions begun.
     number: u32,
-    /// Whether request and response have room for a number: an answer to a request that was given up has another one.
-    is_numbered: bool,
+    /// The bits of the number for which request and response have room: the answer to a request that was given up has
+    /// another number than the one that is open.
+    mask: u32,
 }
-
-/// Bytes of the number of a datagram.
-const NUMBER: u64 = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -37,7 +35,7 @@ enum Phase {
 
 impl Datagrams {
     pub(crate) fn new(app: &AppKind) -> Self {
-        let mut is_numbered = false;
+        let mut mask = 0;
         let (size, every_ns, answered, until): (_, _, _, Extent) = match *app {
             AppKind::UdpStream {
                 size,
@@ -51,7 +49,11 @@ impl Datagrams {
                 timeout_ns,
                 until,
             } => {
-                is_numbered = request.min(response) >= NUMBER;
+                mask = match request.min(response) {
+                    0 => 0,
+                    bytes @ 1..4 => (1 << (8 * bytes)) - 1,
+                    _ => u32::MAX,
+                };
                 let times = (
                     Duration::from_nanos(pause_ns),
                     Duration::from_nanos(timeout_ns),
@@ -69,7 +71,7 @@ impl Datagrams {
             phase: Phase::Send,
             sent: Instant::default(),
             number: 0,
-            is_numbered,
+            mask,
         }
     }
 
@@ -87,8 +89,7 @@ impl Datagrams {
             }
             Phase::Waiting => {
                 if let (Result::Message(answer), Some((_, timeout))) = (&last, self.answered)
-                    && self.is_numbered
-                    && answer.number != self.number
+                    && (answer.number ^ self.number) & self.mask != 0
                 {
                     // The answer to a transaction that was given up.
                     return Step::Receive(Some(self.sent + timeout));

@@ -13,7 +13,7 @@ fn count(n: u64) -> Extent {
 }
 
 /// Steps of one end until it closes (at most 40), each as text; sleeps move the clock.
-fn steps(program: &mut Program, answers: impl Fn(Step) -> Result) -> Vec<String> {
+fn steps(program: &mut Program, mut answers: impl FnMut(Step) -> Result) -> Vec<String> {
     let mut now = 0;
     let mut last = Result::Done;
     let mut out = Vec::new();
@@ -304,8 +304,13 @@ fn datagrams_keep_their_schedule_and_give_up_on_lost_answers() {
     assert_eq!(steps(&mut client, lost).len(), 5);
     assert_eq!(client.record().completed(), 0);
     let message = |size| Message { size, number: 0 };
+    let mut number = 0;
     let got = |step| match step {
-        Step::Receive(_) => Result::Message(message(2)),
+        Step::Send(message) => {
+            number = message.number;
+            Result::Done
+        }
+        Step::Receive(_) => Result::Message(Message { size: 2, number }),
         _ => Result::Done,
     };
     let mut client = Program::client(&rr, &Reading::default());

@@ -143,7 +143,11 @@ pub fn alike(points: &[PointResult]) -> Option<String> {
     let same = |a: &PointResult, b: &PointResult| {
         let is_whole = a.error.is_none() && b.error.is_none();
         let ends = a.flows.iter().map(met).eq(b.flows.iter().map(met));
-        is_whole && ends && a.counters == b.counters && a.links == b.links
+        is_whole
+            && ends
+            && a.counters == b.counters
+            && a.links == b.links
+            && a.measures == b.measures
     };
     let alike = |a: &&str, b: &&str| {
         let (a, b) = (&runs[a], &runs[b]);

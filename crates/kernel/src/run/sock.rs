@@ -193,8 +193,9 @@ impl Datagrams {
             bytes[0] = kind;
             bytes[6..8].copy_from_slice(&(message.number as u16).to_be_bytes());
         }
-        if let Some(number) = bytes.get_mut(head..head + 4) {
-            number.copy_from_slice(&message.number.to_be_bytes());
+        let number = message.number.to_le_bytes();
+        for (byte, of) in bytes[head..].iter_mut().zip(number) {
+            *byte = of;
         }
         let sent = match &self.peer {
             Some(peer) => sendto(fd, bytes, peer, MsgFlags::empty()),
@@ -216,9 +217,17 @@ impl Datagrams {
         let payload = buffer[..n].get(self.head()..).unwrap_or_default();
         Ok(Some(Message {
             size: payload.len() as u64,
-            number: payload.first_chunk().map_or(0, |n| u32::from_be_bytes(*n)),
+            number: number(payload),
         }))
     }
+}
+
+/// The number at the beginning of a payload; a short one has its low bytes alone.
+fn number(payload: &[u8]) -> u32 {
+    let bytes = payload.iter().take(4).enumerate();
+    bytes.fold(0, |so_far, (place, byte)| {
+        so_far | u32::from(*byte) << (8 * place)
+    })
 }
 
 fn piece(left: u64) -> usize {

@@ -52,7 +52,22 @@ pub(crate) fn take(table: &mut Table) -> Result<Vec<Axis>, Fault> {
             Some(_) => {}
         }
     }
+    axes.iter().try_for_each(labels)?;
     Ok(axes)
+}
+
+/// The values of an axis name its points in results: equal ones would count as runs of one point.
+fn labels(axis: &Axis) -> Result<(), Fault> {
+    let twice = (1..axis.values.len()).find(|n| axis.values[..*n].contains(&axis.values[*n]));
+    match twice {
+        None => Ok(()),
+        Some(n) => Err(Fault::new(
+            &axis.span,
+            &axis.path,
+            format!("the axis `{}` has the value {} twice", axis.name, axis.values[n]),
+        )
+        .help("remove one (to repeat runs, set `repeat`); of axes that change together, the first in the file needs distinct values, since results show these")),
+    }
 }
 
 fn walk_table(table: &mut Table, path: &str, found: &mut Vec<Axis>) -> Result<(), Fault> {
