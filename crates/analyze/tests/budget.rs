@@ -276,3 +276,32 @@ fn the_window_after_the_repair_of_a_lone_segment_tells_a_timeout_from_a_probe() 
         assert_eq!(of_timer > 0.3, rto == 1, "{next}: {of_timer}");
     }
 }
+
+#[test]
+fn a_gap_of_the_capture_is_no_timer_and_no_program() {
+    use std::cell::Cell;
+    for (name, from, to) in [
+        ("write-write-read.b.pcap", 26, 52),
+        ("write-write-read.a.pcap", 26, 52),
+        ("quickack-6.1.176.a.pcap", 42, 84),
+        ("request-held.b.pcap", 33, 66),
+    ] {
+        let file = root().join("tests/captures").join(name);
+        let n = Cell::new(0);
+        let keep = |_: &tcplab_wire::TcpPacket| {
+            n.set(n.get() + 1);
+            !(from..=to).contains(&n.get())
+        };
+        let cut = analyze_some(&file, Options::default(), keep);
+        let s = &cut.streams[0];
+        common::adds_up(s);
+        let time = s.budget_us;
+        assert_eq!(s.client_to_server.retransmissions.total, 0, "{name}");
+        assert_eq!(
+            time.of(Class::Rto) + time.of(Class::Tlp),
+            0,
+            "{name}: {time:?}"
+        );
+        assert!(time.of(Class::Unknown) > 500_000, "{name}: {time:?}");
+    }
+}

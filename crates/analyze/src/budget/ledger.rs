@@ -189,6 +189,11 @@ impl Ledger {
         self.requests.ask(request, sent);
     }
 
+    /// The newest stretch, as far as it lies behind `from`, and its class.
+    pub(crate) fn newest(&self, from: u64) -> (u64, u64, Class) {
+        (self.from.max(from), self.cursor, self.class)
+    }
+
     /// The frame that began the open request, and when.
     pub(crate) fn asked(&self) -> Option<(u64, u64)> {
         let requests = &self.requests;

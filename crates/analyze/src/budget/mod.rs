@@ -9,6 +9,7 @@ mod recovery;
 mod sending;
 mod skip;
 mod tracker;
+mod unseen;
 
 use schemars::JsonSchema;
 use serde::Serialize;

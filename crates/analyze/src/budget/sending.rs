@@ -258,6 +258,11 @@ impl Side {
         e.dirs[e.dir].nxt_rel > self.sent_to
     }
 
+    /// The packet of the event, which brings new data, leaves out some before it.
+    pub(crate) fn leaves_out(&self, e: &Event<'_>) -> bool {
+        self.sent_to > 0 && self.is_fresh(e) && sent_before(e) > self.sent_to
+    }
+
     /// A message of it begins.
     pub(crate) fn begins(&mut self, e: &Event<'_>) {
         self.class = Class::Path;

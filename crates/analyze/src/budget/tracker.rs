@@ -10,6 +10,7 @@ use super::Class;
 use super::ledger::{Account, Ledger};
 use super::recovery::Recovery;
 use super::sending::{Gap, Side};
+use super::unseen::{self, Unseen};
 use crate::conn::Dir;
 use crate::trace::{AckClass, AckRow, SegmentKind};
 
@@ -32,6 +33,7 @@ pub(crate) struct Tracker {
     served: bool,
     sides: [Side; 2],
     recovery: Recovery,
+    unseen: Unseen,
 }
 
 /// A packet, and the connection after it.
@@ -67,6 +69,7 @@ impl Tracker {
             served: false,
             sides: [Side::default(), Side::default()],
             recovery: Recovery::default(),
+            unseen: Unseen::default(),
         }
     }
 
@@ -180,7 +183,18 @@ impl Tracker {
             self.ledger.answered(sent());
         }
         if e.at > self.ledger.cursor() {
-            self.gap(e, again, turn);
+            match self.misses(e) {
+                Some(true) => self.ledger.until(Class::Unknown, e.at),
+                Some(false) => {
+                    let from = self.ledger.cursor();
+                    let quiet = [0, 1].map(|d| self.recovery.is_quiet(d, &e.dirs[d]));
+                    self.gap(e, again, turn);
+                    if quiet == [true; 2] {
+                        self.unseen.note(e.dir, self.ledger.newest(from));
+                    }
+                }
+                None => self.gap(e, again, turn),
+            }
         } else if again {
             self.recovery.goes_on(e, false, &mut self.ledger);
         }
@@ -200,6 +214,17 @@ impl Tracker {
         }
         let ends = (&e.dirs[e.dir], &e.dirs[1 - e.dir]);
         self.sides[e.dir].sent(ends, e.packet, e.at);
+    }
+
+    /// Whether the time since the last packet with payload, longer than a round trip, has packets that the capture lacks:
+    /// an ACK told so, or (`false`) the data goes on behind a hole, which may be a loss.
+    #[inline]
+    fn misses(&self, e: &Event<'_>) -> Option<bool> {
+        let round: u64 = e.dirs.iter().map(|d| u64::from(d.path_or_zero())).sum();
+        if e.at - self.ledger.cursor() <= round {
+            return None;
+        }
+        unseen::misses(e, self.at, &self.sides[e.dir])
     }
 
     /// The time since the last packet with payload.
@@ -327,6 +352,7 @@ impl Tracker {
         self.ledger.answered(sent);
         self.ledger.until(Class::Closing, end);
         self.recovery.judge(dirs, &mut self.ledger);
+        self.unseen.judge(dirs, &mut self.ledger);
         self.ledger.close()
     }
 
@@ -351,6 +377,6 @@ impl Tracker {
 
     /// Bytes behind it, about.
     pub(crate) fn weight(&self) -> usize {
-        size_of::<Self>() + self.ledger.weight() + self.recovery.weight()
+        size_of::<Self>() + self.ledger.weight() + self.recovery.weight() + self.unseen.weight()
     }
 }
