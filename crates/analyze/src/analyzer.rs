@@ -12,6 +12,7 @@ use crate::findings::{self, Finding, Limits, Shared};
 use crate::numbering::Isns;
 use crate::report::{Stream, Totals};
 use crate::slots::{Life, Slots};
+use crate::stamps::Doubts;
 use crate::table::{Key, Place, Table};
 use crate::trace::{Shelf, StreamTrace};
 use crate::young::Young;
@@ -34,6 +35,9 @@ const BEGUN: usize = 8;
 /// build, so that tests meet both.
 const FEW: usize = if cfg!(debug_assertions) { 2 } else { 16_384 };
 
+/// Nanoseconds: time stamps that are so far apart, all of them, are no measure of a connection.
+const SECOND: i64 = 1_000_000_000;
+
 /// From this part (1 of so many) of the TCP packets on, those that were cut before their header may hide anything.
 const UNREAD: u64 = 100;
 
@@ -43,7 +47,7 @@ pub struct Analyzer {
     options: Options,
     /// Only these streams are handed out; all when it is empty.
     only: Vec<u32>,
-    totals: Totals,
+    pub(crate) totals: Totals,
     table: Table,
     slots: Slots,
     /// The last packet's pair and the slot of its connection: packets come in groups.
@@ -55,7 +59,10 @@ pub struct Analyzer {
     scales: Scales,
     /// TCP packets cut so short that nobody knows whose they are.
     stubs: u64,
-    last: Option<Instant>,
+    pub(crate) last: Option<Instant>,
+    pub(crate) doubts: Doubts,
+    /// All time stamps so far are whole seconds apart.
+    coarse: bool,
     ready: VecDeque<Output>,
     /// No packet follows.
     finished: bool,
@@ -79,6 +86,8 @@ impl Analyzer {
             scales: Scales::new(options.max_streams),
             stubs: 0,
             last: None,
+            doubts: Doubts::default(),
+            coarse: true,
             ready: VecDeque::new(),
             finished: false,
             closing: None,
@@ -99,9 +108,27 @@ impl Analyzer {
     }
 
     /// Takes a TCP packet: its frame number in the file, its time stamp, its fields.
+    #[inline]
     pub fn packet(&mut self, number: u64, time: Option<Instant>, packet: &TcpPacket) {
+        if self.doubts.has(self.last, time) {
+            self.doubt(number, time, packet);
+        } else {
+            self.take(number, time, false, packet);
+        }
+    }
+
+    /// The same, of a packet whose stamp is in no doubt; `moved`: it was wrong, and `time` is a guess.
+    pub(crate) fn take(
+        &mut self,
+        number: u64,
+        time: Option<Instant>,
+        moved: bool,
+        packet: &TcpPacket,
+    ) {
         self.totals.packets += 1;
         self.totals.tcp_packets += 1;
+        self.totals.time_out_of_order += u64::from(moved);
+        let odd = time.is_none() || moved;
         let now = self.clock(time);
         let Some((index, dir)) = self
             .same_as_before(packet)
@@ -110,11 +137,14 @@ impl Analyzer {
             return;
         };
         let with = (&self.options.caqm, &mut self.shelf);
-        let take = |young: &mut Young| young.take(number, now, dir, packet);
+        let take = |young: &mut Young| !odd && young.take(number, now, dir, packet);
         let Some(connection) = self.slots.grown(index, take, with) else {
             self.weigh();
             return;
         };
+        if odd {
+            connection.odd_time(moved);
+        }
         let was_over = connection.over;
         connection.packet(
             number,
@@ -234,6 +264,7 @@ impl Analyzer {
     fn clock(&mut self, time: Option<Instant>) -> Instant {
         match (time, self.last, &mut self.totals.time_ns) {
             (Some(now), Some(last), Some((_, end))) if now >= last => {
+                self.coarse = self.coarse && now.since(last).as_nanos() % SECOND == 0;
                 self.last = time;
                 *end = now.as_nanos().max(*end);
                 now
@@ -245,14 +276,22 @@ impl Analyzer {
     /// The same for the first packet, for one without a time, and for one that is before the last.
     #[cold]
     fn odd_clock(&mut self, time: Option<Instant>) -> Instant {
-        let now = time.or(self.last).unwrap_or_default();
-        if time.is_none() || self.last.is_some_and(|l| now < l) {
+        let Some(now) = time else {
             self.totals.time_out_of_order += 1;
+            return self.last.unwrap_or_default();
+        };
+        let before = self.last;
+        if let Some(last) = before {
+            self.totals.time_out_of_order += u64::from(now < last);
+            self.coarse = self.coarse && now.since(last).as_nanos() % SECOND == 0;
         }
         self.last = Some(now);
         let ns = now.as_nanos();
-        let (first, last) = self.totals.time_ns.unwrap_or((ns, ns));
-        self.totals.time_ns = Some((first.min(ns), last.max(ns)));
+        let (first, end) = self.totals.time_ns.unwrap_or((ns, ns));
+        let packets = self.totals.tcp_packets;
+        let in_doubt = before.is_some_and(|last| self.doubts.goes_back(last, now, packets));
+        let first = if in_doubt { first } else { first.min(ns) };
+        self.totals.time_ns = Some((first, end.max(ns)));
         now
     }
 
@@ -279,6 +318,7 @@ impl Analyzer {
     pub fn icmp(&mut self, number: u64, error: &IcmpError) {
         let (key, from_a) = Key::between(error.src, error.dst);
         let fingerprint = self.table.fingerprint(&key);
+        self.settle_stamps();
         let Some(Place::Live(index)) = self.table.find(fingerprint) else {
             return;
         };
@@ -300,6 +340,10 @@ impl Analyzer {
     /// Closes every connection that is still open: drain [`Analyzer::poll`] after it, then look at the
     /// totals. Each connection makes its report when it is asked for, in the memory of the one before.
     pub fn finish(&mut self) {
+        self.settle_stamps();
+        if let (Some(at), Some((first, _))) = (self.doubts.earliest(), &mut self.totals.time_ns) {
+            *first = at.as_nanos().min(*first);
+        }
         self.finished = true;
         self.closing = Some(self.slots.indices());
     }
@@ -351,6 +395,9 @@ impl Analyzer {
         }
         if !self.wants(connection.stream) {
             return ended;
+        }
+        if self.coarse && connection.answers_at_once() {
+            connection.lacks_times();
         }
         connection.close();
         let found = findings::of(&connection, &self.limits);

@@ -15,6 +15,7 @@ mod numbering;
 pub mod pair;
 pub mod report;
 mod slots;
+mod stamps;
 mod table;
 pub mod trace;
 mod young;

@@ -60,7 +60,7 @@ pub struct Totals {
     /// Frames of a link type that tcplab does not read.
     #[serde(skip_serializing_if = "is_zero")]
     pub unknown_link: u64,
-    /// Frames without a time stamp, or with one before that of an earlier frame.
+    /// Frames without a time stamp, with one before that of an earlier frame, or with one that the next frames show to be wrong.
     #[serde(skip_serializing_if = "is_zero")]
     pub time_out_of_order: u64,
     /// Packets of connections that had been written out already; no figure counts them.

@@ -8,6 +8,7 @@ use tcplab_base::Instant;
 use super::Class;
 use super::ledger::Ledger;
 use super::tracker::Event;
+use super::unseen::{NO_EPISODE, is_unknown};
 use crate::conn::{Dir, Episodes, Record, scale_known};
 use crate::report::EpisodeKind;
 use crate::trace::SegmentKind;
@@ -176,6 +177,24 @@ impl Recovery {
         }
     }
 
+    /// A gap of this side before data behind a hole, and its class: the capture may lack packets of that time.
+    #[cold]
+    pub(crate) fn unseen(&mut self, dir: usize, (from, to, class): (u64, u64, Class)) {
+        // The congestion window's time may still be given to the sender.
+        let settled = class != Class::CongestionWindow;
+        if from < to && settled && self.stretches.len() < STRETCHES {
+            self.stretches.push(Stretch {
+                from,
+                to,
+                class,
+                dir: dir as u8,
+                episode: NO_EPISODE,
+                needed: true,
+                full: false,
+            });
+        }
+    }
+
     /// The capture ends at `end`: an episode that is open takes the rest.
     pub(crate) fn close(
         &mut self,
@@ -198,9 +217,15 @@ impl Recovery {
         }
     }
 
-    /// Moves the time of episodes that were not needed.
+    /// Moves the time of episodes that were not needed, and of gaps in which the capture lacks packets.
     pub(crate) fn judge(&self, dirs: &[Dir; 2], ledger: &mut Ledger) {
         for s in &self.stretches {
+            if s.episode == NO_EPISODE {
+                if is_unknown(s.class, &dirs[usize::from(s.dir)]) {
+                    ledger.turn((s.from, s.to), s.class, Class::Unknown);
+                }
+                continue;
+            }
             let loss = dirs[usize::from(s.dir)].loss.as_deref();
             let record = loss.and_then(|l| l.episodes.ended.get(s.episode as usize));
             let was_timeout = s.class == Class::Tlp && record.is_some_and(|r| r.seemed_probe);

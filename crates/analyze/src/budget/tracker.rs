@@ -10,7 +10,7 @@ use super::Class;
 use super::ledger::{Account, Ledger};
 use super::recovery::Recovery;
 use super::sending::{Gap, Side};
-use super::unseen::{self, Unseen};
+use super::unseen;
 use crate::conn::Dir;
 use crate::trace::{AckClass, AckRow, SegmentKind};
 
@@ -33,7 +33,6 @@ pub(crate) struct Tracker {
     served: bool,
     sides: [Side; 2],
     recovery: Recovery,
-    unseen: Unseen,
 }
 
 /// A packet, and the connection after it.
@@ -69,7 +68,6 @@ impl Tracker {
             served: false,
             sides: [Side::default(), Side::default()],
             recovery: Recovery::default(),
-            unseen: Unseen::default(),
         }
     }
 
@@ -190,7 +188,7 @@ impl Tracker {
                     let quiet = [0, 1].map(|d| self.recovery.is_quiet(d, &e.dirs[d]));
                     self.gap(e, again, turn);
                     if quiet == [true; 2] {
-                        self.unseen.note(e.dir, self.ledger.newest(from));
+                        self.recovery.unseen(e.dir, self.ledger.newest(from));
                     }
                 }
                 None => self.gap(e, again, turn),
@@ -352,7 +350,6 @@ impl Tracker {
         self.ledger.answered(sent);
         self.ledger.until(Class::Closing, end);
         self.recovery.judge(dirs, &mut self.ledger);
-        self.unseen.judge(dirs, &mut self.ledger);
         self.ledger.close()
     }
 
@@ -377,6 +374,6 @@ impl Tracker {
 
     /// Bytes behind it, about.
     pub(crate) fn weight(&self) -> usize {
-        size_of::<Self>() + self.ledger.weight() + self.recovery.weight() + self.unseen.weight()
+        size_of::<Self>() + self.ledger.weight() + self.recovery.weight()
     }
 }

@@ -3,47 +3,23 @@
 //! An ACK of data that the capture lacks proves it. A hole in the data may be a loss before the capture, until its ACK
 //! comes without a repetition.
 
+use tcplab_base::Instant;
+
 use super::Class;
-use super::ledger::Ledger;
 use super::sending::Side;
 use super::tracker::Event;
 use crate::conn::Dir;
 
-/// Most gaps that can still turn out to be the capture's.
-const GAPS: usize = 512;
+/// The capture, and no episode of a recovery, may explain this stretch.
+pub(super) const NO_EPISODE: u32 = u32::MAX;
 
-/// Gaps before data that goes on behind a hole: from, to, class, and whose data it is.
-#[derive(Debug, Default)]
-pub(crate) struct Unseen(Vec<(u64, u64, Class, u8)>);
-
-impl Unseen {
-    /// A gap of this side, and what it was given to.
-    #[cold]
-    pub(super) fn note(&mut self, dir: usize, (from, to, class): (u64, u64, Class)) {
-        // The congestion window's time may still be given to the sender.
-        if from < to && class != Class::CongestionWindow && self.0.len() < GAPS {
-            self.0.push((from, to, class, dir as u8));
-        }
-    }
-
-    /// Of a side whose data was ACKed and never seen, these gaps are unknown.
-    pub(super) fn judge(&self, dirs: &[Dir; 2], ledger: &mut Ledger) {
-        for &(from, to, class, dir) in &self.0 {
-            let known = matches!(class, Class::Unknown | Class::Handshake | Class::Closing);
-            if !known && missed(&dirs[usize::from(dir)]).is_some() {
-                ledger.turn((from, to), class, Class::Unknown);
-            }
-        }
-    }
-
-    /// Bytes behind it, about.
-    pub(super) fn weight(&self) -> usize {
-        self.0.capacity() * size_of::<(u64, u64, Class, u8)>()
-    }
+/// A gap of this side that was given to `class`, of a side whose data was ACKed and never seen: whether nobody knows.
+pub(super) fn is_unknown(class: Class, side: &Dir) -> bool {
+    !matches!(class, Class::Unknown | Class::Handshake | Class::Closing) && missed(side).is_some()
 }
 
 /// When the newest ACK of data passed that the capture lacks.
-fn missed(side: &Dir) -> Option<tcplab_base::Instant> {
+fn missed(side: &Dir) -> Option<Instant> {
     let missed = side.rare.as_deref().map(|r| r.missed)?;
     (missed.bytes > 1).then_some(missed.at)
 }
@@ -51,7 +27,7 @@ fn missed(side: &Dir) -> Option<tcplab_base::Instant> {
 /// Whether the capture lacks packets of the time since the last data, which passed at `since`; `Some(false)`: perhaps.
 #[inline]
 pub(super) fn misses(e: &Event<'_>, since: u64, side: &Side) -> Option<bool> {
-    let place = |at: tcplab_base::Instant| at.since(e.start).as_micros().max(0) as u64;
+    let place = |at: Instant| at.since(e.start).as_micros().max(0) as u64;
     let told = e.dirs.iter().filter_map(missed);
     if told.map(place).any(|at| at > since) {
         return Some(true);

@@ -88,7 +88,7 @@ impl Connection {
         let round_trip = self.round_trip(trips);
         let h = &self.handshake;
         let seen = h.syn_at.is_some() || h.synack_at.is_some();
-        Stream {
+        let mut stream = Stream {
             stream: self.stream,
             client: ends[client].text(),
             server: ends[1 - client].text(),
@@ -119,7 +119,11 @@ impl Connection {
                 scales[1 - client],
                 trips[1 - client],
             )),
+        };
+        if self.is_untimed() {
+            self.without_times(&mut stream);
         }
+        stream
     }
 
     /// Where the time went. The spans go to the trace.
@@ -127,7 +131,7 @@ impl Connection {
         let duration_us = self.last.since(self.start).as_micros().max(0) as u64;
         let mut account = match self.tracker.take() {
             // One side alone shows neither who waited nor for what.
-            Some(_) if self.is_one_sided() => Account::unknown(duration_us),
+            Some(_) if self.is_one_sided() || self.is_untimed() => Account::unknown(duration_us),
             Some(tracker) => tracker.close(&self.dirs, client, (self.start, duration_us)),
             None => Account::unknown(duration_us),
         };

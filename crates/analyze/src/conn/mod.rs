@@ -35,6 +35,7 @@ mod segment_size;
 mod steps;
 mod turns;
 mod unclear;
+mod untimed;
 mod weight;
 mod window;
 

@@ -32,6 +32,8 @@ pub(crate) struct Steps {
     ahead: Option<Ahead>,
     /// Packets with an earlier time than the one before.
     pub(super) out_of_order: u32,
+    /// The times of its packets are not known.
+    pub(super) untimed: bool,
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,8 @@
 //! The clock of the capturing host was set while it captured: what times say is wrong from there on.
 
 use super::{
-    Detector, Finding, Id, Need, Severity, Side, duplication, length, options, refused, reset,
-    time_wait_reuse,
+    Detector, Finding, Id, Need, Severity, Side, artefacts, duplication, length, options, refused,
+    reset, time_wait_reuse,
 };
 use crate::conn::Step;
 
@@ -18,11 +18,10 @@ pub(crate) const DETECTOR: Detector = Detector {
     },
 };
 
-/// A clock that runs evenly, for findings that go by times.
+/// Times, by a clock that runs evenly, for findings that go by times.
 pub(super) fn needed_by(id: Id) -> &'static [Need] {
     let timeless = [
-        DETECTOR.id,
-        duplication::DETECTOR.id,
+        artefacts::DETECTOR.id,
         options::DETECTOR.id,
         refused::DETECTOR.id,
         reset::BY_MIDDLEBOX.id,
@@ -32,8 +31,10 @@ pub(super) fn needed_by(id: Id) -> &'static [Need] {
     ];
     if timeless.contains(&id) {
         &[]
+    } else if id == DETECTOR.id || id == duplication::DETECTOR.id {
+        &[Need::PacketTimes]
     } else {
-        &[Need::SteadyClock]
+        &[Need::PacketTimes, Need::SteadyClock]
     }
 }
 

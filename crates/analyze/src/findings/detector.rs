@@ -66,10 +66,13 @@ impl Found {
     fn run(&mut self, detector: &Detector, side: &Side<'_>, missing: Missing) {
         self.current = Some(detector.id);
         let lack = |needs: &'static [Need]| needs.iter().find(|need| missing.has(**need));
+        let clocked = || lack(clock_step::needed_by(detector.id));
         let mut lacks = lack(detector.needs);
-        // Whether it goes by the clock is asked only where one was set: nearly never.
-        if lacks.is_none() && missing.has(Need::SteadyClock) {
-            lacks = lack(clock_step::needed_by(detector.id));
+        // Whether it goes by the clock is asked only where there is none, or one that was set: nearly never.
+        if missing.has(Need::PacketTimes) {
+            lacks = clocked().or(lacks);
+        } else if lacks.is_none() && missing.has(Need::SteadyClock) {
+            lacks = clocked();
         }
         match lacks {
             Some(need) if side.is_used() => self.cannot_tell(*need),

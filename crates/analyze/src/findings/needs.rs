@@ -33,11 +33,13 @@ pub enum Need {
     RoundTrip,
     /// A clock that nobody set while it captured.
     SteadyClock,
+    /// The time of each packet, finer than a second.
+    PacketTimes,
 }
 
 impl Need {
     /// All of them.
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Handshake,
         Self::BothDirections,
         Self::EveryPacket,
@@ -48,6 +50,7 @@ impl Need {
         Self::Data,
         Self::RoundTrip,
         Self::SteadyClock,
+        Self::PacketTimes,
     ];
 
     /// What has to be there, for a sentence that begins with "needs".
@@ -63,6 +66,7 @@ impl Need {
             Self::Data => "the data",
             Self::RoundTrip => "the path's round trip, apart from waits",
             Self::SteadyClock => "a steady clock",
+            Self::PacketTimes => "the time of each packet",
         }
     }
 
@@ -79,6 +83,9 @@ impl Need {
             Self::Data => "the data",
             Self::RoundTrip => "the path's round trip, apart from waits",
             Self::SteadyClock => "a steady clock (the clock was set during the capture)",
+            Self::PacketTimes => {
+                "the packets' times (time stamps are absent, or too coarse to show a round trip)"
+            }
         }
     }
 
@@ -106,6 +113,9 @@ impl Need {
             }
             Self::SteadyClock => {
                 "Capture again while nothing sets the clock of the capturing host (`chronyc tracking`)."
+            }
+            Self::PacketTimes => {
+                "Keep the time stamps to the microsecond (`tcpdump` without `-t`), or analyze the capture file itself."
             }
         }
     }
@@ -176,6 +186,7 @@ impl Side<'_> {
             Need::AtReceiver => self.vantage_is(false),
             Need::Data => self.sender.data_segments > 0,
             Need::RoundTrip => self.receiver.knows_path(),
+            Need::PacketTimes => !self.connection.is_untimed(),
             // A step back is taken out of all times. One ahead shows only later.
             Need::SteadyClock => self.connection.clock_step().is_none_or(|step| step.back),
         }

@@ -143,7 +143,7 @@ fn left_out(totals: &Totals, notes: &mut Vec<String>) {
         (
             totals.time_out_of_order,
             "frame",
-            "without time stamp or earlier than one before",
+            "without time stamp, or with one out of order",
         ),
         (
             totals.late_packets,

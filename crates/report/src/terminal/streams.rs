@@ -5,7 +5,7 @@ use crate::glossary::short;
 use std::cmp::Reverse;
 use std::fmt::Write;
 
-use tcplab_analyze::findings::{Finding, Severity};
+use tcplab_analyze::findings::{Finding, Need, Severity};
 use tcplab_analyze::report::{AcksSent, RoundTripFrom, State, Stream};
 
 use super::bars::Bar;
@@ -25,7 +25,7 @@ pub(super) struct Row {
     packets: u64,
     sent: u64,
     received: u64,
-    duration_us: u64,
+    duration: String,
     retransmissions: u64,
     round_trip: String,
     acks: [u64; 5],
@@ -49,6 +49,15 @@ fn round_trip(s: &Stream) -> String {
         RoundTripFrom::TimeStamps => "≤ ",
     };
     format!("{bound}{}", units::micros(trip.us.p50.into()))
+}
+
+/// From the first packet to the last; a capture without times does not tell.
+fn duration(s: &Stream) -> String {
+    let untimed = s.not_checked.iter().any(|l| l.lacks == Need::PacketTimes);
+    match s.duration_us {
+        0 if untimed => "-".to_owned(),
+        us => units::micros(us),
+    }
 }
 
 /// How many rows are shown, of how many streams.
@@ -83,7 +92,7 @@ impl Row {
             packets: c.packets + r.packets,
             sent: c.data_bytes,
             received: r.data_bytes,
-            duration_us: s.duration_us,
+            duration: duration(s),
             retransmissions: c.retransmissions.total + r.retransmissions.total,
             round_trip: round_trip(s),
             acks,
@@ -189,7 +198,7 @@ fn figures(row: &Row) -> Vec<Cell> {
         units::count(row.packets).into(),
         units::bytes(row.sent).into(),
         units::bytes(row.received).into(),
-        units::micros(row.duration_us).into(),
+        row.duration.as_str().into(),
         units::count(row.retransmissions).into(),
         row.round_trip.as_str().into(),
     ];
