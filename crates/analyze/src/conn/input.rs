@@ -49,6 +49,12 @@ pub(crate) fn on_ack(
     };
     let advance = p.ack.distance(sender.una);
     if advance <= 0 || advance > 1 << 30 {
+        if advance < 0
+            && let Some(load) = sender.load_mut()
+        {
+            load.ack_ids
+                .comes_late(acker.newest_id, p.ip_id.unwrap_or(0));
+        }
         let duplicate = verdicts.has(Verdicts::DUPLICATE_ACK) && advance == 0 && !dsack;
         if duplicate {
             let bare = !p.header_truncated && p.options.sack.is_empty();

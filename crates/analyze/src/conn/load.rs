@@ -185,6 +185,13 @@ impl Ids {
         }
     }
 
+    /// A packet whose ACK is older than one before it.
+    pub(crate) fn comes_late(&mut self, newest: u16, id: u16) {
+        let step = id.wrapping_sub(newest) as i16;
+        let counted = newest != 0 && id != 0 && (-64..0).contains(&step);
+        self.late += u32::from(counted);
+    }
+
     /// One number at a time is missing, always after as many others: a capture that leaves out each tenth packet does that.
     pub(crate) fn is_regular(&self) -> bool {
         let even = self.runs.is_none_or(|(least, most)| most - least <= 1);
@@ -524,6 +531,23 @@ impl Reordered {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_that_comes_late_is_not_missing() {
+        let mut ids = Ids::default();
+        let step = |newest, id| Step {
+            newest,
+            id,
+            gap: Duration::from_millis(1),
+            stretched: false,
+        };
+        ids.step(step(7, 8));
+        ids.step(step(8, 10));
+        // Its ACK is older than the one before it.
+        ids.comes_late(10, 9);
+        ids.comes_late(10, 11);
+        assert_eq!((ids.missing, ids.late), (1, 1));
+    }
 
     fn fill(waits: impl Fn(i64) -> i64) -> Load {
         let mut load = Load::default();
