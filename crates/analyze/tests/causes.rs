@@ -121,11 +121,18 @@ fn syns_that_cross_are_answered_and_not_repeated() {
     ];
     let answer = analyze_script(&crossed);
     assert!(!answer.ids().contains(&"syn_retries"), "{:?}", answer.ids());
+    let h = answer.streams[0].handshake.expect("a handshake");
+    assert_eq!((h.syn_retransmissions, h.synack_retransmissions), (0, 0));
+    assert_eq!(h.server_rtt_us, Some(28_000));
     // A SYN-ACK that comes again is one that was sent again.
     let twice = [
         &crossed[..3],
-        &["1010 > S. 100 501 0 60000 mss=1460"],
-        &crossed[3..],
+        &[
+            "1010 > S. 100 501 0 60000 mss=1460",
+            "1028 < S. 500 101 0 60000 mss=1460",
+            "1028.1 > P. 101 501 200 60000",
+            "1048 < . 501 301 0 60000",
+        ],
     ]
     .concat();
     assert!(analyze_script(&twice).ids().contains(&"syn_retries"));
@@ -434,4 +441,81 @@ fn an_ack_that_a_fin_brought_is_not_the_timers() {
     // The FIN waited, too: the timer sent the ACK.
     let waited = ["120 > F. 1101 501 0 60000", "140 < . 501 1102 0 60000"];
     assert_eq!(classes(&waited), (1, 0));
+}
+
+#[test]
+fn options_of_syns_that_cross_are_agreed() {
+    let syn = "mss=1460 sackok ws=7 ts";
+    let lines = [
+        format!("0 > S 100 0 0 60000 {syn}=1,0"),
+        format!("8 < S 500 0 0 60000 {syn}=1,0"),
+        format!("8.1 > S. 100 501 0 60000 {syn}=9,1"),
+        format!("28 < S. 500 101 0 60000 {syn}=21,1"),
+        "28.1 > P. 101 501 200 512 ts=29,21".to_owned(),
+        "48 < . 501 301 0 512 ts=41,29".to_owned(),
+    ];
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let answer = analyze_script(&lines);
+    assert_eq!(answer.ids(), [""; 0]);
+    let s = &answer.streams[0];
+    assert_eq!(s.server_to_client.window_scale, Some(7));
+    assert!(s.server_to_client.sack_permitted && !s.server_to_client.window_unscaled);
+    assert_eq!(s.server_to_client.window_bytes, Some((512 << 7, 512 << 7)));
+}
+
+#[test]
+fn a_syn_behind_its_answer_in_the_file_was_sent_once() {
+    let answer = analyze_script(&[
+        "2 < S. 500 101 0 60000 mss=1460",
+        "0 > S 100 0 0 60000 mss=1460",
+        "2.1 > . 101 501 0 60000",
+        "3 > P. 101 501 200 60000",
+        "5 < . 501 301 0 60000",
+    ]);
+    assert!(!answer.ids().contains(&"syn_retries"), "{:?}", answer.ids());
+    let s = &answer.streams[0];
+    common::adds_up(s);
+    assert_eq!(s.client_to_server.retransmissions.total, 0);
+    assert_eq!(s.handshake.expect("a handshake").server_rtt_us, Some(2_000));
+    assert_eq!(s.duration_us, 5_000);
+}
+
+/// At the receiver: a segment was lost, its repair came, then `more`.
+fn repaired_at_the_receiver(more: &[&str]) -> Answer {
+    let lines = [
+        "0 > S 100 0 0 60000 mss=1460 sackok ts=1000,0 id=1",
+        "0.1 < S. 500 101 0 60000 mss=1460 sackok ts=9000,1000 id=1",
+        "20 > . 101 501 0 60000 ts=1020,9000 id=2",
+        "30 > . 101 501 1000 60000 ts=1030,9000 id=3",
+        "30.1 < . 501 1101 0 60000 ts=9030,1030 id=2",
+        "31 > . 2101 501 1000 60000 ts=1031,9000 id=5",
+        "31.1 < . 501 1101 0 60000 ts=9031,1030 sack=2101-3101 id=3",
+        "31.2 > . 3101 501 1000 60000 ts=1031,9000 id=6",
+        "31.3 < . 501 1101 0 60000 ts=9031,1030 sack=2101-4101 id=4",
+        "31.4 > . 4101 501 1000 60000 ts=1031,9000 id=7",
+        "31.5 < . 501 1101 0 60000 ts=9031,1030 sack=2101-5101 id=5",
+        "52 > . 1101 501 1000 60000 ts=1052,9031 id=8",
+        "52.1 < . 501 5101 0 60000 ts=9052,1052 id=6",
+    ];
+    analyze_script(&[&lines[..], more].concat())
+}
+
+#[test]
+fn a_dsack_answers_the_second_copy_and_not_the_repair() {
+    let id = "spurious_retransmission_reordering";
+    let spurious = |a: &Answer| a.streams[0].client_to_server.retransmissions.spurious;
+    // The network doubled the repair.
+    let a = repaired_at_the_receiver(&[
+        "53 > . 1101 501 1000 60000 ts=1052,9031 id=8",
+        "53.1 < . 501 5101 0 60000 ts=9053,1052 sack=1101-2101 id=7",
+    ]);
+    assert_eq!(spurious(&a), 0);
+    assert!(!a.ids().contains(&id), "{:?}", a.ids());
+    // The ACK was lost, and the timer repeated the repair.
+    let a = repaired_at_the_receiver(&[
+        "320 > . 1101 501 1000 60000 ts=1320,9031 id=9",
+        "320.1 < . 501 5101 0 60000 ts=9320,1320 sack=1101-2101 id=7",
+    ]);
+    assert_eq!(spurious(&a), 1);
+    assert!(!a.ids().contains(&id), "{:?}", a.ids());
 }

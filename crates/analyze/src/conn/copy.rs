@@ -21,7 +21,9 @@ impl Connection {
     pub(super) fn is_copy(&self, dir: usize, mark: u64, p: &TcpPacket, now: Instant) -> bool {
         let d = &self.dirs[dir];
         (d.previous == mark && d.packets > 1 && self.repeats(d, p, now))
-            || (p.payload_len > 1 && p.seq.before(d.nxt) && came_later(d, p, now))
+            || (p.payload_len > 1
+                && p.seq.before(d.nxt)
+                && (came_later(d, p, now) || is_doubled(d, p, now)))
     }
 
     /// It looks like the packet before.
@@ -33,6 +35,12 @@ impl Connection {
             .any(|r| r.capture_duplicates > 0);
         dir::repeats(p, now.since(d.last_packet), doubled)
     }
+}
+
+/// A retransmission passes twice, as the same packet: a timer would have given it another number, or waited longer.
+fn is_doubled(tx: &Dir, p: &TcpPacket, now: Instant) -> bool {
+    let soon = now.since(tx.last_data) < TIMER;
+    soon && tx.loss.as_deref().is_some_and(|l| l.is_same(p))
 }
 
 /// `p` repeats what `tx` sent before. Did it leave with that, and not later?

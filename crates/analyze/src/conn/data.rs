@@ -11,7 +11,7 @@ use super::hidden;
 use super::input;
 use super::load::{BULK, SILENCE};
 use super::lone::Sends;
-use super::loss::{Again, Hole, Loss};
+use super::loss::{Again, Hole, Loss, Stamp};
 use super::passed::Passed;
 use super::rounds::{self, Rounds};
 use super::unclear::Held;
@@ -345,6 +345,9 @@ fn released(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) {
 /// Data at or before the highest sequence number seen.
 fn old_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> SegmentKind {
     let (seq, end) = (p.seq, p.seq_end());
+    if p.flags.has(TcpFlags::SYN) && tx.seldom().is_some_and(|s| s.late_syn == at.number) {
+        return SegmentKind::OutOfOrder;
+    }
     if p.flags.has(TcpFlags::SYN) && tx.copies_syn(at.now) {
         tx.rare().capture_duplicates += 1;
         return SegmentKind::PureAck;
@@ -393,7 +396,7 @@ fn old_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> SegmentKind {
         fill_hole(tx, p, at);
         SegmentKind::OutOfOrder
     } else {
-        let kind = sent_again(tx, rx, p, at);
+        let kind = sent_again(tx, rx, p, known, at);
         let pause = near(tx).map_or(FAR, |near| near + near);
         tx.loss().repairs(at.now, pause);
         if known && end.after(tx.una) {
@@ -532,8 +535,8 @@ fn comes_in_pieces(tx: &Dir, rx: &Dir, p: &TcpPacket) -> bool {
     original.is_some_and(|s| s.payload > p.payload_len && most.is_some_and(|m| s.payload <= m))
 }
 
-/// A retransmission: count it, find its reason.
-fn sent_again(tx: &mut Dir, rx: &Dir, p: &TcpPacket, at: At) -> SegmentKind {
+/// A retransmission: count it, find its reason. `known`: all of it passed before.
+fn sent_again(tx: &mut Dir, rx: &Dir, p: &TcpPacket, known: bool, at: At) -> SegmentKind {
     let (seq, end) = (p.seq, p.seq_end());
     if tx.flight.front().is_some_and(Segment::lacks_its_payload) && p.payload_len == 0 {
         // The payload that this FIN came with was ACKed, so nothing was lost: the peer does not close yet.
@@ -565,6 +568,8 @@ fn sent_again(tx: &mut Dir, rx: &Dir, p: &TcpPacket, at: At) -> SegmentKind {
         head: seq.at_or_before(tx.una),
         tail: end.at_or_after(tx.nxt),
         tsval,
+        stamp: Stamp::of(p),
+        fresh: !known,
         start,
         nxt: tx.nxt,
         sack_permitted: tx.may_sack() && rx.may_sack(),

@@ -210,6 +210,8 @@ pub(crate) struct Seldom {
     pub ignored: Option<Box<Ignored>>,
     /// Its full segments, where the path carries less than the options allow.
     pub size: SegmentSize,
+    /// Frame number of its first SYN, if the file has it behind packets that were sent later; 0: no.
+    pub late_syn: u64,
 }
 
 /// Keep-alives since the peer's last packet.

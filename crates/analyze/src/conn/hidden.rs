@@ -10,7 +10,7 @@ use tcplab_wire::TcpPacket;
 
 use super::data::{At, NEAR_IDS, rtt, silence};
 use super::dir::Dir;
-use super::loss::Again;
+use super::loss::{Again, Stamp};
 
 /// The identification counts one by one after so many steps of one.
 pub(super) const STEADY: u8 = 2;
@@ -66,6 +66,8 @@ pub(super) fn timeout(tx: &Dir, rx: &Dir, p: &TcpPacket, at: At) -> Option<Again
         // One lost packet and nothing after it: Linux sends the probe before the timer fires.
         tail: lost == 1,
         tsval,
+        stamp: Stamp::of(p),
+        fresh: true,
         start: tx.last_data,
         nxt: p.seq_end(),
         sack_permitted: tx.may_sack() && rx.may_sack(),

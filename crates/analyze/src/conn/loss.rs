@@ -9,7 +9,9 @@
 use std::collections::VecDeque;
 
 use tcplab_base::{Duration, Instant, Seq};
+use tcplab_wire::TcpPacket;
 
+use super::data::NEAR_IDS;
 use super::episode::{Episodes, Open, Record};
 use super::flight::Taken;
 use super::load::{Queued, Reordered};
@@ -89,6 +91,46 @@ struct Sent {
     number: u64,
     episode: u32,
     spurious: bool,
+    /// Time stamp and IP identification.
+    stamp: Stamp,
+    /// The capture has nothing of it before: the original did not come so far.
+    fresh: bool,
+    /// It passed twice, as the same packet.
+    doubled: bool,
+}
+
+/// What tells two packets with the same data apart: the time stamp and the IP identification.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    tsval: Option<u32>,
+    id: u16,
+}
+
+impl Stamp {
+    pub(super) fn of(p: &TcpPacket) -> Self {
+        Self {
+            tsval: p.options.timestamps.map(|t| t.0),
+            id: p.ip_id.unwrap_or(0),
+        }
+    }
+
+    /// It left after `other`, for certain.
+    fn is_after(self, other: Self) -> bool {
+        match (self.tsval, other.tsval) {
+            (Some(a), Some(b)) if a != b => Seq(a).after(Seq(b)),
+            _ => {
+                let step = self.id.wrapping_sub(other.id) as i16;
+                self.id != 0 && other.id != 0 && (1..NEAR_IDS).contains(&step)
+            }
+        }
+    }
+}
+
+impl Sent {
+    /// It is this packet.
+    fn is(&self, p: &TcpPacket) -> bool {
+        (self.seq, self.end, self.stamp) == (p.seq, p.seq_end(), Stamp::of(p))
+    }
 }
 
 /// One retransmission, as seen.
@@ -107,6 +149,9 @@ pub(crate) struct Again {
     /// It ends at the highest sequence number sent.
     pub tail: bool,
     pub tsval: Option<u32>,
+    pub stamp: Stamp,
+    /// The capture has nothing of it before.
+    pub fresh: bool,
     /// First transmission of the first unACKed packet.
     pub start: Instant,
     /// Highest sequence number sent.
@@ -198,6 +243,9 @@ impl Loss {
             number: a.number,
             episode,
             spurious: false,
+            stamp: a.stamp,
+            fresh: a.fresh,
+            doubled: false,
         });
         kind
     }
@@ -259,16 +307,46 @@ impl Loss {
     pub(crate) fn dsack(&mut self, left: Seq, right: Seq) -> bool {
         self.probed = None;
         let hit = |s: &Sent| s.seq.before(right) && left.before(s.end);
-        let mut sent = self.sent.iter_mut();
-        let Some(s) = sent.find(|s| !s.spurious && hit(s)) else {
+        let Some(index) = self.answered_by_dsack(hit) else {
             // Time stamps may have told before.
-            return self.sent.iter().any(hit);
+            return self.sent.iter().any(|s| hit(s) && !s.doubled);
+        };
+        let Some(s) = self.sent.get_mut(index) else {
+            return false;
         };
         s.spurious = true;
         self.spurious += 1;
         self.fixes.push(Fix::Spurious(s.number));
         self.episodes.spurious(s.episode, SpuriousEvidence::Dsack);
         true
+    }
+
+    /// Which retransmission a DSACK answers. The first copy that came so far is none that the receiver had: it reports the
+    /// copy that left later, or the same packet, which the network doubled.
+    fn answered_by_dsack(&self, hit: impl Fn(&Sent) -> bool) -> Option<usize> {
+        let mut hits = self
+            .sent
+            .iter()
+            .enumerate()
+            .filter(|(_, s)| !s.spurious && hit(s));
+        let (first, s) = hits.next()?;
+        if !s.fresh {
+            return Some(first);
+        }
+        let later = hits.find(|(_, other)| other.stamp.is_after(s.stamp));
+        later.map(|l| l.0).or((!s.doubled).then_some(first))
+    }
+
+    /// Whether `p` is a retransmission that passed before, as the same packet.
+    pub(super) fn is_same(&self, p: &TcpPacket) -> bool {
+        p.ip_id.is_some_and(|id| id != 0) && self.sent.iter().rev().any(|s| s.is(p))
+    }
+
+    /// The same packet passes once more.
+    pub(super) fn passes_again(&mut self, p: &TcpPacket) {
+        if let Some(s) = self.sent.iter_mut().rev().find(|s| s.is(p)) {
+            s.doubled = true;
+        }
     }
 
     /// A DSACK block that was cut off: the receiver had what was sent again last.

@@ -215,6 +215,9 @@ impl Connection {
             // Nothing but its header fields is known.
         } else if self.is_copy(dir, mark, p, now) {
             self.dirs[dir].rare().capture_duplicates += 1;
+            if let Some(loss) = self.dirs[dir].loss.as_deref_mut() {
+                loss.passes_again(p);
+            }
         } else {
             let at = At { number, now };
             if p.flags.has(TcpFlags::SYN | TcpFlags::RST | TcpFlags::FIN) {
@@ -398,7 +401,10 @@ impl Connection {
             tx.note_reset(rx, p, at);
         }
         let ack = p.flags.has(TcpFlags::ACK);
-        if ack && p.flags.has(TcpFlags::SYN) {
+        // SYNs that cross (RFC 9293 figure 8): the second SYN answers nothing, and the SYN-ACK of the first side answers it.
+        let is_other = |c| (usize::from(c) == dir) == ack;
+        let crosses = p.flags.has(TcpFlags::SYN) && self.client.is_some_and(is_other);
+        if ack && p.flags.has(TcpFlags::SYN) && !crosses {
             self.answered(dir, at);
         }
         let h = &mut self.handshake;
@@ -410,6 +416,9 @@ impl Connection {
             }
             h.reset = true;
             self.over = true;
+        } else if crosses {
+            h.caqm.take(p.flags);
+            self.learn_syn(dir, p);
         } else if p.flags.has(TcpFlags::SYN) {
             h.caqm.take(p.flags);
             let first = if ack {
@@ -417,9 +426,14 @@ impl Connection {
             } else {
                 h.syn_at.set(now)
             };
+            if first && !ack {
+                self.late_syn(dir, p, at);
+            }
             if first {
-                self.dirs[dir].learn_options(p);
-                window::agree_on_scale(&mut self.dirs);
+                self.learn_syn(dir, p);
+            }
+            let h = &mut self.handshake;
+            if first {
                 if ack && p.options.timestamps.is_none() && !p.header_truncated {
                     self.dirs[1 - dir].timestamps = false;
                 }
@@ -444,6 +458,35 @@ impl Connection {
             self.dirs[dir].fin_seen = true;
             if let (Some(turns), Some(talker)) = (self.turns.as_deref_mut(), self.talker) {
                 turns.fin(dir, talker.into(), &self.dirs, p, now);
+            }
+        }
+    }
+
+    /// A SYN or SYN-ACK of a side: its options.
+    fn learn_syn(&mut self, dir: usize, p: &TcpPacket) {
+        self.dirs[dir].learn_options(p);
+        window::agree_on_scale(&mut self.dirs);
+    }
+
+    /// The first SYN of a side passes. Where its SYN-ACK, or more, is in the file before it, the file has them in the wrong
+    /// order, and nothing was sent again.
+    fn late_syn(&mut self, dir: usize, p: &TcpPacket, at: At) {
+        let own = &mut self.dirs[dir];
+        if !own.started || (p.seq + 1).after(own.nxt) {
+            return;
+        }
+        own.seldom_mut().late_syn = at.number;
+        let Some(synack) = self.handshake.synack_at.get().filter(|s| *s >= at.now) else {
+            return;
+        };
+        let us = synack.since(at.now).as_micros_u32();
+        self.handshake.server_rtt_us = Some(us);
+        self.dirs[1 - dir].answered_after(us);
+        self.dirs[1 - dir].prove_path(PROVEN);
+        if self.tracker.is_none() {
+            self.start = self.start.min(at.now);
+            if let Some(trace) = self.trace.as_deref_mut() {
+                trace.start = self.start;
             }
         }
     }
