@@ -4,13 +4,15 @@
 //! (RFC 1122 4.2.3.2, RFC 5681 4.2), seen from outside. A wait runs from the first unACKed
 //! in-order data packet to the ACK, at the capture point; `path_us` of it is the way to the
 //! receiver and back. An ACK is called delayed only when nothing else explains the wait: no new
-//! data came just before it, and no data that the receiver must have had by then is left out.
+//! data came just before it, in order or beyond a hole, and no data that the receiver must have had
+//! by then is left out.
 
 use tcplab_base::{Instant, Samples};
 use tcplab_wire::{TcpFlags, TcpPacket};
 
 use super::dir::{Dir, PROVEN};
 use super::flight::Taken;
+use super::input::has_cut_blocks;
 use super::quick_model::QuickModel;
 use super::unclear::{Evidence, Held};
 use crate::report::Mode;
@@ -141,17 +143,20 @@ pub(crate) struct Classified {
     pub wait_us: u32,
     pub since_last_us: u32,
     pub path_us: u32,
+    /// Frame number of the packet that most likely triggered it.
+    pub trigger: u64,
 }
 
-/// Classifies an ACK of `acker` that took `taken` out of its peer's flight; `next` is when the
-/// first segment that it leaves unACKed passed.
+/// Classifies an ACK of `acker` that took `taken` out of the flight of `sender`.
 pub(crate) fn classify(
     acker: &mut Dir,
+    sender: &Dir,
     taken: &Taken,
-    next: Option<Instant>,
     now: Instant,
     p: &TcpPacket,
 ) -> Classified {
+    // When the first segment that it leaves unACKed passed.
+    let next = sender.flight.front().map(|s| s.first);
     let wait_us = now.since(taken.first).as_micros_u32();
     let since_last_us = now.since(taken.last).as_micros_u32();
     let pure = p.payload_len == 0 && !p.flags.has(TcpFlags::FIN | TcpFlags::RST);
@@ -163,7 +168,7 @@ pub(crate) fn classify(
     }
     let path_us = acker.path_or_zero();
     let held_us = held(wait_us, path_us, taken.first, next);
-    let mut timer = Held::No;
+    let (mut timer, mut trigger) = (Held::No, taken.trigger);
     let class = if p.payload_len > 0 {
         AckClass::Piggybacked
     } else if !pure || taken.repaired {
@@ -172,6 +177,9 @@ pub(crate) fn classify(
         AckClass::SecondSegment
     } else if held_us < TIMER_US && (wait_us < TIMER_US || acker.knows_path()) {
         AckClass::Immediate
+    } else if let Some(number) = out_of_order(acker, sender, taken, now, p) {
+        trigger = number;
+        AckClass::Other
     } else if held_us < TIMER_US {
         timer = Held::Unclear;
         AckClass::Other
@@ -187,6 +195,7 @@ pub(crate) fn classify(
         wait_us,
         since_last_us,
         path_us,
+        trigger,
     }
 }
 
@@ -212,6 +221,38 @@ fn is_triggered(taken: &Taken, path_us: u32, now: Instant) -> bool {
     };
     let since = now.since(newer).as_micros_u32();
     since.saturating_sub(path_us) < TRIGGER_US
+}
+
+/// The segment that made the receiver answer at once though it brought nothing in order: one beyond a hole, or one that the
+/// receiver had (RFC 5681 4.2). The ACK has SACK blocks then, the newest segment in the first (RFC 2018 4); without SACK,
+/// such a segment passed one path before the ACK. Gives its frame number.
+fn out_of_order(
+    acker: &Dir,
+    sender: &Dir,
+    taken: &Taken,
+    now: Instant,
+    p: &TcpPacket,
+) -> Option<u64> {
+    if let Some(&(left, right)) = p.options.sack.as_slice().first() {
+        let newest = sender.flight.within(left, right).max_by_key(|s| s.last);
+        return Some(newest.map_or(taken.trigger, |s| s.number));
+    }
+    if p.header_truncated {
+        return has_cut_blocks(p).then_some(taken.trigger);
+    }
+    if acker.may_sack() && sender.may_sack() {
+        return None;
+    }
+    let path_us = acker.path_or_zero();
+    let beyond = sender.flight.iter().filter(|s| s.seq.after(p.ack));
+    let just_came = |last: Instant| {
+        let off = now.since(last).as_micros_u32().abs_diff(path_us);
+        last > taken.last && off < TRIGGER_US
+    };
+    beyond
+        .filter(|s| just_came(s.last))
+        .last()
+        .map(|s| s.number)
 }
 
 /// How long the receiver can have held the ACK: the wait less the path, and not longer than
@@ -329,7 +370,7 @@ pub(crate) fn row(c: &Classified, taken: &Taken, credits: Option<u8>) -> AckRow 
         bytes: taken.bytes,
         segments: taken.segments,
         newest_segment: u64::from(taken.newest),
-        trigger: taken.trigger,
+        trigger: c.trigger,
         wait_us: c.wait_us,
         since_last_us: c.since_last_us,
         path_us: c.path_us,

@@ -215,8 +215,7 @@ fn under_load(acker: &Dir, sender: &mut Dir, (us, covered): (u32, u32), p: &TcpP
 
 /// Classifies an ACK for new data.
 fn data_acked(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, taken: &Taken, at: At) -> AckRow {
-    let next = sender.flight.front().map(|s| s.first);
-    let c: Classified = ack::classify(acker, taken, next, at.now, p);
+    let c: Classified = ack::classify(acker, sender, taken, at.now, p);
     let before = sender
         .relative(p.ack)
         .saturating_sub(u64::from(taken.bytes) + 1);
@@ -318,11 +317,16 @@ fn doubled(sender: &mut Dir, bytes: u32, number: u64) {
 /// Headers of time stamps and one block are this long.
 const WITH_BLOCKS: u8 = 20 + 12 + 12;
 
+/// Whether this ACK has SACK blocks that the capture cut off.
+pub(super) fn has_cut_blocks(p: &TcpPacket) -> bool {
+    p.header_len >= WITH_BLOCKS && p.payload_len == 0 && !p.flags.has(TcpFlags::SYN)
+}
+
 /// SACK blocks that the capture cut off show in the length of the header. On an ACK of everything a block can only be a
 /// DSACK, of what was sent again last; another one tells of a hole.
 #[cold]
 fn cut_sack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, now: Instant) -> bool {
-    if p.header_len < WITH_BLOCKS || p.payload_len > 0 || p.flags.has(TcpFlags::SYN) {
+    if !has_cut_blocks(p) {
         return false;
     }
     let all = p.ack == sender.nxt;

@@ -1,0 +1,69 @@
+//! What a timer sent, and what something else caused that only came as late. Short conversations built by hand.
+
+mod common;
+
+use common::{Answer, analyze_script};
+use tcplab_analyze::report::AcksSent;
+
+fn run(lines: &[String]) -> Answer {
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    analyze_script(&lines)
+}
+
+/// A handshake with these options, over a path of 20 ms; the second line passes the capture at `synack` milliseconds.
+fn handshake(options: &str, synack: f64) -> Vec<String> {
+    vec![
+        format!("0 > S 100 0 0 60000 mss=1460 {options}"),
+        format!("{synack} < S. 500 101 0 60000 mss=1460 {options}"),
+        "20 > . 101 501 0 60000".to_owned(),
+    ]
+}
+
+fn acks_of_server(begin: &[String], rest: &[&str]) -> AcksSent {
+    let rest = rest.iter().map(|&line| line.to_owned());
+    let lines: Vec<String> = begin.iter().cloned().chain(rest).collect();
+    let mut answer = run(&lines);
+    answer.streams.remove(0).server_to_client.acks_sent
+}
+
+#[test]
+fn an_ack_that_a_segment_beyond_a_hole_triggered_is_not_the_timers() {
+    // The first segment waits for the timer when the third comes: the duplicate ACK of that one covers it as well.
+    let at_receiver = |sack: &str| {
+        let duplicate = format!("58 < . 501 1101 0 60000 {sack}");
+        [
+            "30 > . 101 501 1000 60000",
+            "58 > . 2101 501 1000 60000",
+            &duplicate,
+            "80 > . 1101 501 1000 60000",
+            "80 < . 501 3101 0 60000",
+            "100 > . 3101 501 1000 60000",
+            "140 < . 501 4101 0 60000",
+        ]
+        .map(str::to_owned)
+    };
+    for (options, sack) in [("sackok", "sack=2101-3101"), ("", "")] {
+        let lines = at_receiver(sack);
+        let acks = acks_of_server(
+            &handshake(options, 0.1),
+            &lines.each_ref().map(String::as_str),
+        );
+        assert_eq!((acks.delayed, acks.total), (1, 3), "{options}: {acks:?}");
+    }
+    // The same at the sender, which sees no hole.
+    for (options, sack) in [("sackok", "sack=2101-3101"), ("", "")] {
+        let duplicate = format!("78 < . 501 1101 0 60000 {sack}");
+        let lines = [
+            "30 > . 101 501 1000 60000",
+            "54 > . 1101 501 1000 60000",
+            "58 > . 2101 501 1000 60000",
+            &duplicate,
+            "78 > . 1101 501 1000 60000",
+            "98 < . 501 3101 0 60000",
+            "200 > . 3101 501 1000 60000",
+            "260 < . 501 4101 0 60000",
+        ];
+        let acks = acks_of_server(&handshake(options, 20.0), &lines);
+        assert_eq!((acks.delayed, acks.total), (1, 3), "{options}: {acks:?}");
+    }
+}
