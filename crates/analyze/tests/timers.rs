@@ -67,3 +67,49 @@ fn an_ack_that_a_segment_beyond_a_hole_triggered_is_not_the_timers() {
         assert_eq!((acks.delayed, acks.total), (1, 3), "{options}: {acks:?}");
     }
 }
+
+/// SYN-ACKs that were sent again, as the handshake says and as the sender's retransmissions say.
+fn synacks_again(lines: &[&str]) -> (u32, u64) {
+    let stream = analyze_script(lines).streams.remove(0);
+    let again = stream.handshake.expect("a SYN").synack_retransmissions;
+    (again, stream.server_to_client.retransmissions.total)
+}
+
+#[test]
+fn a_syn_ack_that_answers_a_repeated_syn_is_no_copy_of_the_timers() {
+    let lines = |ts: [&str; 6]| {
+        [
+            format!("0 > S 100 0 0 60000 mss=1460 {}", ts[0]),
+            format!("0.01 < S. 500 101 0 60000 mss=1460 {}", ts[1]),
+            format!("1015.7 < S. 500 101 0 60000 mss=1460 {}", ts[2]),
+            format!("1020.7 > S 100 0 0 60000 mss=1460 {}", ts[3]),
+            format!("1020.7 < S. 500 101 0 60000 mss=1460 {}", ts[4]),
+            format!("1030.7 > . 101 501 0 60000 {}", ts[5]),
+        ]
+    };
+    let stamps = [
+        "ts=1000,0",
+        "ts=7000,1000",
+        "ts=8015,1000",
+        "ts=2015,0",
+        "ts=8020,1000",
+        "ts=2025,8020",
+    ];
+    for ts in [stamps, [""; 6]] {
+        let lines = lines(ts);
+        let lines = lines.each_ref().map(String::as_str);
+        assert_eq!(synacks_again(&lines), (2, 2), "{ts:?}");
+    }
+    // A mirror of two ports shows each packet twice.
+    for ts in [stamps, [""; 6]] {
+        let [syn, synack, .., ack] = lines(ts);
+        let later = |line: &str, ms: f64| {
+            let (_, rest) = line.split_once(' ').expect("a time");
+            format!("{ms} {rest}")
+        };
+        let (syn_copy, synack_copy) = (later(&syn, 0.5), later(&synack, 0.51));
+        let ack = later(&ack, 10.0);
+        let lines = [&syn, &synack, &syn_copy, &synack_copy, &ack];
+        assert_eq!(synacks_again(&lines.map(String::as_str)), (0, 0), "{ts:?}");
+    }
+}

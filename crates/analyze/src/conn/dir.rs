@@ -546,9 +546,14 @@ impl Dir {
         self.options_seen = !p.header_truncated || p.options.window_scale.is_some();
     }
 
-    /// A SYN or SYN-ACK of this side passes once more: sooner than any timer sends it again, so it is a copy.
-    pub(crate) fn copies_syn(&self, now: Instant) -> bool {
-        now.since(self.last_packet) < SYN_TIMER
+    /// A SYN or SYN-ACK of this side passes once more: sooner than any timer sends it again, so it is a copy. A SYN-ACK
+    /// that answers a repeated SYN of `peer` also follows the timer's closely, but is none; nor is one with another time
+    /// stamp.
+    pub(crate) fn copies_syn(&self, peer: &Self, p: &TcpPacket, now: Instant) -> bool {
+        let repeated = peer.loss.as_deref().is_some_and(|l| l.syn > 0);
+        let answers = repeated && !self.acks_seen && peer.last_packet >= self.last_packet;
+        let differs = p.options.timestamps.is_some() && mark(p) != self.previous;
+        now.since(self.last_packet) < SYN_TIMER && !answers && !differs
     }
 
     /// Relative sequence number without wrap.

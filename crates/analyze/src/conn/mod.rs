@@ -437,7 +437,7 @@ impl Connection {
                 if ack && p.options.timestamps.is_none() && !p.header_truncated {
                     self.dirs[1 - dir].timestamps = false;
                 }
-            } else if self.dirs[dir].copies_syn(now) {
+            } else if self.dirs[dir].copies_syn(&self.dirs[1 - dir], p, now) {
                 // Nothing was sent again.
             } else if ack {
                 h.synacks_again += 1;
