@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Answer, analyze_script};
-use tcplab_analyze::report::AcksSent;
+use tcplab_analyze::report::{AcksSent, Retransmissions};
 
 fn run(lines: &[String]) -> Answer {
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
@@ -65,6 +65,105 @@ fn an_ack_that_a_segment_beyond_a_hole_triggered_is_not_the_timers() {
         ];
         let acks = acks_of_server(&handshake(options, 20.0), &lines);
         assert_eq!((acks.delayed, acks.total), (1, 3), "{options}: {acks:?}");
+    }
+}
+
+/// At a sender without SACK, 300 ms from its receiver: two segments are lost, and `told` duplicate ACKs come, the last at
+/// 920 ms. The first lost one is sent again at `again` milliseconds.
+fn without_sack(told: u32, again: u32) -> Retransmissions {
+    let mut lines = vec![
+        "0 > S 100 0 0 60000 mss=1460 ts=1000,0".to_owned(),
+        "300 < S. 500 101 0 60000 mss=1460 ts=7000,1000".to_owned(),
+        "300 > . 101 501 0 60000 ts=1300,7000".to_owned(),
+        "310 > P. 101 501 1000 60000 ts=1310,7000".to_owned(),
+        "610 < . 501 1101 0 60000 ts=7310,1310".to_owned(),
+    ];
+    for i in 0..=told {
+        let seq = 1101 + 1000 * i;
+        lines.push(format!("620 > . {seq} 501 1000 60000 ts=1620,7310"));
+    }
+    for _ in 0..told {
+        lines.push("920 < . 501 1101 0 60000 ts=7620,1310".to_owned());
+    }
+    lines.push(format!(
+        "{again} > . 1101 501 1000 60000 ts={},7310",
+        1000 + again
+    ));
+    lines.push(format!(
+        "{} < . 501 {} 0 60000 ts=8000,1620",
+        again + 300,
+        2101 + 1000 * told
+    ));
+    run(&lines)
+        .streams
+        .remove(0)
+        .client_to_server
+        .retransmissions
+}
+
+#[test]
+fn what_duplicate_acks_asked_for_at_once_is_no_timeout_at_any_round_trip() {
+    let r = without_sack(3, 920);
+    assert_eq!((r.fast, r.rto), (1, 0), "{r:?}");
+    // One duplicate ACK asks for nothing; the timer has run since the last data.
+    let r = without_sack(1, 1122);
+    assert_eq!((r.fast, r.rto), (0, 1), "{r:?}");
+}
+
+/// At the receiver of a stream, 300 ms from the sender: the SYN was sent again, so that no handshake tells the round
+/// trip. One segment is lost, and comes again one round trip after the SACK.
+fn after_a_repeated_syn(stamps: bool) -> Retransmissions {
+    let ts = |val: u32, echo: u32| match stamps {
+        true => format!(" ts={val},{echo}"),
+        false => String::new(),
+    };
+    let syn = "S 100 0 0 60000 mss=1460 sackok";
+    let mut lines = vec![
+        format!("0 > {syn}{}", ts(1000, 0)),
+        format!("1000 > {syn}{}", ts(2000, 0)),
+        format!(
+            "1300 < S. 500 101 0 60000 mss=1460 sackok{}",
+            ts(7000, 2000)
+        ),
+        format!("1300 > . 101 501 0 60000{}", ts(2300, 7000)),
+    ];
+    // A packet passes 150 ms after it left; its sender heard of what the receiver sent 300 ms before it passes.
+    let stamp = |at: u32| ts(5850 + at - 150, 1000 + at - 300);
+    let first = 1700;
+    for i in 0..20 {
+        let (at, seq) = (first + 37 * i, 501 + 1000 * i);
+        let (data, ack) = (stamp(at), ts(1000 + at, 5700 + at));
+        lines.push(format!("{at} < P. {seq} 101 1000 60000{data}"));
+        lines.push(format!("{at} > . 101 {} 0 60000{ack}", seq + 1000));
+    }
+    let (told, hole) = (first + 37 * 21, 501 + 1000 * 20);
+    let (data, ack) = (stamp(told), ts(1000 + told, 5700 + told));
+    let [beyond, end] = [hole + 1000, hole + 2000];
+    lines.push(format!("{told} < P. {beyond} 101 1000 60000{data}"));
+    lines.push(format!(
+        "{told} > . 101 {hole} 0 60000 sack={beyond}-{end}{ack}"
+    ));
+    let again = told + 301;
+    lines.push(format!(
+        "{again} < P. {hole} 101 1000 60000{}",
+        stamp(again)
+    ));
+    lines.push(format!(
+        "{again} > . 101 {end} 0 60000{}",
+        ts(1000 + again, 5700 + again)
+    ));
+    run(&lines)
+        .streams
+        .remove(0)
+        .server_to_client
+        .retransmissions
+}
+
+#[test]
+fn one_round_trip_that_no_handshake_tells_is_no_timeout() {
+    for stamps in [true, false] {
+        let r = after_a_repeated_syn(stamps);
+        assert_eq!((r.fast, r.rto), (1, 0), "{stamps}: {r:?}");
     }
 }
 

@@ -504,17 +504,31 @@ pub(super) fn silence(tx: &Dir, tsval: Option<u32>, now: Instant) -> (Duration, 
     // What is sent upon news comes at once (RACK may wait a quarter of a round trip); without
     // news a round trip is no silence yet.
     let near = Duration::from_micros(tx.path_or_zero().into());
-    // A capture at the receiver that lacks the handshake does not know the round trip: what was asked for may take long.
-    let unknown = tx.path_us == u32::MAX && tx.srtt_us < TIMER_US && input::begun_before(tx);
+    // A capture at the receiver may not know the round trip (it lacks the handshake, or a SYN was sent again): what was
+    // asked for may take long.
+    let unknown = tx.path_us == u32::MAX && tx.srtt_us < TIMER_US;
+    let asked = told.is_some_and(|t| t > active);
     let wait = match told {
         Some(_) if unknown => FAR,
-        Some(t) if t > active || after_probe => near + Duration::from_nanos(rtt(tx).as_nanos() / 4),
+        Some(_) if asked || after_probe => near + Duration::from_nanos(rtt(tx).as_nanos() / 4),
         _ => rtt(tx),
     };
     let idle = now.since(told.map_or(active, |t| t.max(active)));
     let own = tsval.map_or(Duration::ZERO, |t| tx.clock.silence(t, now));
     // The sender's own clock tells the time since its last data, not since that SACK.
-    (if after_probe { idle } else { idle.max(own) }, wait)
+    if after_probe || (asked && idle <= wait) {
+        return (idle, wait);
+    }
+    if !asked {
+        return (idle.max(own), wait);
+    }
+    // It did not come at once when asked for. From the last data on, a timer runs for a round trip at least.
+    let timer = wait.max(rtt(tx));
+    if own - timer > idle - wait {
+        (own, timer)
+    } else {
+        (idle, wait)
+    }
 }
 
 /// A timeout ended a moment ago, as far as the capture showed: a hole behind its first retransmission says that more was

@@ -10,6 +10,7 @@ use super::clock::TsClock;
 use super::data::At;
 use super::flight::Flight;
 use super::icmp::Icmp;
+use super::input::begun_before;
 use super::load::Load;
 use super::loss::Loss;
 use super::moment::Moment;
@@ -584,9 +585,10 @@ impl Dir {
         }
     }
 
-    /// Waits for the echo of a TSval: of new data, and of ACKs where no handshake tells the path.
-    pub(crate) fn await_echo(&mut self, tsval: u32, data: bool, now: Instant) {
-        let bare = !data && !self.options_seen && self.mss.is_none() && tsval != self.echo_tsval;
+    /// Waits for the echo of a TSval: of new data, and of ACKs where no handshake tells the path to `peer`.
+    pub(crate) fn await_echo(&mut self, tsval: u32, data: bool, peer: &Self, now: Instant) {
+        let untold = begun_before(self) || !peer.knows_path();
+        let bare = !data && untold && tsval != self.echo_tsval;
         if data || bare {
             self.echo_tsval = tsval;
             self.echo_at.set(now);

@@ -326,7 +326,7 @@ impl Connection {
                 tx.clock.tick(tsval, at.now);
             }
             if tx.echo_at.is_none() {
-                tx.await_echo(tsval, kind == SegmentKind::New, at.now);
+                tx.await_echo(tsval, kind == SegmentKind::New, rx, at.now);
             }
         }
         if is_unusual(p.payload_len, rx) && p.payload_len > tx.full_payload(rx.mss) {
