@@ -234,6 +234,22 @@ fn one_loss_does_not_tell_its_kind() {
 }
 
 #[test]
+fn the_share_of_lost_segments_is_one_of_segments_on_the_wire() {
+    // A card cuts what the capture shows as super-segments of ten: 2 of 1,006 segments are lost, not 2 of 106.
+    let mut bulk = Bulk::new(SACK);
+    for i in 0..100 {
+        let at = 50.0 + 2.0 * f64::from(i);
+        bulk.say(at, &format!("> . {} 501 14600 60000", bulk.seq));
+        bulk.seq += 14_600;
+        bulk.say(at + 40.0, &format!("< . 501 {} 0 60000", bulk.seq));
+    }
+    bulk.lose(400.0, 2, 40.0);
+    let answer = bulk.analyze();
+    let told = title(&answer, "loss");
+    assert!(told.contains("(0.20 %)"), "{told}");
+}
+
+#[test]
 fn a_hole_that_closes_by_itself_at_the_sender_is_reordering() {
     let lines = |again: &str| {
         let mut bulk = Bulk::new(SACK);

@@ -189,7 +189,8 @@ pub(crate) struct Rare {
     pub refuses: bool,
     /// Its first RST, unless the peer ignored it.
     pub reset: Option<Box<Reset>>,
-    pub super_segments: u32,
+    /// Segments on the wire that its super-segments stand for, one less for each.
+    pub joined_segments: u32,
     /// Frame number of the first super-segment.
     pub first_super: u64,
     pub missed: Missed,
@@ -561,6 +562,13 @@ impl Dir {
     pub(crate) fn relative(&self, seq: Seq) -> u64 {
         self.nxt_rel
             .saturating_add_signed(i64::from(seq.distance(self.nxt)))
+    }
+
+    /// Data segments that it put on the wire: a super-segment is cut into full ones behind the capture, or was joined
+    /// before it.
+    pub(crate) fn wire_segments(&self) -> u64 {
+        let joined = self.rare.as_deref().map_or(0, |r| r.joined_segments);
+        u64::from(self.data_segments) + u64::from(joined)
     }
 
     /// Moves `nxt` forward to `end`.

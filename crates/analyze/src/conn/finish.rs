@@ -222,7 +222,7 @@ impl Connection {
         let rare = |f: fn(&Rare) -> bool| self.dirs.iter().filter_map(|d| d.rare.as_deref()).any(f);
         let [a, b] = &self.dirs;
         let busy = a.packets.max(b.packets) >= 4;
-        if rare(|r| r.super_segments > 0) {
+        if rare(|r| r.joined_segments > 0) {
             list.push(Artefact::SuperSegments);
         }
         let one_sided = a.packets.min(b.packets) == 0;

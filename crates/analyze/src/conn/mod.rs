@@ -330,8 +330,10 @@ impl Connection {
             }
         }
         if is_unusual(p.payload_len, rx) && p.payload_len > tx.full_payload(rx.mss) {
+            let full = tx.full_payload(rx.mss).max(1);
             let rare = tx.rare();
-            rare.super_segments += 1;
+            let more = p.payload_len.div_ceil(full) - 1;
+            rare.joined_segments = rare.joined_segments.saturating_add(more);
             if rare.first_super == 0 {
                 rare.first_super = at.number;
             }

@@ -194,7 +194,7 @@ fn find(side: &Side<'_>, wanted: Kind) -> Option<Finding> {
 
 fn finding(side: &Side<'_>, list: &Episodes<'_>, kind: Kind) -> Finding {
     let lost = lost(list);
-    let sent = u64::from(side.sender.data_segments).max(1);
+    let sent = side.sender.wire_segments().max(1);
     let cost = list.iter().filter_map(|r| r.duration);
     let cost = cost.fold(Duration::ZERO, |sum, d| sum + d);
     let severity = if lost * 100 >= sent {

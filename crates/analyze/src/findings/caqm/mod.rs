@@ -50,7 +50,7 @@ impl Side<'_> {
     /// Whether the capture shows each packet of the sender as it was on the wire.
     fn is_whole(&self) -> bool {
         let rare = self.sender.rare.as_deref();
-        rare.is_none_or(|r| r.super_segments == 0 && r.missed.bytes == 0)
+        rare.is_none_or(|r| r.joined_segments == 0 && r.missed.bytes == 0)
     }
 
     /// Retransmissions that the receiver needed.
