@@ -235,7 +235,7 @@ fn one_loss_does_not_tell_its_kind() {
 
 #[test]
 fn the_share_of_lost_segments_is_one_of_segments_on_the_wire() {
-    // A card cuts what the capture shows as super-segments of ten: 2 of 1,006 segments are lost, not 2 of 106.
+    // A card cuts what the capture shows as super-segments of ten: 2 of 1,008 segments are lost, not 2 of 108.
     let mut bulk = Bulk::new(SACK);
     for i in 0..100 {
         let at = 50.0 + 2.0 * f64::from(i);
