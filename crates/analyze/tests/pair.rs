@@ -2,19 +2,26 @@
 
 mod common;
 
-use tcplab_analyze::pair::{Capture, Offer, Stream, compare};
+use tcplab_analyze::pair::{Capture, End, Offer, Pair, Stream, compare};
 use tcplab_analyze::trace::Rows;
 use tcplab_analyze::{Analyzer, Options, Output};
+use tcplab_wire::TcpPacket;
 
 /// A capture of these lines.
 fn capture(lines: &[String]) -> Capture {
+    capture_of(lines, |_| {})
+}
+
+/// A capture of these lines, with packets changed.
+fn capture_of(lines: &[String], change: impl Fn(&mut TcpPacket)) -> Capture {
     let mut analyzer = Analyzer::new(Options {
         rows: Rows::ALL,
         ..Options::default()
     });
     let mut capture = Capture::new(None);
     for (number, line) in (1..).zip(lines) {
-        let (time, _, packet) = common::script::parse(line);
+        let (time, _, mut packet) = common::script::parse(line);
+        change(&mut packet);
         capture.packet(number, Some(time), &packet);
         analyzer.packet(number, Some(time), &packet);
     }
@@ -27,43 +34,47 @@ fn capture(lines: &[String]) -> Capture {
     capture
 }
 
-/// A download, at the client and at the server, 20 ms apart; the SYN-ACK and the data as they leave and as they arrive.
-fn both(answer: [&str; 2], data: [&str; 2]) -> Stream {
-    let at = |here: usize| {
-        let near = here == 1;
-        let shift = |ms: f64, from_client: bool| match (from_client, near) {
-            (true, true) => ms + 20.0,
-            (false, false) => ms + 20.0,
-            _ => ms,
-        };
-        let mut lines = vec![
-            format!(
-                "{} > S 100 0 0 60000 mss=1460 sackok ts=1000,0 ws=7",
-                shift(0.0, true)
-            ),
-            format!(
-                "{} < S. 500 101 0 60000 {}",
-                shift(20.0, false),
-                answer[here]
-            ),
-            format!("{} > . 101 501 0 60000", shift(40.0, true)),
-        ];
-        for i in 0..20_u32 {
-            let ms = 60.0 + f64::from(i) * 50.0;
-            lines.push(format!(
-                "{} < . {} 101 1000 60000 {}",
-                shift(ms, false),
-                501 + 1000 * i,
-                data[here]
-            ));
-            lines.push(format!(
-                "{} > . 101 {} 0 60000",
-                shift(ms + 20.0, true),
-                1501 + 1000 * i
-            ));
-        }
-        lines
+/// A download at the client (0) or at the server (1), 20 ms apart; the SYN-ACK and the data as they leave and as they
+/// arrive.
+fn download(here: usize, answer: [&str; 2], data: [&str; 2]) -> Vec<String> {
+    let near = here == 1;
+    let shift = |ms: f64, from_client: bool| match (from_client, near) {
+        (true, true) => ms + 20.0,
+        (false, false) => ms + 20.0,
+        _ => ms,
     };
+    let mut lines = vec![
+        format!(
+            "{} > S 100 0 0 60000 mss=1460 sackok ts=1000,0 ws=7",
+            shift(0.0, true)
+        ),
+        format!(
+            "{} < S. 500 101 0 60000 {}",
+            shift(20.0, false),
+            answer[here]
+        ),
+        format!("{} > . 101 501 0 60000", shift(40.0, true)),
+    ];
+    for i in 0..20_u32 {
+        let ms = 60.0 + f64::from(i) * 50.0;
+        lines.push(format!(
+            "{} < . {} 101 1000 60000 {}",
+            shift(ms, false),
+            501 + 1000 * i,
+            data[here]
+        ));
+        lines.push(format!(
+            "{} > . 101 {} 0 60000",
+            shift(ms + 20.0, true),
+            1501 + 1000 * i
+        ));
+    }
+    lines
+}
+
+/// Both ends of a download of which all arrives.
+fn both(answer: [&str; 2], data: [&str; 2]) -> Stream {
+    let at = |here| download(here, answer, data);
     let pair = compare(capture(&at(0)), capture(&at(1)));
     assert_eq!(pair.packets.only_a + pair.packets.only_b, 0);
     let [stream] = &pair.streams[..] else {
@@ -108,4 +119,100 @@ fn ecn_marks_that_do_not_arrive_are_counted() {
             .ecn_cleared,
         0
     );
+}
+
+/// The same download without options in the data.
+fn plain(here: usize) -> Vec<String> {
+    download(here, ["mss=1460"; 2], [""; 2])
+}
+
+fn only(pair: &Pair) -> &Stream {
+    let [stream] = &pair.streams[..] else {
+        panic!("{:?}", pair.streams);
+    };
+    stream
+}
+
+#[test]
+fn headers_that_were_cut_match_without_their_time_stamps() {
+    let stamped = |here| download(here, ["mss=1460 ts=7000,1000"; 2], ["ts=7001,1001"; 2]);
+    let cut = |p: &mut TcpPacket| {
+        p.header_truncated = true;
+        p.options.timestamps = None;
+    };
+    let pair = compare(capture(&stamped(0)), capture_of(&stamped(1), cut));
+    assert_eq!(pair.packets.matched, pair.packets.a);
+    assert_eq!(pair.packets.defects_b.headers_cut, pair.packets.b);
+    assert_eq!(only(&pair).server_to_client.only_at_sender, Some(0));
+}
+
+#[test]
+fn frames_that_were_cut_before_the_header_hide_losses() {
+    let mut a = plain(0);
+    a.remove(9);
+    let mut cut = capture(&a);
+    cut.cut(None);
+    let pair = compare(cut, capture(&plain(1)));
+    assert_eq!(pair.packets.defects_a.unreadable, 1);
+    assert_eq!(only(&pair).server_to_client.only_at_sender, None);
+    assert_eq!(only(&pair).client_to_server.only_at_sender, Some(0));
+    let pair = compare(capture(&a), capture(&plain(1)));
+    assert_eq!(only(&pair).server_to_client.only_at_sender, Some(1));
+}
+
+#[test]
+fn packets_from_before_or_after_the_other_capture_are_not_lost() {
+    // The client's capture begins with the tenth packet and lacks one in the middle.
+    let mut a = plain(0);
+    a.remove(21);
+    let pair = compare(capture(&a[9..]), capture(&plain(1)));
+    let down = only(&pair).server_to_client;
+    assert_eq!((down.only_at_sender, down.outside_at_sender), (Some(1), 4));
+    let up = only(&pair).client_to_server;
+    let there = (up.only_at_receiver, up.outside_at_receiver);
+    assert_eq!((up.only_at_sender, there), (Some(0), (Some(0), 5)));
+    // A frame of anything else shows that it ran.
+    let mut ran = capture(&a[9..]);
+    ran.frame(Some(common::script::parse(&a[0]).0));
+    let pair = compare(ran, capture(&plain(1)));
+    let down = only(&pair).server_to_client;
+    assert_eq!((down.only_at_sender, down.outside_at_sender), (Some(5), 0));
+    // It ends before the last answer arrives.
+    let pair = compare(capture(&plain(0)[..41]), capture(&plain(1)));
+    let down = only(&pair).server_to_client;
+    assert_eq!((down.only_at_sender, down.outside_at_sender), (Some(0), 1));
+}
+
+#[test]
+fn one_direction_tells_neither_losses_nor_times() {
+    let client: Vec<String> = plain(1).into_iter().filter(|l| l.contains('>')).collect();
+    let pair = compare(capture(&plain(0)), capture(&client));
+    assert_eq!((pair.clock.steady, pair.clock.offset_ns), (None, None));
+    let stream = only(&pair);
+    assert_eq!((stream.client_side, stream.acks.len()), (None, 0));
+    for way in [stream.client_to_server, stream.server_to_client] {
+        assert_eq!((way.only_at_sender, way.only_at_receiver), (None, None));
+        assert!(way.one_way_us.is_none(), "{way:?}");
+    }
+    assert_eq!(stream.client_to_server.matched, 22);
+}
+
+#[test]
+fn a_clock_that_was_set_leaves_no_times_one_way() {
+    // The server's clock is set by 5 s.
+    let lines = |time: fn(f64) -> f64| {
+        let change = |line: String| {
+            let (ms, rest) = line.split_once(' ').unwrap();
+            format!("{} {rest}", time(ms.parse().unwrap()))
+        };
+        plain(1).into_iter().map(change).collect::<Vec<_>>()
+    };
+    let stepped = lines(|ms| if ms > 500.0 { ms + 5_000.0 } else { ms });
+    let pair = compare(capture(&plain(0)), capture(&stepped));
+    assert_eq!((pair.clock.steady, pair.clock.path_ns), (Some(false), None));
+    let stream = only(&pair);
+    assert_eq!(stream.client_side, Some(End::A));
+    assert!(stream.server_to_client.one_way_us.is_none());
+    assert!(!stream.acks.is_empty());
+    assert!(stream.acks.iter().all(|a| a.one_way_us.is_none()));
 }

@@ -2,8 +2,10 @@
 //! way took the path alone, and both ways are taken as equally long. That assumption cannot be
 //! checked from two captures; what is wrong with it is half of the difference of the two ways.
 //!
-//! Clocks drift apart by up to some 100 us in a second, so over long captures the difference is
-//! fitted by a line through windows.
+//! Clocks drift apart by up to some 100 us in a second. No packet arrives before it was sent, so the drift is a
+//! slope that leaves room for the path below all packets of one way and above all of the other: of these slopes
+//! the one that leaves most room (Zhang, Liu, Xia: Clock Synchronization Algorithms for Network Measurements,
+//! 2002). Where no slope leaves any, a clock was set or runs unevenly, and no offset is given.
 
 use std::collections::BTreeMap;
 
@@ -16,26 +18,36 @@ use super::{Capture, End, Packet};
 /// How B's clock stands against A's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Clock {
-    /// B's clock minus A's at the first matched packet, nanoseconds.
-    pub offset_ns: i64,
-    /// How much faster B's clock runs, parts per million; 0 when the capture is too short to tell.
-    pub drift_ppm: f64,
-    /// Fastest time there and back, nanoseconds, independent of the clocks. `None` when no
-    /// connection has packets of both directions in both captures; the offset is a guess then.
+    /// B's clock minus A's at the first matched packet, nanoseconds. `None` when no connection has packets of both
+    /// directions in both captures, or when `steady` is false.
+    pub offset_ns: Option<i64>,
+    /// How much faster B's clock runs, parts per million. `None` when it cannot be told from 0: the capture is too
+    /// short, or the queues on the path vary more than the clocks.
+    pub drift_ppm: Option<f64>,
+    /// Fastest time there and back, nanoseconds, independent of the offset. `None` when the offset is.
     pub path_ns: Option<i64>,
+    /// False: no offset with a drift of at most 500 ppm fits all packets, so a clock was set during the capture or
+    /// runs unevenly. `None`: not checked, because no connection has packets of both directions in both captures.
+    pub steady: Option<bool>,
     /// A's time of the first matched packet.
     #[serde(skip)]
     pub(crate) origin: Instant,
 }
 
-/// Windows for the drift.
+/// Windows whose fastest round trips tell how far the fastest packets can be trusted.
 const WINDOWS: usize = 16;
 
-/// Shortest capture whose drift is estimated.
+/// Shortest capture whose drift is estimated, unless an offset without drift is impossible.
 const LONG_ENOUGH_NS: i64 = 5_000_000_000;
 
-/// Largest drift that a clock in use has; a steeper line is queueing, not a clock.
+/// Largest drift that a clock in use has: Linux adjusts by no more (MAXFREQ of `adjtimex(2)`).
 const MAX_DRIFT: f64 = 500e-6;
+
+/// Largest slope that is looked for, to tell a clock that runs wrong.
+const STEEPEST: f64 = 0.05;
+
+/// Two time stamps of a microsecond each may be rounded apart by this much.
+const RESOLUTION_NS: i64 = 2_000;
 
 /// B's time minus A's: time on the way plus offset, or offset minus time on the way.
 #[derive(Clone, Copy)]
@@ -49,28 +61,56 @@ struct Sample {
 /// Which capture was taken at the client's end, by A's number of the stream.
 pub(crate) type Sides = BTreeMap<u32, End>;
 
-/// Compares the times of the packets of each stream: what the end of A sends reaches B later.
-/// Streams with matched packets in one direction only are left out.
-pub(crate) fn sides(a: &Capture, pairs: &[(Packet, Packet)]) -> Sides {
-    let mut deltas: BTreeMap<u32, [Vec<i64>; 2]> = BTreeMap::new();
-    for (x, y) in pairs {
-        if let Some(v) = a.verdict(x.number) {
-            let [to_server, to_client] = deltas.entry(v.stream).or_default();
-            let mine = if v.from_client { to_server } else { to_client };
-            mine.push(y.time.since(x.time).as_nanos());
-        }
-    }
-    let side = |(stream, [mut to_server, mut to_client]): (u32, [Vec<i64>; 2])| {
-        let a_is_client = median(&mut to_server)? >= median(&mut to_client)?;
-        Some((stream, if a_is_client { End::A } else { End::B }))
-    };
-    deltas.into_iter().filter_map(side).collect()
+/// The evidence of one stream for where the captures were taken.
+#[derive(Default)]
+struct Votes {
+    last: Option<(bool, i64)>,
+    /// Neighbours of opposite directions that show A at the client's end, at the server's, and at both.
+    client: u64,
+    server: u64,
+    either: u64,
 }
 
-fn median(all: &mut [i64]) -> Option<i64> {
-    let middle = all.len().checked_sub(1)? / 2;
-    all.sort_unstable();
-    all.get(middle).copied()
+impl Votes {
+    /// Compares a packet with the one before it, of the other direction: what the end of A sends reaches B later,
+    /// what it gets left B earlier. Neighbours alone, so that a step or the drift of a clock does not matter.
+    fn packet(&mut self, from_client: bool, delta: i64) {
+        if let Some((before, other)) = self.last.replace((from_client, delta))
+            && before != from_client
+        {
+            let later = i128::from(delta) - i128::from(other);
+            match if from_client { later } else { -later } {
+                1.. => self.client += 1,
+                0 => self.either += 1,
+                _ => self.server += 1,
+            }
+        }
+    }
+
+    /// The capture at the client's end; `None` when one direction matched, or when the times contradict each other.
+    fn side(&self) -> Option<End> {
+        let (most, least, side) = if self.client >= self.server {
+            (self.client, self.server, End::A)
+        } else {
+            (self.server, self.client, End::B)
+        };
+        // On a path of a few microseconds some stamps are a little off.
+        (most + self.either > 0 && least * 10 <= most).then_some(side)
+    }
+}
+
+/// Compares the times of the packets of each stream.
+pub(crate) fn sides(a: &Capture, pairs: &[(Packet, Packet)]) -> Sides {
+    let mut votes: BTreeMap<u32, Votes> = BTreeMap::new();
+    for (x, y) in pairs {
+        if let Some(v) = a.verdict(x.number) {
+            let delta = y.time.since(x.time).as_nanos();
+            let stream = votes.entry(v.stream).or_default();
+            stream.packet(v.from_client, delta);
+        }
+    }
+    let side = |(stream, votes): (u32, Votes)| Some((stream, votes.side()?));
+    votes.into_iter().filter_map(side).collect()
 }
 
 impl Clock {
@@ -89,76 +129,185 @@ impl Clock {
             })
         };
         let samples: Vec<Sample> = pairs.iter().filter_map(sample).collect();
-        let mut clock = Self::of(&samples);
-        if samples.is_empty() {
-            let deltas = pairs.iter().map(|(x, y)| y.time.since(x.time).as_nanos());
-            clock.offset_ns = deltas.min().unwrap_or_default();
+        Self {
+            origin,
+            ..Self::of(&samples)
         }
-        clock.origin = origin;
-        clock
     }
 
     fn of(samples: &[Sample]) -> Self {
-        let slope = drift(samples);
-        let Some((offset, path)) = offset(samples, slope) else {
+        let Some(room) = Room::of(samples) else {
             return Self::default();
         };
+        let Some(drift) = drift(samples, &room) else {
+            return Self {
+                steady: Some(false),
+                ..Self::default()
+            };
+        };
+        let slope = drift.unwrap_or_default();
         Self {
-            offset_ns: offset,
-            drift_ppm: (slope * 1e9).round() / 1e3,
-            path_ns: Some(path),
+            offset_ns: Some(room.offset(slope)),
+            drift_ppm: drift.map(|slope| (slope * 1e9).round() / 1e3),
+            path_ns: Some(room.path(slope).max(0)),
+            steady: Some(true),
             origin: Instant::default(),
         }
     }
 
     /// B's clock minus A's when A's shows `at`, nanoseconds.
-    pub(crate) fn offset_at(&self, at: Instant) -> i64 {
+    pub(crate) fn offset_at(&self, at: Instant) -> Option<i64> {
         let elapsed = at.since(self.origin).as_nanos() as f64;
-        let drifted = (elapsed * self.drift_ppm / 1e6) as i64;
-        self.offset_ns.saturating_add(drifted)
+        let drifted = (elapsed * self.drift_ppm.unwrap_or_default() / 1e6) as i64;
+        Some(self.offset_ns?.saturating_add(drifted))
+    }
+
+    /// The time of B's clock when A's shows `at`.
+    pub(crate) fn at_b(&self, at: Instant) -> Option<Instant> {
+        let offset = self.offset_at(at)?;
+        Some(Instant::from_nanos(at.as_nanos().saturating_add(offset)))
+    }
+
+    /// The time of A's clock when B's shows `at`.
+    pub(crate) fn at_a(&self, at: Instant) -> Option<Instant> {
+        let near = Instant::from_nanos(at.as_nanos().saturating_sub(self.offset_ns?));
+        let exact = at.as_nanos().saturating_sub(self.offset_at(near)?);
+        Some(Instant::from_nanos(exact))
     }
 }
 
-/// Offset and path from the fastest packet each way, with the drift taken out.
-fn offset(samples: &[Sample], slope: f64) -> Option<(i64, i64)> {
-    let level = |s: &Sample| s.delta.saturating_sub((s.at as f64 * slope) as i64);
-    let there = samples.iter().filter(|s| s.outward).map(level).min()?;
-    let back = samples.iter().filter(|s| !s.outward).map(level).max()?;
-    // there = path + offset, back = offset - path.
-    let offset = i128::midpoint(there.into(), back.into());
-    Some((i64::try_from(offset).ok()?, there.saturating_sub(back)))
+/// The lower convex hull of points: all that a line from below can touch.
+struct Floor(Vec<(i64, i64)>);
+
+impl Floor {
+    /// Points by time.
+    fn of(mut points: Vec<(i64, i64)>) -> Self {
+        points.sort_unstable();
+        let mut hull: Vec<(i64, i64)> = Vec::new();
+        for p in points {
+            while let [.., o, m] = hull[..]
+                && cross(o, m, p) <= 0
+            {
+                hull.pop();
+            }
+            hull.push(p);
+        }
+        Self(hull)
+    }
+
+    /// Height at time 0 of the highest line with this slope below all points.
+    fn under(&self, slope: f64) -> i64 {
+        let height = |(at, y): &(i64, i64)| y.saturating_sub((*at as f64 * slope) as i64);
+        self.0.iter().map(height).min().unwrap_or_default()
+    }
 }
 
-/// Slope of the offsets of the windows, least squares; 0 when there is nothing to fit.
-fn drift(samples: &[Sample]) -> f64 {
+/// Above 0 when the way from `o` by `m` to `p` turns left.
+fn cross(o: (i64, i64), m: (i64, i64), p: (i64, i64)) -> i128 {
+    let d = |a: i64, b: i64| i128::from(a) - i128::from(b);
+    d(m.0, o.0) * d(p.1, o.1) - d(m.1, o.1) * d(p.0, o.0)
+}
+
+/// The room between the fastest packets of both ways: there, path + offset; back, offset - path.
+struct Room {
+    there: Floor,
+    /// Upside down.
+    back: Floor,
+}
+
+impl Room {
+    /// `None` without packets of both ways.
+    fn of(samples: &[Sample]) -> Option<Self> {
+        let (there, back): (Vec<&Sample>, Vec<&Sample>) = samples.iter().partition(|s| s.outward);
+        let there: Vec<_> = there.iter().map(|s| (s.at, s.delta)).collect();
+        let back: Vec<_> = back
+            .iter()
+            .map(|s| (s.at, s.delta.saturating_neg()))
+            .collect();
+        let both = !there.is_empty() && !back.is_empty();
+        both.then(|| Self {
+            there: Floor::of(there),
+            back: Floor::of(back),
+        })
+    }
+
+    /// Fastest time there and back, when B's clock drifts so. Below 0: it does not.
+    fn path(&self, slope: f64) -> i64 {
+        let (there, back) = (self.there.under(slope), self.back.under(-slope));
+        there.saturating_add(back)
+    }
+
+    /// B's clock minus A's at time 0.
+    fn offset(&self, slope: f64) -> i64 {
+        let (there, back) = (self.there.under(slope), self.back.under(-slope));
+        let offset = i128::midpoint(there.into(), -i128::from(back));
+        i64::try_from(offset).unwrap_or_default()
+    }
+
+    /// The slope with most room. The room is concave in it: thirds of the interval find the top.
+    fn widest(&self, most: f64) -> f64 {
+        let (mut low, mut high) = (-most, most);
+        for _ in 0..80 {
+            let third = (high - low) / 3.0;
+            let (left, right) = (low + third, high - third);
+            match self.path(left).cmp(&self.path(right)) {
+                std::cmp::Ordering::Less => low = left,
+                std::cmp::Ordering::Greater => high = right,
+                std::cmp::Ordering::Equal => (low, high) = (left, right),
+            }
+        }
+        f64::midpoint(low, high)
+    }
+}
+
+/// The drift: the outer `None` when no clock in use fits, the inner one when it cannot be told from 0.
+#[expect(clippy::option_option, reason = "two questions with an answer each")]
+fn drift(samples: &[Sample], room: &Room) -> Option<Option<f64>> {
+    let slope = room.widest(MAX_DRIFT);
+    let path = room.path(slope);
+    if path < -RESOLUTION_NS {
+        return None;
+    }
+    let steep = room.widest(STEEPEST);
+    if let Some(unsure) = unsure(samples, steep)
+        && steep.abs() > MAX_DRIFT
+        && room.path(steep) - path > unsure
+    {
+        return None;
+    }
+    let level = room.path(0.0);
+    let surely = unsure(samples, slope).is_some_and(|unsure| path - level > unsure);
+    Some((level < -RESOLUTION_NS || surely).then_some(slope))
+}
+
+/// How much room may be chance, with this slope: the fastest round trip of half of the windows is longer by this
+/// than that of the fastest window. `None` when the capture is too short, or few windows have both ways.
+fn unsure(samples: &[Sample], slope: f64) -> Option<i64> {
     let last = samples.iter().map(|s| s.at).max().unwrap_or_default();
     if last < LONG_ENOUGH_NS {
-        return 0.0;
+        return None;
     }
     let width = last / WINDOWS as i64 + 1;
-    let mut windows: Vec<Vec<Sample>> = vec![Vec::new(); WINDOWS];
+    let mut windows = [[None::<i64>; 2]; WINDOWS];
     for s in samples {
         let index = usize::try_from(s.at / width).unwrap_or_default();
-        if let Some(window) = windows.get_mut(index) {
-            window.push(*s);
+        if let Some([there, back]) = windows.get_mut(index) {
+            let level = s.delta.saturating_sub((s.at as f64 * slope) as i64);
+            if s.outward {
+                *there = Some(there.map_or(level, |t| t.min(level)));
+            } else {
+                *back = Some(back.map_or(level, |b| b.max(level)));
+            }
         }
     }
-    let point = |(i, w): (usize, &Vec<Sample>)| {
-        let (offset, _) = offset(w, 0.0)?;
-        let middle = (i as f64 + 0.5) * width as f64;
-        Some((middle, offset as f64))
-    };
-    let points: Vec<(f64, f64)> = windows.iter().enumerate().filter_map(point).collect();
-    if points.len() < WINDOWS / 2 {
-        return 0.0;
+    let path = |[there, back]: &[Option<i64>; 2]| Some((*there)?.saturating_sub((*back)?));
+    let mut paths: Vec<i64> = windows.iter().filter_map(path).collect();
+    if paths.len() < WINDOWS / 2 {
+        return None;
     }
-    let n = points.len() as f64;
-    let mean_x = points.iter().map(|p| p.0).sum::<f64>() / n;
-    let mean_y = points.iter().map(|p| p.1).sum::<f64>() / n;
-    let xy: f64 = points.iter().map(|p| (p.0 - mean_x) * (p.1 - mean_y)).sum();
-    let xx: f64 = points.iter().map(|p| (p.0 - mean_x) * (p.0 - mean_x)).sum();
-    let slope = if xx > 0.0 { xy / xx } else { 0.0 };
-    if slope.abs() <= MAX_DRIFT { slope } else { 0.0 }
+    paths.sort_unstable();
+    let median = paths.get(paths.len() / 2)?;
+    Some(median.saturating_sub(*paths.first()?))
 }
 
 #[cfg(test)]
@@ -187,22 +336,92 @@ mod tests {
     #[test]
     fn finds_the_offset_and_the_path_under_queueing() {
         let clock = Clock::of(&samples(-250 * MS, 0.0, 5 * MS, 3));
-        assert_eq!((clock.offset_ns, clock.path_ns), (-250 * MS, Some(10 * MS)));
-        assert!(clock.drift_ppm.abs() < 1e-9);
+        let found = (clock.offset_ns, clock.path_ns, clock.drift_ppm);
+        assert_eq!(found, (Some(-250 * MS), Some(10 * MS), None));
     }
 
     #[test]
     fn finds_the_drift_of_a_long_capture() {
-        let clock = Clock::of(&samples(3 * MS, 40e-6, MS, 60));
-        assert!((clock.drift_ppm - 40.0).abs() < 1.0, "{clock:?}");
-        assert!((clock.offset_ns - 3 * MS).abs() < 100_000, "{clock:?}");
+        for ppm in [40.0, -40.0, 400.0] {
+            let clock = Clock::of(&samples(3 * MS, ppm / 1e6, MS, 60));
+            assert!((clock.drift_ppm.unwrap() - ppm).abs() < 0.1, "{clock:?}");
+            let offset = clock.offset_ns.unwrap();
+            assert!((offset - 3 * MS).abs() < 10_000, "{clock:?}");
+            assert!(
+                (clock.path_ns.unwrap() - 2 * MS).abs() < 10_000,
+                "{clock:?}"
+            );
+        }
+    }
+
+    /// A transfer in a few windows fills a queue one way. It is no drift.
+    #[test]
+    fn a_queue_in_some_windows_is_no_drift() {
+        let mut all = samples(0, 0.0, 15 * MS, 40);
+        for s in &mut all {
+            if s.outward && (30_000 * MS..33_000 * MS).contains(&s.at) {
+                s.delta += 100 * MS;
+            }
+        }
+        let clock = Clock::of(&all);
+        let found = (clock.offset_ns, clock.path_ns, clock.drift_ppm);
+        assert_eq!(found, (Some(0), Some(30 * MS), None));
     }
 
     #[test]
-    fn one_direction_gives_no_path() {
+    fn a_clock_that_was_set_or_runs_wrong_has_no_offset() {
+        let mut stepped = samples(0, 0.0, 15 * MS, 4);
+        for s in stepped.iter_mut().skip(200) {
+            s.delta += 500 * MS;
+        }
+        let wrong = samples(0, 1_000e-6, 15 * MS, 40);
+        for all in [stepped, wrong] {
+            let clock = Clock::of(&all);
+            assert_eq!(clock.steady, Some(false));
+            assert_eq!((clock.offset_ns, clock.path_ns), (None, None));
+        }
+    }
+
+    /// On a short path a few seconds suffice: without drift, packets would arrive before they were sent.
+    #[test]
+    fn drift_that_a_short_path_proves_is_taken_out_of_a_short_capture() {
+        let clock = Clock::of(&samples(0, 200e-6, 50_000, 4));
+        assert!((clock.drift_ppm.unwrap() - 200.0).abs() < 5.0, "{clock:?}");
+        assert!(
+            (clock.path_ns.unwrap() - 100_000).abs() < 10_000,
+            "{clock:?}"
+        );
+    }
+
+    #[test]
+    fn one_direction_gives_no_offset() {
         let mut all = samples(0, 0.0, MS, 1);
         all.retain(|s| s.outward);
-        assert_eq!(Clock::of(&all).path_ns, None);
+        assert_eq!(Clock::of(&all), Clock::default());
         assert_eq!(Clock::of(&[]), Clock::default());
+    }
+
+    #[test]
+    fn times_that_contradict_each_other_tell_no_end() {
+        let votes = |all: &[(bool, i64)]| {
+            let mut votes = Votes::default();
+            all.iter()
+                .for_each(|(from, delta)| votes.packet(*from, *delta));
+            votes.side()
+        };
+        assert_eq!(votes(&[(true, 15), (false, -15), (true, 16)]), Some(End::A));
+        assert_eq!(
+            votes(&[(true, -15), (false, 15), (true, -16)]),
+            Some(End::B)
+        );
+        // A step of the clock between two requests.
+        let step: Vec<_> = (0..40)
+            .map(|i| (i % 2 == 0, 15 - i % 2 * 30 + i / 20 * 500))
+            .collect();
+        assert_eq!(votes(&step), Some(End::A));
+        // B has one time for all packets.
+        let stopped: Vec<_> = (0..40).map(|i| (i % 2 == 0, -i)).collect();
+        assert_eq!(votes(&stopped), None);
+        assert_eq!(votes(&[(true, 15), (true, 16)]), None);
     }
 }

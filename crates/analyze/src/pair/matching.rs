@@ -1,5 +1,7 @@
 //! Finds the same packets in two captures: a merge of both lists, sorted by [`Key`].
 
+use std::collections::BTreeSet;
+
 use super::{Key, Packet};
 
 /// The outcome.
@@ -14,6 +16,8 @@ pub(crate) struct Matched {
     /// Equal packets (identical ACKs, mostly) of which one capture has more than the other, so
     /// that nothing tells which belongs to which.
     pub ambiguous: u64,
+    /// Further copies of a packet in A and in B: captured twice, or duplicated by the network.
+    pub copies: [u64; 2],
 }
 
 /// Joins two captures; sorts both.
@@ -32,7 +36,15 @@ pub(crate) fn join(a: &mut [Packet], b: &mut [Packet]) -> Matched {
         };
         let ours = equal(&mut a, &key);
         let theirs = equal(&mut b, &key);
-        group(ours, theirs, &mut out);
+        match (ours, theirs) {
+            ([] | [_], [] | [_]) => group(ours, theirs, &mut out),
+            _ => {
+                let [ours, theirs] = [ours, theirs].map(once);
+                out.copies[0] += ours.1;
+                out.copies[1] += theirs.1;
+                group(&ours.0, &theirs.0, &mut out);
+            }
+        }
     }
     out.pairs.sort_unstable_by_key(|(p, _)| p.number);
     out
@@ -44,6 +56,19 @@ fn equal<'a>(list: &mut &'a [Packet], key: &Key) -> &'a [Packet] {
     let (taken, rest) = list.split_at(n);
     *list = rest;
     taken
+}
+
+/// Each packet once, and how many copies were taken out: equal packets with the same IP identification are one
+/// packet. 0 is no identification: many systems write it into all packets that may not be fragmented (RFC 6864).
+fn once(equal: &[Packet]) -> (Vec<Packet>, u64) {
+    let mut seen = BTreeSet::new();
+    let first = |p: &&Packet| match p.ip_id {
+        None | Some(0) => true,
+        Some(id) => seen.insert(id),
+    };
+    let kept: Vec<Packet> = equal.iter().filter(first).copied().collect();
+    let copies = (equal.len() - kept.len()) as u64;
+    (kept, copies)
 }
 
 /// Packets that are equal in all that stays the same.
@@ -145,6 +170,22 @@ mod tests {
         let m = join(&mut a, &mut b);
         assert_eq!(numbers(&m), [(1, 2), (3, 1)]);
         assert_eq!(m.only_a.len(), 1);
+    }
+
+    /// A mirror port, or `-i any`: the first copy counts, the others are neither lost nor told apart in vain.
+    #[test]
+    fn copies_of_a_packet_are_taken_out() {
+        let all = |n: u64| (1..=n).map(|i| packet(i, 7, Some(100 + i as u16)));
+        let mut twice: Vec<_> = all(3).chain(all(3)).collect();
+        for (number, p) in (1..).zip(&mut twice) {
+            p.number = number;
+        }
+        let m = join(&mut all(3).collect::<Vec<_>>(), &mut twice);
+        assert_eq!(numbers(&m), [(1, 1), (2, 2), (3, 3)]);
+        assert_eq!((m.only_b.len(), m.ambiguous, m.copies), (0, 0, [0, 3]));
+        let one = |id| (1..=2).map(|i| packet(i, 7, id)).collect::<Vec<_>>();
+        let m = join(&mut one(Some(0))[..1], &mut one(Some(0)));
+        assert_eq!((m.ambiguous, m.copies), (2, [0, 0]));
     }
 
     #[test]

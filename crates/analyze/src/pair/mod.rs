@@ -2,7 +2,8 @@
 //! the clocks are compared, and each ACK is shown as its sender and as its receiver saw it.
 //!
 //! Packets are matched by what no router changes: addresses, ports, sequence and ACK number,
-//! flags, payload length, time stamp option (not in a SYN); the IP identification tells equal ones apart.
+//! flags, payload length, time stamp option (not in a SYN, nor when headers were cut); the IP identification tells
+//! equal ones apart, and copies of one packet from each other.
 //! Addresses that a NAT changed, and data that offloads joined or split, do not match.
 
 mod changed;
@@ -11,11 +12,11 @@ mod matching;
 mod report;
 
 use tcplab_base::Instant;
-use tcplab_wire::{Endpoint, TcpFlags, TcpPacket};
+use tcplab_wire::{Endpoint, Standing, TcpFlags, TcpPacket};
 
 pub use changed::{Changed, Offer};
 pub use clock::Clock;
-pub use report::{Ack, End, OneWay, Packets, Pair, SCHEMA, Stream};
+pub use report::{Ack, Defects, End, OneWay, Packets, Pair, SCHEMA, Stream};
 
 use crate::trace::{AckRow, StreamTrace};
 
@@ -58,10 +59,11 @@ pub struct Capture {
     packets: Vec<Packet>,
     syns: Vec<changed::Syn>,
     verdicts: Vec<Verdict>,
-    without_time: u64,
+    defects: Defects,
     /// Most packets that are kept.
     most: Option<usize>,
-    left_out: u64,
+    /// The first and the last time of a frame, up to the first packet that was left out.
+    span: Option<(Instant, Instant)>,
 }
 
 impl Capture {
@@ -73,16 +75,38 @@ impl Capture {
         }
     }
 
-    /// Takes a packet, in the order of the file. One without time stamp cannot be compared.
+    /// Takes the time of a frame that is no TCP packet, in the order of the file: the capture ran then.
+    pub fn frame(&mut self, time: Option<Instant>) {
+        if self.defects.left_out == 0
+            && let Some(time) = time
+        {
+            let (first, last) = self.span.unwrap_or((time, time));
+            self.span = Some((first.min(time), last.max(time)));
+        }
+    }
+
+    /// Takes a frame that was cut where TCP's header should tell the packet.
+    pub fn cut(&mut self, time: Option<Instant>) {
+        self.defects.unreadable += 1;
+        self.frame(time);
+    }
+
+    /// Takes a packet, in the order of the file. One without time stamp cannot be compared; one that an ICMP error
+    /// quotes was not sent.
     pub fn packet(&mut self, number: u64, time: Option<Instant>, p: &TcpPacket) {
+        if p.standing == Standing::Quoted {
+            return self.frame(time);
+        }
         let Some(time) = time else {
-            self.without_time += 1;
+            self.defects.without_time += 1;
             return;
         };
         if self.most.is_some_and(|most| self.packets.len() >= most) {
-            self.left_out += 1;
+            self.defects.left_out += 1;
             return;
         }
+        self.frame(Some(time));
+        self.defects.headers_cut += u64::from(p.header_truncated);
         self.syns.extend(changed::Syn::of(number, p));
         // Time stamps and ECN of a SYN may be taken out on the way.
         let opens = p.flags.has(TcpFlags::SYN);
@@ -135,8 +159,13 @@ impl Capture {
 
 /// Compares two captures.
 pub fn compare(mut a: Capture, mut b: Capture) -> Pair {
+    // A header that was cut lacks its time stamps in one capture, not in the other.
+    let cut = a.defects.headers_cut + b.defects.headers_cut > 0;
     for capture in [&mut a, &mut b] {
         capture.verdicts.sort_unstable_by_key(|v| v.number);
+        for packet in capture.packets.iter_mut().filter(|_| cut) {
+            packet.key.stamps = None;
+        }
     }
     let matched = matching::join(&mut a.packets, &mut b.packets);
     let sides = clock::sides(&a, &matched.pairs);

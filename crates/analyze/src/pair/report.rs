@@ -53,6 +53,38 @@ pub struct Packets {
     /// Beyond `--max-packets` in one of the captures; left out.
     #[serde(skip_serializing_if = "is_zero")]
     pub left_out: u64,
+    /// What of A could not be compared.
+    pub defects_a: Defects,
+    /// What of B could not be compared.
+    pub defects_b: Defects,
+}
+
+/// What of a capture could not be compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Defects {
+    /// TCP packets without time stamp; left out.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub without_time: u64,
+    /// TCP packets beyond `--max-packets`; left out.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub left_out: u64,
+    /// Further copies of packets, by the IP identification: captured twice, or duplicated by the network. Each packet
+    /// counts once.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub copies: u64,
+    /// TCP packets whose header was cut. If either capture has some, packets match without their time stamp option.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub headers_cut: u64,
+    /// Frames that were cut before TCP's numbers; left out.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unreadable: u64,
+}
+
+impl Defects {
+    /// Whether packets of all times are left out: that one is absent says nothing.
+    fn hides(&self) -> bool {
+        self.without_time > 0 || self.unreadable > 0
+    }
 }
 
 /// One of the two captures.
@@ -76,7 +108,8 @@ pub struct Stream {
     pub client: String,
     /// `ip:port` of the server.
     pub server: String,
-    /// The capture that was taken at the client's end; `None` when only one direction matched.
+    /// The capture that was taken at the client's end; `None` when only one direction matched, or when the times
+    /// contradict each other.
     pub client_side: Option<End>,
     /// What the client sent.
     pub client_to_server: OneWay,
@@ -85,7 +118,7 @@ pub struct Stream {
     /// What something between the captures changed in the SYN or the SYN-ACK.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<Changed>,
-    /// ACKs for new data that are in both captures.
+    /// ACKs for new data that are in both captures. None if `client_side` is unknown.
     pub acks: Vec<Ack>,
 }
 
@@ -94,15 +127,25 @@ pub struct Stream {
 pub struct OneWay {
     /// Packets in both captures.
     pub matched: u64,
-    /// Packets that only the sender's end has: lost, or not found again.
-    pub only_at_sender: u64,
-    /// Packets that only the receiver's end has: not captured by the sender's end, or changed.
-    pub only_at_receiver: u64,
+    /// Packets that only the sender's end has, and that should be in the other capture, which ran then: lost, or
+    /// changed on the way (offloads). `None` when unknown: the ends or the clocks are, or the other capture has
+    /// packets that were cut or have no time.
+    pub only_at_sender: Option<u64>,
+    /// Packets that only the receiver's end has, although the other capture ran: not captured there, or changed.
+    pub only_at_receiver: Option<u64>,
+    /// Packets that only the sender's end has, from before the first frame of the other capture or after its last: it
+    /// is unknown whether they were lost.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub outside_at_sender: u64,
+    /// Packets that only the receiver's end has, from before the first frame of the other capture or after its last.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub outside_at_receiver: u64,
     /// Packets with an ECN mark (ECT or CE) at the sender's end that arrived without.
     #[serde(skip_serializing_if = "is_zero")]
     pub ecn_cleared: u64,
-    /// Time from end to end, microseconds, with the clock's offset taken out.
-    pub one_way_us: Rtt,
+    /// Time from end to end, microseconds, with the clock's offset taken out. `None` without packets, and when the
+    /// offset or the ends are unknown.
+    pub one_way_us: Option<Rtt>,
 }
 
 /// The same ACK at both ends.
@@ -124,8 +167,8 @@ pub struct Ack {
     pub wait_at_receiver_us: u32,
     /// The same at the end that sent the data: with the path both ways.
     pub wait_at_sender_us: Option<u32>,
-    /// Time of the ACK on the way, microseconds.
-    pub one_way_us: u32,
+    /// Time of the ACK on the way, microseconds. `None` when the offset of the clocks is unknown.
+    pub one_way_us: Option<u32>,
 }
 
 struct Building {
@@ -152,16 +195,12 @@ pub(crate) fn build(
         let mine = |c: &mut ((u32, u32), Changed)| c.0 == (s.stream_a, s.stream_b);
         s.changed = changed.extract_if(.., mine).map(|c| c.1).collect();
     }
-    let lost = [(End::A, a, &matched.only_a), (End::B, b, &matched.only_b)];
-    for (end, capture, packets) in lost {
-        let index: BTreeMap<u32, usize> = numbers(&streams, end).zip(0..).collect();
-        for verdict in packets.iter().filter_map(|p| capture.verdict(p.number)) {
-            let mine = index.get(&verdict.stream).and_then(|i| streams.get_mut(*i));
-            if let Some(stream) = mine {
-                alone(end, verdict.from_client, stream);
-            }
-        }
-    }
+    alone(a, b, matched, &clock, &mut streams);
+    let defects = |capture: &Capture, copies| Defects {
+        copies,
+        ..capture.defects
+    };
+    let [copies_a, copies_b] = matched.copies;
     Pair {
         schema: SCHEMA.into(),
         a: String::new(),
@@ -173,8 +212,10 @@ pub(crate) fn build(
             only_a: matched.only_a.len() as u64,
             only_b: matched.only_b.len() as u64,
             ambiguous: matched.ambiguous,
-            without_time: a.without_time + b.without_time,
-            left_out: a.left_out + b.left_out,
+            without_time: a.defects.without_time + b.defects.without_time,
+            left_out: a.defects.left_out + b.defects.left_out,
+            defects_a: defects(a, copies_a),
+            defects_b: defects(b, copies_b),
         },
         clock,
         streams,
@@ -197,28 +238,22 @@ fn add(
     let building = streams
         .entry((in_a.stream, in_b.stream))
         .or_insert_with(|| begin(in_a.stream, in_b.stream, in_a.from_client, x, side));
-    // From A's end: later at B by the way. From B's end: earlier at B.
-    let from_a = side.is_none_or(|s| in_a.from_client == (s == End::A));
-    let ahead = y
-        .time
-        .since(x.time)
-        .as_nanos()
-        .saturating_sub(clock.offset_at(x.time));
-    let way = if from_a {
-        ahead
-    } else {
-        ahead.saturating_neg()
+    let way = match in_a.from_client {
+        true => &mut building.stream.client_to_server,
+        false => &mut building.stream.server_to_client,
     };
-    let one_way_us = u32::try_from(way.max(0) / 1_000).unwrap_or(u32::MAX);
+    way.matched += 1;
+    // Without the ends it is unknown who sent and who received.
+    let Some(side) = side else { return };
+    let from_a = in_a.from_client == (side == End::A);
     let (left, arrived) = if from_a { (x, y) } else { (y, x) };
-    let cleared = u64::from(left.ecn != 0 && arrived.ecn == 0 && side.is_some());
-    if in_a.from_client {
-        building.to_server.push(one_way_us);
-        building.stream.client_to_server.ecn_cleared += cleared;
-    } else {
-        building.to_client.push(one_way_us);
-        building.stream.server_to_client.ecn_cleared += cleared;
-    }
+    way.ecn_cleared += u64::from(left.ecn != 0 && arrived.ecn == 0);
+    let one_way_us = one_way(clock, (x, y), from_a);
+    let samples = match in_a.from_client {
+        true => &mut building.to_server,
+        false => &mut building.to_client,
+    };
+    one_way_us.into_iter().for_each(|us| samples.push(us));
     let (receiver, sender) = if from_a {
         (in_a.ack, in_b.ack)
     } else {
@@ -237,6 +272,18 @@ fn add(
             one_way_us,
         });
     }
+}
+
+/// Time of a packet on the way, microseconds. From A's end: later at B by the way. From B's end: earlier at B.
+fn one_way(clock: &Clock, (x, y): (&Packet, &Packet), from_a: bool) -> Option<u32> {
+    let later = y.time.since(x.time).as_nanos();
+    let ahead = later.saturating_sub(clock.offset_at(x.time)?);
+    let way = if from_a {
+        ahead
+    } else {
+        ahead.saturating_neg()
+    };
+    Some(u32::try_from(way.max(0) / 1_000).unwrap_or(u32::MAX))
 }
 
 fn begin(
@@ -271,14 +318,13 @@ fn finish(building: Building) -> Stream {
         (&mut stream.server_to_client, building.to_client),
     ] {
         let q = samples.quantiles();
-        way.matched = q.samples;
-        way.one_way_us = Rtt {
+        way.one_way_us = (q.samples > 0).then_some(Rtt {
             min: q.min,
             p50: q.p50,
             p95: q.p95,
             max: q.max,
             samples: q.samples,
-        };
+        });
     }
     stream
 }
@@ -291,8 +337,48 @@ fn numbers(streams: &[Stream], end: End) -> impl Iterator<Item = u32> + use<'_> 
     })
 }
 
+/// Counts the packets that only one capture has.
+fn alone(a: &Capture, b: &Capture, matched: &Matched, clock: &Clock, streams: &mut [Stream]) {
+    let known = clock.offset_ns.is_some();
+    for stream in streams.iter_mut() {
+        let Some(side) = stream.client_side.filter(|_| known) else {
+            continue;
+        };
+        let (at_client, at_server) = match side {
+            End::A => (a, b),
+            End::B => (b, a),
+        };
+        // Zero, unless what the other capture lacks may hide in what could not be compared.
+        let hidden_by = |other: &Capture| (!other.defects.hides()).then_some(0);
+        let (up, down) = (&mut stream.client_to_server, &mut stream.server_to_client);
+        (up.only_at_sender, up.only_at_receiver) = (hidden_by(at_server), hidden_by(at_client));
+        (down.only_at_sender, down.only_at_receiver) = (hidden_by(at_client), hidden_by(at_server));
+    }
+    let both = [
+        (End::A, a, b, &matched.only_a),
+        (End::B, b, a, &matched.only_b),
+    ];
+    for (end, capture, other, packets) in both {
+        let index: BTreeMap<u32, usize> = numbers(streams, end).zip(0..).collect();
+        for packet in packets {
+            let verdict = capture.verdict(packet.number);
+            let mine = verdict.and_then(|v| streams.get_mut(*index.get(&v.stream)?));
+            if let (Some(stream), Some(verdict)) = (mine, verdict) {
+                count(end, verdict.from_client, packet, other, clock, stream);
+            }
+        }
+    }
+}
+
 /// Counts a packet that only the capture of `end` has.
-fn alone(end: End, from_client: bool, stream: &mut Stream) {
+fn count(
+    end: End,
+    from_client: bool,
+    packet: &Packet,
+    other: &Capture,
+    clock: &Clock,
+    stream: &mut Stream,
+) {
     let Some(side) = stream.client_side else {
         return;
     };
@@ -300,9 +386,24 @@ fn alone(end: End, from_client: bool, stream: &mut Stream) {
         true => &mut stream.client_to_server,
         false => &mut stream.server_to_client,
     };
-    if (side == end) == from_client {
-        way.only_at_sender += 1;
-    } else {
-        way.only_at_receiver += 1;
+    let at_sender = (side == end) == from_client;
+    let fastest = way.one_way_us.map_or(0, |t| i64::from(t.min) * 1_000);
+    let there = match end {
+        End::A => clock.at_b(packet.time),
+        End::B => clock.at_a(packet.time),
+    };
+    let (Some(there), Some((first, last))) = (there, other.span) else {
+        return;
+    };
+    let passes = there.as_nanos().saturating_add(match at_sender {
+        true => fastest,
+        false => -fastest,
+    });
+    let outside = passes < first.as_nanos() || passes > last.as_nanos();
+    match (at_sender, outside) {
+        (true, true) => way.outside_at_sender += 1,
+        (false, true) => way.outside_at_receiver += 1,
+        (true, false) => way.only_at_sender.iter_mut().for_each(|n| *n += 1),
+        (false, false) => way.only_at_receiver.iter_mut().for_each(|n| *n += 1),
     }
 }

@@ -8,10 +8,10 @@ use serde::Serialize;
 use tcplab_analyze::pair::{Capture, Pair, compare};
 use tcplab_analyze::trace::Rows;
 use tcplab_analyze::{Analyzer, Options, Output};
-use tcplab_capture::Reader;
+use tcplab_capture::{Body, Reader, Record};
 use tcplab_os::say;
 use tcplab_report::terminal::{self, style};
-use tcplab_wire::Parsed;
+use tcplab_wire::{NotTcp, Parsed};
 
 use crate::analyze::asked::Asked;
 use crate::analyze::run;
@@ -123,15 +123,26 @@ fn read(
             Ok(None) => break None,
             Err(e) => break Some(damage(e)),
         };
-        if let Parsed::Tcp(packet) = parser.record(&record) {
-            capture.packet(record.number, record.time, packet);
-            analyzer.packet(record.number, record.time, packet);
+        match parser.record(&record) {
+            Parsed::Tcp(packet) => {
+                capture.packet(record.number, record.time, packet);
+                analyzer.packet(record.number, record.time, packet);
+            }
+            Parsed::NotTcp(NotTcp::Truncated | NotTcp::TcpStub) if is_cut(&record) => {
+                capture.cut(record.time);
+            }
+            Parsed::NotTcp(_) => capture.frame(record.time),
         }
         drain(&mut analyzer, &mut capture);
     };
     analyzer.finish();
     drain(&mut analyzer, &mut capture);
     Ok((capture, analyzer.totals().tcp_streams, error))
+}
+
+/// Whether the capture has less of the frame than passed.
+fn is_cut(record: &Record<'_>) -> bool {
+    matches!(record.body, Body::Frame { data, orig_len, .. } if data.len() < orig_len as usize)
 }
 
 fn drain(analyzer: &mut Analyzer, capture: &mut Capture) {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use tcplab_analyze::pair::{Ack, End, OneWay, Pair, Stream};
+use tcplab_analyze::pair::{Ack, Clock, Defects, End, Packets, Pair, Stream};
 use tcplab_analyze::trace::AckClass;
 
 use super::acks::short;
@@ -21,9 +21,10 @@ pub fn render(theme: &Theme, pair: &Pair, all: bool) -> String {
     let mut out = String::new();
     head(theme, pair, &mut out);
     if pair.streams.is_empty() {
-        let text = "The captures have no packet in common. Were they taken at the same time? \
-                    A NAT in between changes addresses, and offloads join or split data.";
-        for line in wrap(text, theme.width.saturating_sub(2)) {
+        for line in wrap(
+            nothing_in_common(&pair.packets),
+            theme.width.saturating_sub(2),
+        ) {
             let _ = writeln!(out, "  {}", theme.paint(Ink::Yellow, &line));
         }
         return out;
@@ -39,6 +40,19 @@ pub fn render(theme: &Theme, pair: &Pair, all: bool) -> String {
         let _ = writeln!(out, "\n{more} more streams; --all shows them");
     }
     out
+}
+
+/// Why no packet matches.
+fn nothing_in_common(p: &Packets) -> &'static str {
+    if p.a == 0 || p.b == 0 {
+        "No packet can be compared: one of the captures has no TCP packet with a whole header and a time."
+    } else if p.ambiguous > 0 {
+        "No packet of one capture can be told from the others and found in the other capture. If a capture holds \
+         each packet twice (a mirror port, `-i any`), remove the copies: editcap -d."
+    } else {
+        "The captures have no packet in common. Were they taken at the same time? \
+         A NAT in between changes addresses, and offloads join or split data."
+    }
 }
 
 fn head(theme: &Theme, pair: &Pair, out: &mut String) {
@@ -68,21 +82,80 @@ fn head(theme: &Theme, pair: &Pair, out: &mut String) {
         );
     }
     let _ = writeln!(out, "\n{text}");
-    let c = &pair.clock;
-    let Some(path) = c.path_ns else { return };
-    let ahead = if c.offset_ns < 0 {
-        "behind"
-    } else {
-        "ahead of"
+    let remarks = [
+        defects(&pair.packets, "A", &p.defects_a),
+        defects(&pair.packets, "B", &p.defects_b),
+    ];
+    for text in remarks.into_iter().flatten() {
+        warn(theme, &text, out);
+    }
+    clock(theme, &pair.clock, out);
+}
+
+fn warn(theme: &Theme, text: &str, out: &mut String) {
+    for line in wrap(text, theme.width) {
+        let _ = writeln!(out, "{}", theme.paint(Ink::Yellow, &line));
+    }
+}
+
+/// What of a capture could not be compared, a sentence each.
+fn defects(all: &Packets, letter: &str, d: &Defects) -> Vec<String> {
+    let mut texts = Vec::new();
+    if d.unreadable > 0 {
+        texts.push(format!(
+            "{letter}: {} cut before the TCP header: not compared, so losses are unknown. Capture with a larger \
+             snap length (tcpdump -s 128)",
+            units::plural(d.unreadable, "frame")
+        ));
+    }
+    if d.headers_cut > 0 {
+        texts.push(format!(
+            "{letter}: TCP header cut in {}: packets are matched without time stamps. Capture with a larger snap \
+             length (tcpdump -s 128)",
+            units::plural(d.headers_cut, "packet")
+        ));
+    }
+    if d.without_time > 0 {
+        texts.push(format!(
+            "{letter}: {} without time: not compared, so losses are unknown",
+            units::plural(d.without_time, "packet")
+        ));
+    }
+    if d.copies > 0 {
+        let often = if d.copies * 3 > all.matched {
+            " (a mirror port, `-i any`)"
+        } else {
+            ""
+        };
+        let copies = match d.copies {
+            1 => "1 further copy".to_owned(),
+            n => format!("{} further copies", units::count(n)),
+        };
+        texts.push(format!(
+            "{letter}: {copies} of packets, captured twice{often} or duplicated on the way: each packet counts once"
+        ));
+    }
+    texts
+}
+
+fn clock(theme: &Theme, c: &Clock, out: &mut String) {
+    if c.steady == Some(false) {
+        let text = "The clocks of A and B do not fit together: one was set during the capture, drifts more than \
+                    500 ppm, or has coarse time stamps. Times one way and losses are unknown.";
+        return warn(theme, text, out);
+    }
+    let (Some(offset), Some(path)) = (c.offset_ns, c.path_ns) else {
+        return;
     };
+    let ahead = if offset < 0 { "behind" } else { "ahead of" };
     let drift = match c.drift_ppm {
-        ppm if ppm.abs() < 0.05 => String::new(),
-        ppm => format!(" (drift {ppm:.1} ppm)"),
+        Some(ppm) if ppm.abs() >= 0.05 => format!(" (drift {ppm:.1} ppm)"),
+        _ => String::new(),
     };
     let text = format!(
         "Clock of B: {} {ahead} A's{drift}. Path there and back: {} at least",
-        units::micros(c.offset_ns.unsigned_abs() / 1000),
-        units::micros(path.max(0).unsigned_abs() / 1000),
+        units::micros(offset.unsigned_abs() / 1000),
+        units::micros(path.unsigned_abs() / 1000),
     );
     for line in wrap(&text, theme.width) {
         let _ = writeln!(out, "{line}");
@@ -101,21 +174,18 @@ fn one(theme: &Theme, s: &Stream, all: bool, out: &mut String) {
     let side = match s.client_side {
         Some(End::A) => "A was taken at the client's end, B at the server's.",
         Some(End::B) => "B was taken at the client's end, A at the server's.",
-        None => "Only one direction is in both captures: the ends of A and B are unknown.",
+        None if s.client_to_server.matched == 0 || s.server_to_client.matched == 0 => {
+            "Only one direction is in both captures: the ends of A and B, losses and times one way are unknown."
+        }
+        None => {
+            "The times in A and B contradict each other: the ends of A and B, losses and times one way are unknown."
+        }
     };
-    let _ = writeln!(out, "{side}\n");
-    let mut table = Table::new(&[
-        ("one way", Align::Left),
-        ("packets", Align::Right),
-        ("lost", Align::Right),
-        ("min", Align::Right),
-        ("median", Align::Right),
-        ("p95", Align::Right),
-        ("max", Align::Right),
-    ]);
-    table.row(way("client → server", &s.client_to_server));
-    table.row(way("server → client", &s.server_to_client));
-    out.push_str(&table.render(theme));
+    for line in wrap(side, theme.width) {
+        let _ = writeln!(out, "{line}");
+    }
+    out.push('\n');
+    ways(theme, s, out);
     changed(theme, s, out);
     for (from_client, who) in [(true, "client"), (false, "server")] {
         let acks: Vec<&Ack> = s
@@ -171,16 +241,49 @@ fn changed(theme: &Theme, s: &Stream, out: &mut String) {
     }
 }
 
-fn way(name: &str, w: &OneWay) -> Vec<Cell> {
-    let t = &w.one_way_us;
-    let mut cells: Vec<Cell> = vec![
-        name.into(),
-        units::count(w.matched).into(),
-        units::count(w.only_at_sender).into(),
+/// Both directions.
+fn ways(theme: &Theme, s: &Stream, out: &mut String) {
+    let ways = [
+        ("client → server", &s.client_to_server),
+        ("server → client", &s.server_to_client),
     ];
-    let times = [t.min, t.p50, t.p95, t.max];
-    cells.extend(times.map(|us| Cell::from(units::micros(us.into()))));
-    cells
+    let outside = ways.iter().any(|(_, w)| w.outside_at_sender > 0);
+    let mut columns = vec![
+        ("one way", Align::Left),
+        ("packets", Align::Right),
+        ("lost", Align::Right),
+    ];
+    if outside {
+        columns.push(("outside", Align::Right));
+    }
+    columns.extend(["min", "median", "p95", "max"].map(|name| (name, Align::Right)));
+    let mut table = Table::new(&columns);
+    let unknown = || Cell::from("-");
+    for (name, w) in ways {
+        let mut cells: Vec<Cell> = vec![
+            name.into(),
+            units::count(w.matched).into(),
+            w.only_at_sender
+                .map_or_else(unknown, |n| units::count(n).into()),
+        ];
+        if outside {
+            cells.push(units::count(w.outside_at_sender).into());
+        }
+        match &w.one_way_us {
+            Some(t) => cells.extend(
+                [t.min, t.p50, t.p95, t.max].map(|us| Cell::from(units::micros(us.into()))),
+            ),
+            None => cells.extend([0; 4].map(|_| unknown())),
+        }
+        table.row(cells);
+    }
+    out.push_str(&table.render(theme));
+    if outside {
+        let text = "outside: from before the other capture's first frame or after its last, so lost or not is unknown";
+        for line in wrap(text, theme.width.saturating_sub(2)) {
+            let _ = writeln!(out, "  {line}");
+        }
+    }
 }
 
 fn rows(theme: &Theme, acks: &[&Ack], all: bool, out: &mut String) {
@@ -217,7 +320,7 @@ fn rows(theme: &Theme, acks: &[&Ack], all: bool, out: &mut String) {
             us(Some(a.wait_at_receiver_us)).into(),
             us(a.wait_at_sender_us).into(),
             us(path).into(),
-            us(Some(a.one_way_us)).into(),
+            us(a.one_way_us).into(),
         ]);
     }
     out.push_str(&table.render(theme));
@@ -235,9 +338,44 @@ mod tests {
 
     #[test]
     fn captures_without_a_common_packet_are_told_so() {
-        let pair = compare(Capture::default(), Capture::default());
+        let mut pair = compare(Capture::default(), Capture::default());
+        (pair.packets.a, pair.packets.b) = (3, 2);
         let text = render(&Theme::default(), &pair, false);
         assert!(text.contains("have no packet in common"), "{text}");
+    }
+
+    /// What is unknown is neither 0 nor a wrong cause.
+    #[test]
+    fn what_could_not_be_compared_is_told() {
+        let mut pair = compare(Capture::default(), Capture::default());
+        pair.packets.a = 3;
+        pair.packets.b = 6;
+        pair.packets.defects_b.copies = 3;
+        pair.packets.defects_b.headers_cut = 6;
+        pair.clock.steady = Some(false);
+        let mut stream = Stream::default();
+        stream.client_to_server.matched = 3;
+        stream.client_to_server.outside_at_sender = 277;
+        pair.streams.push(stream);
+        let text = render(&Theme::default(), &pair, false);
+        for want in [
+            "B: 3 further copies of packets",
+            "B: TCP header cut in 6 packets",
+            "do not fit together",
+            "Only one direction",
+            "outside: from before",
+        ] {
+            assert!(text.contains(want), "{want}: {text}");
+        }
+        let row = text.lines().find(|l| l.contains("client → server"));
+        let words: Vec<&str> = row.unwrap().split_whitespace().collect();
+        assert_eq!(words[3..], ["3", "-", "277", "-", "-", "-", "-"], "{text}");
+        assert!(text.lines().all(|l| l.chars().count() <= 80), "{text}");
+        pair.streams.clear();
+        pair.packets.ambiguous = 4;
+        assert!(render(&Theme::default(), &pair, false).contains("editcap -d"));
+        pair.packets.b = 0;
+        assert!(render(&Theme::default(), &pair, false).contains("No packet can be compared"));
     }
 
     #[test]
@@ -251,7 +389,7 @@ mod tests {
             class_at_sender: None,
             wait_at_receiver_us: 40_912,
             wait_at_sender_us: Some(41_212),
-            one_way_us: 151,
+            one_way_us: Some(151),
         };
         let mut pair = compare(Capture::default(), Capture::default());
         pair.streams.push(Stream {
