@@ -153,7 +153,7 @@ pub struct AnalyzeArgs {
     pub duration: Option<Duration>,
     /// Compare two captures of the same connections, one from each end
     #[arg(long, num_args = 2, value_names = ["A", "B"], value_hint = ValueHint::FilePath,
-          conflicts_with_all = ["files", "acks", "tshark_compat", "html", "annotate", "flows"])]
+          conflicts_with_all = ["files", "acks", "tshark_compat", "html", "annotate", "flows", "fail_on"])]
     pub pair: Vec<PathBuf>,
     /// Explain a term of the report, such as rcv_mss, TLP or a finding's id; without WORD, list all terms
     #[arg(long, value_name = "WORD", num_args = 0..=1, default_missing_value = "",
@@ -195,7 +195,8 @@ pub struct AnalyzeArgs {
     /// Report only these streams (Wireshark's tcp.stream numbers), separated by commas
     #[arg(long, help_heading = "Output", value_name = "N", value_delimiter = ',')]
     pub stream: Vec<u32>,
-    /// Exit with 1 if a finding has one of these ids or at least this severity (info, medium, high)
+    /// Exit with 1 if a finding has one of these ids or at least this severity (info, medium, high), with 3 if no
+    /// stream could be checked for it
     #[arg(
         long,
         help_heading = "Output",

@@ -10,7 +10,7 @@ const CODES: &[(&str, &str)] = &[
     (
         "analyze",
         "0 success; 1 a finding matches --fail-on; 2 wrong usage, unreadable or damaged capture, or unwritable output; \
-         4 cannot run here.",
+         3 no stream could be checked for --fail-on; 4 cannot run here.",
     ),
     (
         "run",

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Key, Packet};
+use super::{Key, Packet, resegmented};
 
 /// The outcome.
 #[derive(Debug, Default)]
@@ -18,6 +18,8 @@ pub(crate) struct Matched {
     pub ambiguous: u64,
     /// Further copies of a packet in A and in B: captured twice, or duplicated by the network.
     pub copies: [u64; 2],
+    /// Packets of A and of B that carry the same bytes in other segments.
+    pub resegmented: [u64; 2],
 }
 
 /// Joins two captures; sorts both.
@@ -46,6 +48,7 @@ pub(crate) fn join(a: &mut [Packet], b: &mut [Packet]) -> Matched {
             }
         }
     }
+    out.resegmented = resegmented::take_out(&mut out.only_a, &mut out.only_b);
     out.pairs.sort_unstable_by_key(|(p, _)| p.number);
     out
 }
@@ -115,12 +118,12 @@ fn sorted(packets: &[Packet]) -> Option<Vec<(u16, Packet)>> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use tcplab_base::Instant;
     use tcplab_wire::Endpoint;
 
-    fn packet(number: u64, seq: u32, ip_id: Option<u16>) -> Packet {
+    pub(in super::super) fn packet(number: u64, seq: u32, ip_id: Option<u16>) -> Packet {
         let end = |port| Endpoint {
             ip: [10, 0, 0, 1].into(),
             port,

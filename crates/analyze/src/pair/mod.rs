@@ -4,12 +4,14 @@
 //! Packets are matched by what no router changes: addresses, ports, sequence and ACK number,
 //! flags, payload length, time stamp option (not in a SYN, nor when headers were cut); the IP identification tells
 //! equal ones apart, and copies of one packet from each other.
-//! Addresses that a NAT changed, and data that offloads joined or split, do not match.
+//! Addresses that a NAT changed do not match. Data that offloads joined or split is told from what was lost, but has
+//! no times.
 
 mod changed;
 mod clock;
 mod matching;
 mod report;
+mod resegmented;
 
 use tcplab_base::Instant;
 use tcplab_wire::{Endpoint, Standing, TcpFlags, TcpPacket};

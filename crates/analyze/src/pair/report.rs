@@ -42,12 +42,18 @@ pub struct Packets {
     pub b: u64,
     /// In both.
     pub matched: u64,
-    /// In A only: lost on the way to B, changed on the way (NAT, offload), or not captured by B.
+    /// In A only: lost on the way to B, changed on the way (NAT), or not captured by B.
     pub only_a: u64,
     /// In B only.
     pub only_b: u64,
     /// Equal packets that cannot be told apart, of which one capture has more than the other.
     pub ambiguous: u64,
+    /// Packets of A whose bytes are in B, joined or split (TSO, GRO): not lost, and without times.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub resegmented_a: u64,
+    /// Packets of B whose bytes are in A, joined or split.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub resegmented_b: u64,
     /// Without time stamp in one of the captures; left out.
     pub without_time: u64,
     /// Beyond `--max-packets` in one of the captures; left out.
@@ -128,7 +134,7 @@ pub struct OneWay {
     /// Packets in both captures.
     pub matched: u64,
     /// Packets that only the sender's end has, and that should be in the other capture, which ran then: lost, or
-    /// changed on the way (offloads). `None` when unknown: the ends or the clocks are, or the other capture has
+    /// changed on the way. `None` when unknown: the ends or the clocks are, or the other capture has
     /// packets that were cut or have no time.
     pub only_at_sender: Option<u64>,
     /// Packets that only the receiver's end has, although the other capture ran: not captured there, or changed.
@@ -201,6 +207,7 @@ pub(crate) fn build(
         ..capture.defects
     };
     let [copies_a, copies_b] = matched.copies;
+    let [resegmented_a, resegmented_b] = matched.resegmented;
     Pair {
         schema: SCHEMA.into(),
         a: String::new(),
@@ -212,6 +219,8 @@ pub(crate) fn build(
             only_a: matched.only_a.len() as u64,
             only_b: matched.only_b.len() as u64,
             ambiguous: matched.ambiguous,
+            resegmented_a,
+            resegmented_b,
             without_time: a.defects.without_time + b.defects.without_time,
             left_out: a.defects.left_out + b.defects.left_out,
             defects_a: defects(a, copies_a),

@@ -36,6 +36,10 @@ fn a_wrong_command_line_ends_with_2_and_says_what_is_wrong() {
         (&["analyze", "--caqm-type", "8", QUICKACK], "0..=7"),
         (&["analyze", "--pair", QUICKACK], "2 values required"),
         (
+            &["analyze", "--fail-on", "info", "--pair", LOSS[0], LOSS[1]],
+            "cannot be used with",
+        ),
+        (
             &["analyze", "--annotate", "x.pcapng", QUICKACK, QUICKACK],
             "exactly one",
         ),
@@ -123,6 +127,27 @@ fn fail_on_turns_findings_into_exit_code_1() {
         let run = tcplab(&["analyze", "--fail-on", condition, file]);
         assert_eq!(run.code, code, "{condition}: {}", run.err);
         assert_eq!(run.err.contains("--fail-on"), code == 1, "{}", run.err);
+    }
+    // Without findings nothing is said to be absent that could not be looked for.
+    let half =
+        b"1.0 IP 10.0.0.1.40000 > 10.0.0.2.80: Flags [P.], seq 1:101, ack 1, win 500, length 100\n\
+        1.1 IP 10.0.0.1.40000 > 10.0.0.2.80: Flags [P.], seq 101:201, ack 1, win 500, length 100\n";
+    for (condition, text, code) in [
+        ("delack_nagle", &half[..], 3),
+        ("high", &half[..], 0),
+        (
+            "delack_nagle,high",
+            b"1.0 ARP, Request who-has 10.0.0.1\n",
+            3,
+        ),
+    ] {
+        let run = tcplab_with(&["analyze", "--fail-on", condition, "-"], text);
+        assert_eq!(run.code, code, "{condition}: {}", run.err);
+        let line = format!(
+            "--fail-on {}: not checked",
+            condition.split(',').next().unwrap()
+        );
+        assert!(run.err.contains(&line), "{}", run.err);
     }
     // Without it findings change nothing; trouble with a file is worse than a finding.
     assert_eq!(tcplab(&["analyze", QUICKACK]).code, 0);

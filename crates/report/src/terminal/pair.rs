@@ -74,6 +74,14 @@ fn head(theme: &Theme, pair: &Pair, out: &mut String) {
             units::count(p.ambiguous)
         );
     }
+    if p.resegmented_a + p.resegmented_b > 0 {
+        let _ = write!(
+            text,
+            "; the same bytes in other segments (TSO, GRO): {} of A, {} of B",
+            units::count(p.resegmented_a),
+            units::count(p.resegmented_b)
+        );
+    }
     if p.left_out > 0 {
         let _ = write!(
             text,
@@ -81,7 +89,10 @@ fn head(theme: &Theme, pair: &Pair, out: &mut String) {
             units::count(p.left_out)
         );
     }
-    let _ = writeln!(out, "\n{text}");
+    out.push('\n');
+    for line in wrap(&text, theme.width) {
+        let _ = writeln!(out, "{line}");
+    }
     let remarks = [
         defects(&pair.packets, "A", &p.defects_a),
         defects(&pair.packets, "B", &p.defects_b),
