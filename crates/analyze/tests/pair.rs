@@ -215,4 +215,7 @@ fn a_clock_that_was_set_leaves_no_times_one_way() {
     assert!(stream.server_to_client.one_way_us.is_none());
     assert!(!stream.acks.is_empty());
     assert!(stream.acks.iter().all(|a| a.one_way_us.is_none()));
+    let still = compare(capture(&plain(0)), capture(&lines(|_| 1.0)));
+    assert_eq!(still.clock.steady, None);
+    assert_eq!(only(&still).client_side, None);
 }

@@ -34,7 +34,7 @@ pub struct Clock {
     pub(crate) origin: Instant,
 }
 
-/// Windows whose fastest round trips tell how far the fastest packets can be trusted.
+/// Windows of which one half must confirm the drift that the other half shows.
 const WINDOWS: usize = 16;
 
 /// Shortest capture whose drift is estimated, unless an offset without drift is impossible.
@@ -99,8 +99,16 @@ impl Votes {
     }
 }
 
-/// Compares the times of the packets of each stream.
+/// Compares the times of the packets of each stream. A clock that stands still tells nothing.
 pub(crate) fn sides(a: &Capture, pairs: &[(Packet, Packet)]) -> Sides {
+    let still = |time: fn(&(Packet, Packet)) -> Instant| {
+        let mut times = pairs.iter().map(time);
+        let first = times.next();
+        times.all(|t| Some(t) == first)
+    };
+    if still(|p| p.0.time) != still(|p| p.1.time) {
+        return Sides::new();
+    }
     let mut votes: BTreeMap<u32, Votes> = BTreeMap::new();
     for (x, y) in pairs {
         if let Some(v) = a.verdict(x.number) {
@@ -269,45 +277,44 @@ fn drift(samples: &[Sample], room: &Room) -> Option<Option<f64>> {
         return None;
     }
     let steep = room.widest(STEEPEST);
-    if let Some(unsure) = unsure(samples, steep)
-        && steep.abs() > MAX_DRIFT
-        && room.path(steep) - path > unsure
-    {
+    if steep.abs() > MAX_DRIFT && is_drift(samples, room, steep, path) {
         return None;
     }
     let level = room.path(0.0);
-    let surely = unsure(samples, slope).is_some_and(|unsure| path - level > unsure);
-    Some((level < -RESOLUTION_NS || surely).then_some(slope))
+    let is_sure = level < -RESOLUTION_NS || is_drift(samples, room, slope, level);
+    Some(is_sure.then_some(slope))
 }
 
-/// How much room may be chance, with this slope: the fastest round trip of half of the windows is longer by this
-/// than that of the fastest window. `None` when the capture is too short, or few windows have both ways.
-fn unsure(samples: &[Sample], slope: f64) -> Option<i64> {
+/// Whether this slope is a drift of the clock, and not chance: packets of even and of odd windows, each alone, show
+/// it within a fifth; and with it the room is nearly that of the fastest window alone, unlike across a step.
+fn is_drift(samples: &[Sample], room: &Room, slope: f64, level: i64) -> bool {
     let last = samples.iter().map(|s| s.at).max().unwrap_or_default();
-    if last < LONG_ENOUGH_NS {
-        return None;
+    let path = room.path(slope);
+    if last < LONG_ENOUGH_NS || path - level <= RESOLUTION_NS {
+        return false;
     }
-    let width = last / WINDOWS as i64 + 1;
-    let mut windows = [[None::<i64>; 2]; WINDOWS];
+    let mut windows: Vec<Vec<Sample>> = vec![Vec::new(); WINDOWS];
     for s in samples {
-        let index = usize::try_from(s.at / width).unwrap_or_default();
-        if let Some([there, back]) = windows.get_mut(index) {
-            let level = s.delta.saturating_sub((s.at as f64 * slope) as i64);
-            if s.outward {
-                *there = Some(there.map_or(level, |t| t.min(level)));
-            } else {
-                *back = Some(back.map_or(level, |b| b.max(level)));
-            }
+        let index = usize::try_from(s.at / (last / WINDOWS as i64 + 1)).unwrap_or_default();
+        if let Some(window) = windows.get_mut(index) {
+            window.push(*s);
         }
     }
-    let path = |[there, back]: &[Option<i64>; 2]| Some((*there)?.saturating_sub((*back)?));
-    let mut paths: Vec<i64> = windows.iter().filter_map(path).collect();
-    if paths.len() < WINDOWS / 2 {
-        return None;
-    }
-    paths.sort_unstable();
-    let median = paths.get(paths.len() / 2)?;
-    Some(median.saturating_sub(*paths.first()?))
+    let fastest = windows.iter().filter_map(|w| Room::of(w));
+    let Some(fastest) = fastest.map(|w| w.path(slope)).min() else {
+        return false;
+    };
+    [0, 1].iter().all(|first| {
+        let half: Vec<Sample> = windows
+            .iter()
+            .skip(*first)
+            .step_by(2)
+            .flatten()
+            .copied()
+            .collect();
+        let found = Room::of(&half).map(|half| half.widest(STEEPEST));
+        found.is_some_and(|found| (found - slope).abs() <= slope.abs() / 5.0)
+    }) && fastest.saturating_sub(path) <= path.saturating_sub(level) / 4
 }
 
 #[cfg(test)]
@@ -366,6 +373,25 @@ mod tests {
         let clock = Clock::of(&all);
         let found = (clock.offset_ns, clock.path_ns, clock.drift_ppm);
         assert_eq!(found, (Some(0), Some(30 * MS), None));
+    }
+
+    /// Most packets are large, few show the path alone; and a small step is no drift.
+    #[test]
+    fn drift_shows_where_few_packets_are_fast() {
+        let at = |ppm: f64, step: i64| {
+            let mut all = samples(0, ppm / 1e6, 15 * MS, 50);
+            for (i, s) in (0_i64..).zip(&mut all) {
+                if !s.outward && i % 400 != 1 {
+                    s.delta -= 3 * MS;
+                }
+                s.delta += if i >= 2_000 { step } else { 0 };
+            }
+            Clock::of(&all)
+        };
+        let clock = at(50.0, 0);
+        assert!((clock.drift_ppm.unwrap() - 50.0).abs() < 5.0, "{clock:?}");
+        assert_eq!(at(0.0, 0).drift_ppm, None);
+        assert_eq!(at(0.0, 2 * MS).drift_ppm, None);
     }
 
     #[test]
