@@ -147,11 +147,15 @@ impl Clock {
         let Some(room) = Room::of(samples) else {
             return Self::default();
         };
-        let Some(drift) = drift(samples, &room) else {
-            return Self {
-                steady: Some(false),
-                ..Self::default()
-            };
+        let drift = match drift(samples, &room) {
+            Drift::Of(slope) => Some(slope),
+            Drift::Hidden => None,
+            Drift::Unsteady => {
+                return Self {
+                    steady: Some(false),
+                    ..Self::default()
+                };
+            }
         };
         let slope = drift.unwrap_or_default();
         Self {
@@ -268,21 +272,31 @@ impl Room {
     }
 }
 
-/// The drift: the outer `None` when no clock in use fits, the inner one when it cannot be told from 0.
-#[expect(clippy::option_option, reason = "two questions with an answer each")]
-fn drift(samples: &[Sample], room: &Room) -> Option<Option<f64>> {
+/// What the packets say of the drift.
+enum Drift {
+    /// This slope.
+    Of(f64),
+    /// It cannot be told from 0.
+    Hidden,
+    /// No clock in use fits.
+    Unsteady,
+}
+
+fn drift(samples: &[Sample], room: &Room) -> Drift {
     let slope = room.widest(MAX_DRIFT);
     let path = room.path(slope);
     if path < -RESOLUTION_NS {
-        return None;
+        return Drift::Unsteady;
     }
     let steep = room.widest(STEEPEST);
     if steep.abs() > MAX_DRIFT && is_drift(samples, room, steep, path) {
-        return None;
+        return Drift::Unsteady;
     }
     let level = room.path(0.0);
-    let is_sure = level < -RESOLUTION_NS || is_drift(samples, room, slope, level);
-    Some(is_sure.then_some(slope))
+    if level < -RESOLUTION_NS || is_drift(samples, room, slope, level) {
+        return Drift::Of(slope);
+    }
+    Drift::Hidden
 }
 
 /// Whether this slope is a drift of the clock, and not chance: packets of even and of odd windows, each alone, show
