@@ -58,7 +58,7 @@ pub struct Row {
     pub name: String,
     /// The class of its difference.
     pub class: String,
-    /// Whether the packets are equal to the last one.
+    /// Whether the packets are equal to the last one; false without a TCP packet.
     pub equal: bool,
     /// Packets of the first stack.
     pub packets: u64,
@@ -67,6 +67,9 @@ pub struct Row {
     /// The first difference.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first: Option<First>,
+    /// Applications whose datagrams or pings are not compared.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_compared: Vec<String>,
     /// Counters that differ.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub counters: Vec<Other>,
@@ -151,6 +154,7 @@ fn row(j: &Judged) -> Row {
             a: d.values.0.clone(),
             b: d.values.1.clone(),
         }),
+        not_compared: j.not_compared(),
         counters: v.counters.clone(),
         tcp_info: v.tcp_info.clone(),
     }

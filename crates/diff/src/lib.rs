@@ -36,6 +36,15 @@ pub struct Judged {
     pub verdict: Verdict,
 }
 
+impl Judged {
+    /// Applications whose datagrams or pings are not compared.
+    pub fn not_compared(&self) -> Vec<String> {
+        let apps = self.scenario.point.apps.iter();
+        let others = apps.filter(|app| app.does.is_udp() && !app.does.is_replay());
+        others.map(|app| app.name.clone()).collect()
+    }
+}
+
 /// A small scenario that has a class of difference.
 pub struct Minimal {
     /// The class.
@@ -85,7 +94,8 @@ pub fn smallest(
     let mut firsts: Vec<(String, &Judged)> = Vec::new();
     for (class, members) in table::classes(judged) {
         let first = table::nearest(&members);
-        if let Some(first) = first.filter(|j| class != "equal" && j.verdict.failed.is_none()) {
+        let differs = |v: &Verdict| class != "equal" && v.failed.is_none() && !v.is_empty();
+        if let Some(first) = first.filter(|j| differs(&j.verdict)) {
             firsts.push((class, first));
         }
     }

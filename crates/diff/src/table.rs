@@ -65,6 +65,19 @@ pub fn summary(runs: &Runs, judged: &[Judged]) -> String {
         count(&|j| j.verdict.counters.is_empty()),
         count(&|j| j.verdict.tcp_info.is_empty()),
     );
+    let others: Vec<_> = judged
+        .iter()
+        .filter(|j| !j.not_compared().is_empty())
+        .collect();
+    if let Some(first) = others.first() {
+        let _ = writeln!(
+            out,
+            "only TCP is compared: {} of the scenarios also sent datagrams or pings, such as {} ({})",
+            others.len(),
+            first.scenario.name,
+            first.not_compared().join(", "),
+        );
+    }
     out
 }
 

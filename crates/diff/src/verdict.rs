@@ -55,9 +55,14 @@ impl Verdict {
         }
     }
 
+    /// Whether neither run has a TCP packet: nothing was compared.
+    pub fn is_empty(&self) -> bool {
+        self.failed.is_none() && self.packets.packets == (0, 0)
+    }
+
     /// Whether the packets are equal to the last one.
     pub fn is_equal(&self) -> bool {
-        self.failed.is_none() && self.packets.first.is_none()
+        self.failed.is_none() && self.packets.first.is_none() && !self.is_empty()
     }
 
     /// Counters that differ and that are promised to be equal.
@@ -70,6 +75,7 @@ impl Verdict {
     pub fn class(&self) -> String {
         match (&self.failed, &self.packets.first) {
             (Some(why), _) => format!("no run on {why}"),
+            _ if self.is_empty() => "no TCP packet".to_owned(),
             (None, Some(first)) => first.class(),
             (None, None) => match self.broken_promises().first() {
                 Some(other) => {
@@ -79,5 +85,30 @@ impl Verdict {
                 None => "equal".to_owned(),
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_without_a_packet_are_not_equal() {
+        let verdict = |packets| Verdict {
+            failed: None,
+            packets: Comparison {
+                packets,
+                equal: packets.0,
+                ..Comparison::default()
+            },
+            counters: Vec::new(),
+            tcp_info: Vec::new(),
+        };
+        let empty = verdict((0, 0));
+        assert!(empty.is_empty() && !empty.is_equal());
+        assert_eq!(empty.class(), "no TCP packet");
+        let full = verdict((3, 3));
+        assert!(!full.is_empty() && full.is_equal());
+        assert_eq!(full.class(), "equal");
     }
 }

@@ -15,7 +15,7 @@ A class is the field that differs first and the kind of packet: `window of ack`.
 second stack.
 
 Exit codes: 0 success; 1 a scenario differs (--fail-on-difference); 2 wrong usage or bad input; 3 a scenario had no run \
-on one of the stacks (--fail-on-difference); 4 a stack cannot run here; 130 interrupted (Ctrl-C or SIGTERM).
+on one of the stacks, or no TCP packet (--fail-on-difference); 4 a stack cannot run here; 130 interrupted (Ctrl-C or SIGTERM).
 
 Examples:
   tcplab diff uml:6.1 uml:6.12                          the built-in scenarios

@@ -227,13 +227,13 @@ fn tell(
     Ok(())
 }
 
-/// 1: a scenario differs; 3: one has no run.
+/// 1: a scenario differs; 3: one has no run, or no packet to compare.
 fn code(args: &DiffArgs, judged: &[Judged]) -> u8 {
     let differs = judged.iter().any(|j| j.verdict.packets.first.is_some());
-    let has_no_run = judged.iter().any(|j| j.verdict.failed.is_some());
+    let is_open = |j: &Judged| j.verdict.failed.is_some() || j.verdict.is_empty();
     match args.fail_on_difference {
         true if differs => 1,
-        true if has_no_run => 3,
+        true if judged.iter().any(is_open) => 3,
         _ => 0,
     }
 }

@@ -102,6 +102,33 @@ fn experiments_are_compared_point_by_point() {
 }
 
 #[test]
+fn without_a_tcp_packet_nothing_is_equal() {
+    let place = folder();
+    let file = place.path().join("udp.toml");
+    let both = "[[app]]\nname = \"mine\"\nkind = \"udp-rr\"\ncount = 3\n";
+    let tcp = "[[app]]\nkind = \"echo\"\ncount = 1\n";
+    let diff = |experiment: &str, more: &[&str]| {
+        std::fs::write(&file, format!("[[link]]\ndelay = \"5ms\"\n{experiment}")).unwrap();
+        let words = ["diff", OLD, OLD, text(&file), "--fail-on-difference"];
+        tcplab(&[&words[..], more].concat())
+    };
+    let none = diff(both, &[]);
+    assert_eq!(none.code, 3, "{}", none.out);
+    assert!(none.out.contains("no TCP packet"), "{}", none.out);
+    assert!(none.out.contains("0 of 1 scenarios equal"), "{}", none.out);
+    let row = diff(both, &["--json"]).json()["scenarios"][0].clone();
+    assert_eq!(row["equal"], false, "{row}");
+    assert_eq!(row["not_compared"][0], "mine", "{row}");
+
+    let mixed = diff(&format!("{both}{tcp}"), &[]);
+    assert_eq!(mixed.code, 0, "{}{}", mixed.out, mixed.err);
+    let told = "only TCP is compared: 1 of the scenarios also sent datagrams or pings";
+    assert!(mixed.out.contains(told), "{}", mixed.out);
+    let plain = diff(tcp, &[]);
+    assert!(!plain.out.contains("only TCP"), "{}", plain.out);
+}
+
+#[test]
 fn what_cannot_be_compared_is_refused() {
     for (words, code, why) in [
         (
