@@ -23,7 +23,8 @@ pub struct SubmitArgs {
     /// Number of shards: a population has 2048 groups, so a power of two divides them evenly
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=2048))]
     pub shards: u32,
-    /// Folder of the shards, and of the merged result in `all`; all machines must see it [default: the file's name]
+    /// Folder of the shards; the merged result is in FOLDER-all; all machines must see both [default: the experiment's
+    /// name and -shards]
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
     /// CPUs of a shard

@@ -12,7 +12,7 @@ use args::Scheduler;
 pub use args::SubmitArgs;
 
 use crate::failure::Failure;
-use crate::screen;
+use crate::{exit, screen};
 
 /// Prints the script.
 pub fn main(args: &SubmitArgs) -> Result<ExitCode, Failure> {
@@ -29,13 +29,40 @@ pub fn main(args: &SubmitArgs) -> Result<ExitCode, Failure> {
         )));
     }
     let names = Names::new(args)?;
+    check_options(args, &names)?;
     let text = match args.print {
         Scheduler::Slurm => slurm(args, &names),
         Scheduler::K8s => kubernetes(args, &names)?,
-        Scheduler::Parallel => parallel(args, &names),
+        Scheduler::Parallel => parallel_script(args, &names),
     };
     screen::plain().write_all(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses options that every shard would refuse. The experiment itself may be on the cluster only.
+fn check_options(args: &SubmitArgs, names: &Names) -> Result<(), Failure> {
+    let own = [
+        "tcplab".to_owned(),
+        "run".to_owned(),
+        names.file.clone(),
+        format!("--shard=1/{}", args.shards),
+        format!("--jobs={}", args.cpus),
+        format!("--out={}", names.out),
+    ];
+    match exit::command().try_get_matches_from(own.iter().chain(&args.options)) {
+        Ok(_) => Ok(()),
+        Err(e) if !e.use_stderr() => Err(Failure::usage(
+            "after `--` are options of `tcplab run` for every shard: --help and --version run nothing",
+        )),
+        Err(e) => {
+            let text = e.to_string();
+            let why = text.lines().next().unwrap_or_default();
+            let why = why.strip_prefix("error: ").unwrap_or(why);
+            Err(Failure::usage(format!(
+                "the options after `--` are for `tcplab run`, which refuses them: {why}"
+            )))
+        }
+    }
 }
 
 /// What a script calls things.
@@ -85,6 +112,16 @@ fn line(words: &[String]) -> String {
     words.join(" ")
 }
 
+/// A word for GNU parallel's command, which it joins and gives to a shell of its own: quoted for that one and for ours.
+/// What parallel would replace (`{}`, `{#}`) is taken apart.
+fn quoted_twice(word: &str) -> String {
+    let once = match quoted(word) == word {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''").replace('{', "{''")),
+    };
+    quoted(&once)
+}
+
 /// The options of every shard, after a space.
 fn options(args: &SubmitArgs) -> String {
     match args.options.is_empty() {
@@ -132,8 +169,12 @@ fn merge(names: &Names) -> String {
     )
 }
 
-fn parallel(args: &SubmitArgs, names: &Names) -> String {
-    let (file, out) = (quoted(&names.file), quoted(&names.out));
+fn parallel_script(args: &SubmitArgs, names: &Names) -> String {
+    let (file, out) = (quoted_twice(&names.file), quoted_twice(&names.out));
+    let options = args.options.iter();
+    let options: String = options
+        .map(|word| format!(" {}", quoted_twice(word)))
+        .collect();
     format!(
         "\
 #!/bin/sh
@@ -145,7 +186,6 @@ seq {shards} | parallel --halt soon,fail=1 --workdir . \\
 ",
         shards = args.shards,
         cpus = args.cpus,
-        options = options(args),
         merge = merge(names),
     )
 }
@@ -220,4 +260,93 @@ spec:
         cpus = args.cpus,
         memory = args.memory,
     ))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+    use std::process::Command;
+
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: SubmitArgs,
+    }
+
+    fn line(words: &[&str]) -> (SubmitArgs, Names) {
+        let own = ["submit", "--print", "parallel", "--shards", "2"];
+        let args = Line::parse_from(own.iter().chain(words)).args;
+        let names = Names::new(&args).unwrap();
+        (args, names)
+    }
+
+    /// A program of a folder, as a script.
+    fn program(folder: &Path, name: &str, script: &str) {
+        let path = folder.join(name);
+        fs::write(&path, format!("#!/bin/sh\n{script}")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    #[test]
+    fn names_reach_the_shards_through_both_shells_of_parallel() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("log");
+        // As GNU parallel does it: options, then words that are joined; `{}` and `{#}` are replaced; a shell runs the line.
+        let parallel = "shift 4; line=\"$*\"; while read n; do\n\
+             sh -c \"$(printf %s \"$line\" | sed \"s/{}/$n/g; s/{#}/$n/g\")\" || exit; done\n";
+        program(folder.path(), "parallel", parallel);
+        // The shards print nothing: the script sends that away.
+        let tcplab = format!("printf '<%s>' \"$@\" >> '{}'\n", log.display());
+        program(folder.path(), "tcplab", &tcplab);
+        let bad = "a b;c'd$e&f{}g{#}.toml";
+        let (args, names) = line(&[bad, "--", "--connections", "1 000"]);
+        let script = parallel_script(&args, &names);
+        let path = format!("{}:/usr/bin:/bin", folder.path().display());
+        let done = Command::new("sh")
+            .args(["-c", &script])
+            .env("PATH", path)
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{script}\n{done:?}");
+        let stem = bad.strip_suffix(".toml").unwrap();
+        let shard = |n: u32| {
+            format!(
+                "<run><{bad}><--connections><1 000><--shard><{n}/2><--jobs><1><--out><{stem}-shards/shard-{n}>"
+            )
+        };
+        let merge = format!("<merge><{stem}-shards><--out><{stem}-shards-all>");
+        let expected = format!("{}{}{merge}", shard(1), shard(2));
+        assert_eq!(fs::read_to_string(log).unwrap(), expected, "{script}");
+    }
+
+    #[test]
+    fn plain_names_are_as_they_were() {
+        let (args, names) = line(&["rto.toml"]);
+        let script = parallel_script(&args, &names);
+        let words = "tcplab run rto.toml --shard {}/2 --jobs 1 --out rto-shards/shard-{} '>'";
+        assert!(script.contains(words), "{script}");
+    }
+
+    #[test]
+    fn options_that_every_shard_refuses_are_refused_here() {
+        for bad in [
+            &["--nosuch"][..],
+            &["--connections"],
+            &["--connections", "many"],
+            &["other.toml", "--nosuch=1"],
+            &["--help"],
+        ] {
+            let (args, names) = line(&[&["rto.toml", "--"], bad].concat());
+            let refused = check_options(&args, &names).unwrap_err();
+            assert!(refused.message.contains("tcplab run"), "{bad:?}");
+        }
+        let (args, names) = line(&["rto.toml", "--", "--connections", "1000", "--seed=5"]);
+        assert!(check_options(&args, &names).is_ok());
+    }
 }
