@@ -79,6 +79,23 @@ impl Failure {
         Self::new(Kind::Interrupted, message)
     }
 
+    /// An interruption of a command that keeps its finished points, or groups, in the folder of --out.
+    #[must_use]
+    pub fn resumable(mut self, kept: &str, out: Option<&Path>) -> Self {
+        if self.kind == Kind::Interrupted {
+            self.message = match out {
+                Some(out) => format!(
+                    "interrupted; finished {kept} are in {}, and the same command resumes the run",
+                    out.display()
+                ),
+                None => format!(
+                    "interrupted; with --out, finished {kept} are kept and the same command resumes the run"
+                ),
+            };
+        }
+        self
+    }
+
     /// A file that cannot be written.
     pub fn output(path: &Path, e: &io::Error) -> Self {
         let message = format!("{}: cannot write: {e}", path.display());

@@ -53,7 +53,9 @@ pub struct ReproduceArgs {
 
 /// Runs `tcplab reproduce`.
 pub fn main(args: &ReproduceArgs, color: Color) -> ExitCode {
-    json::finish(REPRODUCE_SCHEMA, args.json, run(args, color))
+    let done = run(args, color);
+    let done = done.map_err(|e| e.resumable("points", args.out.as_deref()));
+    json::finish(REPRODUCE_SCHEMA, args.json, done)
 }
 
 fn run(args: &ReproduceArgs, color: Color) -> Result<ExitCode, Failure> {

@@ -43,9 +43,7 @@ pub enum LabError {
         source: io::Error,
     },
     /// Ctrl-C.
-    #[error(
-        "interrupted; with --out, finished points are kept and the same command resumes the run"
-    )]
+    #[error("interrupted before the result was complete")]
     Interrupted,
 }
 

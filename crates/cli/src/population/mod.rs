@@ -67,7 +67,9 @@ pub fn read(
 
 /// Runs `tcplab run` of a population.
 pub fn run(args: &RunArgs, text: &str, color: Color) -> ExitCode {
-    json::finish(POPULATION_SCHEMA, args.json, simulate(args, text, color))
+    let done = simulate(args, text, color);
+    let done = done.map_err(|e| e.resumable("groups", args.out.as_deref()));
+    json::finish(POPULATION_SCHEMA, args.json, done)
 }
 
 /// The populations that the command line asks for: the file's variants, or the file itself without variants.

@@ -58,7 +58,10 @@ pub fn main(args: &RunArgs, color: Color) -> ExitCode {
     {
         return population::run(args, text, color);
     }
-    let done = text.and_then(|text| run(args, &text, color));
+    let done = text.and_then(|text| {
+        let done = run(args, &text, color);
+        done.map_err(|e| e.resumable("points", args.out.as_deref()))
+    });
     let code = json::finish(RUN_SCHEMA, args.json, done);
     if args.bisect_exit && ![ExitCode::SUCCESS, ExitCode::from(1)].contains(&code) {
         return ExitCode::from(SKIP);

@@ -391,6 +391,9 @@ fn nothing_that_ctrl_c_ended_passes_for_whole() {
             let (code, err) = ended(args, signal);
             assert_eq!(code, Some(130), "{args:?} {signal}: {err}");
             assert!(err.contains("interrupted"), "{args:?} {signal}: {err}");
+            // Only `run` keeps points that the same command takes up.
+            let resumes = err.contains("resumes the run");
+            assert_eq!(resumes, args[0] == "run", "{args:?} {signal}: {err}");
         }
     }
 }
