@@ -4,6 +4,7 @@ mod counts;
 mod left_out;
 mod noise;
 mod rows;
+mod same_time;
 mod settings;
 mod sources;
 
@@ -38,6 +39,7 @@ pub fn flags(checked: &Checked) -> Vec<Flag> {
     flags.extend(rows::one_side(checked));
     flags.extend(rows::stated_change(checked));
     flags.extend(rows::not_interleaved(checked));
+    flags.extend(same_time::same_time(checked));
     flags.extend(left_out::without_partner(checked));
     flags.extend(left_out::no_value(checked));
     flags.extend(noise::other_noise(checked));

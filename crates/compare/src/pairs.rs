@@ -16,6 +16,8 @@ pub enum Sequence {
     Mixed,
     /// All of one arm before all of the other.
     Apart,
+    /// Two runs have the same time.
+    Tied,
     /// Nobody told.
     Unknown,
 }
@@ -24,8 +26,14 @@ pub enum Sequence {
 pub fn sequence(before: &[&Run], after: &[&Run]) -> Sequence {
     let order = |run: &Run| run.order.map(|order| order as f64);
     let began = |run: &Run| run.began_s;
-    let times = times(before, after, order).or_else(|| times(before, after, began));
-    let in_time = times.map_or(Sequence::Unknown, |times| of(&times));
+    let told = [times(before, after, order), times(before, after, began)];
+    let told: Vec<_> = told.into_iter().flatten().collect();
+    let is_tied = |times: &&Vec<(f64, usize, usize)>| times.windows(2).any(|w| w[0].0 >= w[1].0);
+    let in_time = match told.iter().find(|times| !is_tied(times)) {
+        Some(times) => of(times),
+        None if told.is_empty() => Sequence::Unknown,
+        None => Sequence::Tied,
+    };
     // Blocks of runs that lie apart in time are none: their runs were not made one after the other.
     match blocks(before, after) {
         Some(pairs) if in_time != Sequence::Apart => Sequence::Pairs(pairs),
@@ -52,12 +60,12 @@ fn blocks(before: &[&Run], after: &[&Run]) -> Option<Vec<(usize, usize)>> {
     (pairs.len() >= 2).then_some(pairs)
 }
 
-/// Time, side and place of each run in the order of time; none when a run has no time or two the same.
+/// Time, side and place of each run in the order of time; none when a run has no time.
 fn times(
     before: &[&Run],
     after: &[&Run],
     time: impl Fn(&Run) -> Option<f64>,
-) -> Option<Vec<(usize, usize)>> {
+) -> Option<Vec<(f64, usize, usize)>> {
     let mut all = Vec::new();
     for (side, runs) in [before, after].into_iter().enumerate() {
         for (at, run) in runs.iter().enumerate() {
@@ -65,14 +73,15 @@ fn times(
         }
     }
     all.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let apart = all.windows(2).all(|w| w[0].0 < w[1].0);
-    apart.then(|| all.into_iter().map(|(_, side, at)| (side, at)).collect())
+    Some(all)
 }
 
-fn of(times: &[(usize, usize)]) -> Sequence {
-    let changes = times.windows(2).filter(|w| w[0].0 != w[1].0).count();
+fn of(times: &[(f64, usize, usize)]) -> Sequence {
+    let changes = times.windows(2).filter(|w| w[0].1 != w[1].1).count();
     let pairs = times.chunks(2).map(|two| match two {
-        [(0, before), (1, after)] | [(1, after), (0, before)] => Some((*before, *after)),
+        [(_, 0, before), (_, 1, after)] | [(_, 1, after), (_, 0, before)] => {
+            Some((*before, *after))
+        }
         _ => None,
     });
     match pairs.collect::<Option<Vec<_>>>() {
@@ -111,6 +120,7 @@ mod tests {
             Sequence::Mixed
         );
         assert_eq!(lie(&[Run::of(1.0)], &[Run::of(2.0)]), Sequence::Unknown);
+        assert_eq!(lie(&at(&[1.0, 2.0]), &at(&[2.0, 3.0])), Sequence::Tied);
     }
 
     #[test]

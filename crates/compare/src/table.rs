@@ -130,6 +130,8 @@ pub enum FlagKind {
     OtherNoise,
     /// Runs of which the hypervisor took much away.
     Stolen,
+    /// Runs of one arm began at the same time: copies, or runs side by side.
+    SameTime,
     /// Runs of a paired row that have no partner in the other arm.
     WithoutPartner,
     /// Runs without a value, which a row of samples leaves out.

@@ -71,16 +71,19 @@ fn iperf3() {
 
 #[test]
 fn iperf3_several_in_one_file() {
-    let text = sample("iperf3-tcp.json").repeat(3);
-    let document = read(
-        &Input {
-            name: "log",
-            text: &text,
-        },
-        None,
-    )
-    .unwrap();
-    assert_eq!(document.arms[0].metrics[0].runs.len(), 3);
+    let sample = sample("iperf3-tcp.json");
+    let later = |s: u32| sample.replacen("\"timesecs\": ", &format!("\"timesecs\": {s}"), 1);
+    // The last one is a copy of the first.
+    let text = [sample.clone(), later(2), later(3), sample.clone()].concat();
+    let name = "log";
+    let document = read(&Input { name, text: &text }, None).unwrap();
+    let arm = &document.arms[0];
+    assert_eq!(arm.metrics[0].runs.len(), 3);
+    let remark = &arm.remarks[0];
+    assert_eq!(
+        (remark.place.as_str(), remark.text.as_str()),
+        ("log: document 4", "left out, a copy of document 1")
+    );
 }
 
 #[test]

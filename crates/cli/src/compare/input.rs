@@ -1,6 +1,8 @@
 //! Files and folders become arms.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 use tcplab_base::quoted;
@@ -61,14 +63,33 @@ fn named((mut before, b): (Arm, String), (mut after, a): (Arm, String)) -> (Arm,
 fn merged(paths: &[PathBuf], format: Option<Format>) -> Result<Read, Failure> {
     let mut arms: Vec<Arm> = Vec::new();
     let mut repeats: Option<Arm> = None;
+    let mut seen = Seen::default();
     for path in paths {
-        for (file, must) in files(path)? {
-            let Some(mut read) = file_arms(&file, format, must)? else {
-                let note = format!("{}: skipped, unknown format", file.display());
-                let arm = repeats.get_or_insert_default();
-                arm.remark(RemarkKind::Note, "", note);
+        let listed = files(path)?;
+        for folder in listed.folders {
+            note(
+                &mut repeats,
+                &folder,
+                "skipped, a folder in a folder of files",
+            );
+        }
+        for (file, must) in listed.files {
+            seen.path(&file)?;
+            let bytes = bytes(&file)?;
+            let Some(mut read) = file_arms(&file, &bytes, format, must)? else {
+                note(&mut repeats, &file, "skipped, unknown format");
                 continue;
             };
+            if let Some(first) = seen.content(&file, &bytes) {
+                let first = first.display();
+                if has_time(&read) {
+                    let why = format!("left out, a copy of {first}");
+                    note(&mut repeats, &file, &why);
+                    continue;
+                }
+                let why = format!("the same content as {first}: if it is a copy, leave it out");
+                note(&mut repeats, &file, &why);
+            }
             let is_file = read.len() == 1 && read[0].name == file.display().to_string();
             if is_file && let Some(arm) = read.pop() {
                 repeats.get_or_insert_default().absorb(arm);
@@ -99,20 +120,80 @@ fn merged(paths: &[PathBuf], format: Option<Format>) -> Result<Read, Failure> {
     Ok(Read { arms, path })
 }
 
-/// The files of a path, and whether each must be readable: a result folder's summary, all files of another folder.
-fn files(path: &Path) -> Result<Vec<(PathBuf, bool)>, Failure> {
+/// A remark on a file of a side.
+fn note(arm: &mut Option<Arm>, file: &Path, words: &str) {
+    let text = format!("{}: {words}", file.display());
+    arm.get_or_insert_default()
+        .remark(RemarkKind::Note, "", text);
+}
+
+/// The files of a side: one report is one run.
+#[derive(Default)]
+struct Seen {
+    paths: BTreeSet<PathBuf>,
+    /// By length and digest.
+    contents: BTreeMap<(usize, u64), PathBuf>,
+}
+
+impl Seen {
+    /// Refuses a file that is named twice.
+    fn path(&mut self, file: &Path) -> Result<(), Failure> {
+        // A pipe has no other name.
+        let whole = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
+        match self.paths.insert(whole) {
+            true => Ok(()),
+            false => Err(Failure::usage(format!(
+                "{}: named twice in one arm, but a file is one run: name each file once (do two patterns overlap?)",
+                file.display()
+            ))),
+        }
+    }
+
+    /// The file that has the same bytes.
+    fn content(&mut self, file: &Path, bytes: &[u8]) -> Option<PathBuf> {
+        let mut digest = DefaultHasher::new();
+        bytes.hash(&mut digest);
+        let key = (bytes.len(), digest.finish());
+        let first = self.contents.get(&key).cloned();
+        self.contents.entry(key).or_insert_with(|| file.to_owned());
+        first
+    }
+}
+
+/// Whether runs have the time when they began: the same bytes are then the same runs.
+fn has_time(arms: &[Arm]) -> bool {
+    let metrics = arms.iter().flat_map(|arm| &arm.metrics);
+    let mut runs = metrics.flat_map(|metric| &metric.runs);
+    runs.any(|run| run.began_s.is_some())
+}
+
+/// What a path stands for.
+#[derive(Default)]
+struct Listed {
+    /// Its files, and whether each must be readable.
+    files: Vec<(PathBuf, bool)>,
+    /// Folders in a folder of files.
+    folders: Vec<PathBuf>,
+}
+
+/// The files of a path: a result folder's summary, all files of another folder.
+fn files(path: &Path) -> Result<Listed, Failure> {
     let fail = |e: std::io::Error| {
         Failure::input(format!(
             "{}: cannot open: {e}; check the name",
             path.display()
         ))
     };
+    let one = |file: PathBuf| Listed {
+        files: vec![(file, true)],
+        ..Listed::default()
+    };
     if !fs::metadata(path).map_err(fail)?.is_dir() {
-        return Ok(vec![(path.to_owned(), true)]);
+        return Ok(one(path.to_owned()));
     }
     let summary = path.join("summary.json");
     if summary.is_file() {
-        return Ok(vec![(summary, true)]);
+        return Ok(one(summary));
     }
     if path.join("manifest.json").is_file() {
         return Err(Failure::input(format!(
@@ -121,37 +202,50 @@ fn files(path: &Path) -> Result<Vec<(PathBuf, bool)>, Failure> {
             quoted(&path.display().to_string())
         )));
     }
-    let mut files = Vec::new();
+    let mut listed = Listed::default();
     for entry in fs::read_dir(path).map_err(fail)? {
         let entry = entry.map_err(fail)?.path();
         let is_hidden = entry
             .file_name()
             .is_none_or(|n| n.to_string_lossy().starts_with('.'));
         if entry.is_file() && !is_hidden {
-            files.push((entry, false));
+            listed.files.push((entry, false));
+        } else if entry.is_dir() && !is_hidden {
+            listed.folders.push(entry);
         }
     }
-    if files.is_empty() {
+    if listed.files.is_empty() {
         return Err(Failure::input(format!(
             "{}: this folder contains no files; name a result folder (with summary.json) or a folder of files",
             path.display()
         )));
     }
-    files.sort();
-    Ok(files)
+    listed.files.sort();
+    listed.folders.sort();
+    Ok(listed)
 }
 
-/// The arms of a file; none: it is of no known format and need not be.
-fn file_arms(path: &Path, format: Option<Format>, must: bool) -> Result<Option<Vec<Arm>>, Failure> {
-    let name = path.display().to_string();
-    let bytes = read_bytes(path, |_| MOST_BYTES).map_err(|e| match e {
+/// What stands in a file.
+fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
+    read_bytes(path, |_| MOST_BYTES).map_err(|e| match e {
         TextError::TooLong { .. } => Failure::input(format!(
-            "{name}: larger than {} MiB; give the tool's result, not its log",
+            "{}: larger than {} MiB; give the tool's result, not its log",
+            path.display(),
             MOST_BYTES >> 20
         )),
         e => e.into(),
-    })?;
-    let text = String::from_utf8_lossy(&bytes);
+    })
+}
+
+/// The arms of a file; none: it is of no known format and need not be.
+fn file_arms(
+    path: &Path,
+    bytes: &[u8],
+    format: Option<Format>,
+    must: bool,
+) -> Result<Option<Vec<Arm>>, Failure> {
+    let name = path.display().to_string();
+    let text = String::from_utf8_lossy(bytes);
     if !must && format.is_none() && Format::of(&text).is_none() {
         return Ok(None);
     }

@@ -26,6 +26,62 @@ fn iperf3(folder: &tempfile::TempDir, name: &str, factor: f64, at: u64) -> Strin
 }
 
 #[test]
+fn a_report_is_one_run_however_often_it_is_there() {
+    let folder = folder();
+    let before = iperf3(&folder, "b.json", 1.0, 100);
+    let after = iperf3(&folder, "a.json", 0.9, 200);
+    let copy = iperf3(&folder, "copy.json", 0.9, 200);
+    let beside = iperf3(&folder, "beside.json", 0.91, 200);
+    let compare = |files: &[&str]| {
+        let words = ["compare", "--before", &before, "--after"];
+        tcplab(&[&words[..], files, &["--json"]].concat())
+    };
+    let twice = compare(&[&after, &after]);
+    assert_eq!(twice.code, 2, "{}", twice.out);
+    assert!(
+        twice.err.contains("a.json: named twice in one arm"),
+        "{}",
+        twice.err
+    );
+    let copied = compare(&[&after, &copy]);
+    assert_eq!(copied.code, 0, "{}", copied.err);
+    let document = copied.json();
+    assert_eq!(
+        document["rows"][0]["runs_after"].as_array().unwrap().len(),
+        1
+    );
+    assert!(
+        copied.out.contains("copy.json: left out, a copy of"),
+        "{}",
+        copied.out
+    );
+    let parallel = compare(&[&after, &beside]).json();
+    let flags = parallel["flags"].as_array().unwrap();
+    let same = flags.iter().find(|flag| flag["kind"] == "same-time");
+    let rows = same.unwrap()["rows"].to_string();
+    assert!(rows.contains("(2 runs after)"), "{rows}");
+    holds("compare", &parallel);
+
+    // One file with the same report twice, and a folder with a folder in it.
+    let text = std::fs::read_to_string(&after).unwrap();
+    let inside = folder.path().join("runs");
+    std::fs::create_dir_all(inside.join("sub")).unwrap();
+    std::fs::write(inside.join("log.json"), format!("{text}\n{text}\n")).unwrap();
+    let found = compare(&[inside.to_str().unwrap()]);
+    let document = found.json();
+    assert_eq!(
+        document["rows"][0]["runs_after"].as_array().unwrap().len(),
+        1
+    );
+    for part in [
+        "document 2: left out, a copy of document 1",
+        "runs/sub: skipped, a folder",
+    ] {
+        assert!(found.out.contains(part), "{part}: {}", found.out);
+    }
+}
+
+#[test]
 fn a_slowdown_is_told_by_table_exit_code_and_documents() {
     let folder = folder();
     let file = |name: &str| folder.path().join(name).display().to_string();

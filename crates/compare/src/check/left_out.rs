@@ -6,7 +6,7 @@ use crate::row::Row;
 use crate::table::{Flag, FlagKind};
 
 /// An arm's runs of a row.
-fn runs<'a>(arm: &'a Arm, row: &Row) -> impl Iterator<Item = &'a Run> {
+pub(super) fn runs<'a>(arm: &'a Arm, row: &Row) -> impl Iterator<Item = &'a Run> {
     let (name, role) = (row.metric.clone(), row.role);
     let metrics = arm.metrics.iter();
     let its = metrics.filter(move |metric| metric.name == name && metric.role == role);

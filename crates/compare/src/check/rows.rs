@@ -223,6 +223,15 @@ pub(super) fn not_interleaved(checked: &Checked) -> Option<Flag> {
             apart,
         );
     }
+    let tied = here(of(Sequence::Tied));
+    if !tied.is_empty() {
+        return over(
+            FlagKind::NotInterleaved,
+            "runs have the same time, so their sequence is unknown. If each arm ran as a group, a change of the machine \
+             would look the same: interleave the runs",
+            tied,
+        );
+    }
     over(
         FlagKind::NotInterleaved,
         "the files do not tell when runs were made (no block, order or time). If each arm ran as a group, a change of the \

@@ -32,9 +32,21 @@ pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
             true => format!("{}: document {}", input.name, number + 1),
             false => input.name.to_owned(),
         };
+        // A report has its time in it: the same one again is no other run.
+        let earlier = documents[..number].iter().position(|d| d == document);
+        if let Some(first) = earlier.filter(|_| began_s(document).is_some()) {
+            let why = format!("left out, a copy of document {}", first + 1);
+            builder.arm.remark(RemarkKind::Note, place, why);
+            continue;
+        }
         one(document, &place, &mut builder);
     }
     Ok(builder.done())
+}
+
+/// When a run began, seconds since 1970.
+fn began_s(document: &Value) -> Option<f64> {
+    number(document, &["start", "timestamp", "timesecs"])
 }
 
 /// The lines of a stream as the documents that iperf3 writes without it.
@@ -144,7 +156,7 @@ impl<'a> Test<'a> {
             is_udp: text(document, &["start", "test_start", "protocol"]) == Some("UDP"),
             is_reverse,
             suffix: words.iter().map(|word| format!(" {word}")).collect(),
-            began_s: number(document, &["start", "timestamp", "timesecs"]),
+            began_s: began_s(document),
             failed: error.map(str::to_owned),
             extent: match (asked("duration"), asked("bytes")) {
                 (Some(s), _) if s > 0.0 => Some(format!("{s} s")),
