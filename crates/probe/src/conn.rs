@@ -461,6 +461,9 @@ impl<'a> Conn<'a> {
             Err(e) => self.failed(&e),
         };
         self.record.closed_ns = self.probe.now().as_nanos();
+        if self.record.ended == Ended::Finished && self.has_unread() {
+            self.probe.left_unread();
+        }
         self.probe.close(&mut self.record);
         let Self {
             probe,
@@ -472,6 +475,14 @@ impl<'a> Conn<'a> {
         let ended = record.ended;
         probe.add(record);
         ended
+    }
+
+    /// Whether the peer has sent more than was read.
+    fn has_unread(&self) -> bool {
+        let mut byte = [std::mem::MaybeUninit::uninit()];
+        let flags = libc::MSG_PEEK | libc::MSG_DONTWAIT;
+        let peeked = self.socket.recv_with_flags(&mut byte, flags);
+        self.transport == Transport::Tcp && peeked.is_ok_and(|n| n > 0)
     }
 
     fn failed(&mut self, e: &io::Error) -> Ended {

@@ -77,6 +77,8 @@ impl Error {
     pub fn is_input(&self) -> bool {
         match self {
             Self::Listen { source, .. } => source.kind() == io::ErrorKind::AddrNotAvailable,
+            // EINVAL is about the value; else the kernel lacks the option or the congestion control, or forbids it.
+            Self::Option(refused) => refused.source.kind() == io::ErrorKind::InvalidInput,
             Self::Os { .. } | Self::Device(_) | Self::Echo(_) => false,
             _ => true,
         }
@@ -172,5 +174,13 @@ mod tests {
         };
         assert!(e.to_string().contains("sport = :1234"), "{e}");
         assert!(!e.is_input());
+        let option = |kind: io::ErrorKind| {
+            Error::Option(Refused {
+                what: "no congestion control nosuch".into(),
+                source: kind.into(),
+            })
+        };
+        assert!(option(io::ErrorKind::InvalidInput).is_input());
+        assert!(!option(io::ErrorKind::NotFound).is_input());
     }
 }

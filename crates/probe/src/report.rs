@@ -41,6 +41,8 @@ pub struct Report {
     pub connections: Vec<Connection>,
     /// Connections that ended after the first 10,000: only counted.
     pub connections_left_out: u64,
+    /// Connections that this end finished although more of the peer's data lay there unread.
+    pub connections_unread: u64,
     /// Log lines beyond `--log-lines`: only counted.
     pub log_left_out: u64,
     /// Log lines without the kernel's state, because looking would have taken more than a fifth of

@@ -356,6 +356,11 @@ impl Probe {
         }
     }
 
+    /// Counts a connection that was finished with data of the peer unread.
+    pub(super) fn left_unread(&self) {
+        self.book().report.connections_unread += 1;
+    }
+
     /// Adds a warning, once.
     pub(super) fn warn(&self, words: String) {
         let warnings = &mut self.book().report.warnings;

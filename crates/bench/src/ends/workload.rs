@@ -83,6 +83,11 @@ impl Workload {
         !matches!(self.over, Over::Unix | Over::Pipe)
     }
 
+    /// Whether it has a congestion control.
+    pub fn is_tcp(&self) -> bool {
+        self.over == Over::Tcp
+    }
+
     fn prefix(self) -> &'static str {
         match self.over {
             Over::Tcp => "TCP",

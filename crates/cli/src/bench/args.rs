@@ -79,7 +79,7 @@ pub struct BenchArgs {
         help_heading = "Runs"
     )]
     pub cpus: Vec<Cpus>,
-    /// Set TCP_CONGESTION on both ends
+    /// Set TCP_CONGESTION on both ends of the suite's TCP workloads, or of those named
     #[arg(long, value_name = "NAME", help_heading = "Runs")]
     pub congestion: Option<String>,
 

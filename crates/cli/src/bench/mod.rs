@@ -180,7 +180,7 @@ fn plan(args: &BenchArgs) -> Result<Plan, Failure> {
         None => Duration::from_millis(usual_ms),
     };
     Ok(Plan {
-        workloads: workloads(&args.workloads, is_far)?,
+        workloads: workloads(&args.workloads, is_far, args.congestion.as_deref())?,
         runs: match args.repeat {
             Some(runs) => Count::Just(runs),
             None if is_far || arms.len() < 2 && args.self_test.is_none() => Count::Just(runs),
@@ -228,7 +228,11 @@ fn pinning(asked: &[Cpus], is_far: bool) -> Result<Vec<Pinning>, Failure> {
 }
 
 /// Those that were named, or the suite; between hosts without what lies within one machine.
-fn workloads(names: &[String], is_far: bool) -> Result<Vec<Workload>, Failure> {
+fn workloads(
+    names: &[String],
+    is_far: bool,
+    congestion: Option<&str>,
+) -> Result<Vec<Workload>, Failure> {
     let named: Result<Vec<Workload>, String> = names.iter().map(|name| name.parse()).collect();
     let goes = |workload: &Workload| !is_far || workload.goes_far();
     let named = named.map_err(Failure::usage)?;
@@ -239,6 +243,13 @@ fn workloads(names: &[String], is_far: bool) -> Result<Vec<Workload>, Failure> {
     }
     if named.is_empty() {
         return Ok(Workload::suite().into_iter().filter(goes).collect());
+    }
+    if let Some(name) = congestion
+        && let Some(other) = named.iter().find(|workload| !workload.is_tcp())
+    {
+        return Err(Failure::usage(format!(
+            "--congestion {name}: {other} has no congestion control: leave --congestion out, or name TCP workloads only"
+        )));
     }
     Ok(named)
 }

@@ -5,6 +5,7 @@ mod app;
 pub mod args;
 pub mod json;
 pub mod number;
+mod sizes;
 mod via;
 
 use std::io::{self, Write};
@@ -185,7 +186,13 @@ impl Work {
             )
         );
         let (name, completed) = (self.name(), report.completed);
-        let why = match ended? {
+        let ended = ended?;
+        if let Self::Client(_, _, app, _) = self
+            && let Some(why) = sizes::mismatch(app, ended, report)
+        {
+            return Some(Failure::inconclusive(format!("{name}: {why}")));
+        }
+        let why = match ended {
             Ended::Finished if report.unanswered > 0 && completed == 0 => {
                 let sent = report.unanswered;
                 return Some(Failure::inconclusive(format!(

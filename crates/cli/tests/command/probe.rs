@@ -254,6 +254,61 @@ fn every_application_runs_live() {
 }
 
 #[test]
+fn a_server_with_other_sizes_is_no_success() {
+    // The application, what only the server has, what only the client has, and what is said.
+    let rows: [(&[&str], &[&str], &[&str], &str); 4] = [
+        (
+            &["bulk", "--reverse"],
+            &["--bytes", "64k"],
+            &["--bytes", "10k"],
+            "read 65536 bytes instead of 10240: the server writes, so give it the same --bytes",
+        ),
+        (
+            &["stream", "--every", "1ms"],
+            &["--count", "4"],
+            &["--count", "6"],
+            "read 4000 bytes instead of 6000",
+        ),
+        (
+            &["request-response", "--count", "5"],
+            &["--response", "2000"],
+            &["--response", "1000"],
+            "the server wrote more than was read",
+        ),
+        (&["bulk", "--reverse"], &["--bytes", "64k"], &[], ""),
+    ];
+    for (app, server_only, client_only, why) in rows {
+        let words = [&["server"], app, &["--clients", "1"], server_only].concat();
+        let server = Server::start(&words);
+        let run = server.client(&[&["client"], app, &["--json"], client_only].concat());
+        let code = if why.is_empty() { 0 } else { 3 };
+        assert_eq!(run.code, code, "{app:?}: {}", run.err);
+        assert!(run.err.contains(why), "{app:?}: {}", run.err);
+        schema::holds("probe", &run.json());
+        server.end();
+    }
+}
+
+#[test]
+fn a_congestion_control_that_the_kernel_lacks_is_exit_code_4() {
+    let words = [
+        "probe",
+        "client",
+        "bulk",
+        "--congestion",
+        "nosuch",
+        "127.0.0.1",
+    ];
+    let run = tcplab(&words);
+    assert_eq!(run.code, 4, "{}", run.err);
+    assert!(run.err.contains("congestion control nosuch"), "{}", run.err);
+    let run = tcplab(&["bench", "TCP_RR", "UDP_RR", "--congestion", "reno"]);
+    assert_eq!(run.code, 2, "{}", run.err);
+    let why = "--congestion reno: UDP_RR has no congestion control";
+    assert!(run.err.contains(why), "{}", run.err);
+}
+
+#[test]
 fn pings_are_answered_by_a_kernel() {
     let words = ["probe", "client", "ping", "--count", "3", "--every", "1ms"];
     let run = tcplab(&[&words[..], &["--json", "127.0.0.1"]].concat());
