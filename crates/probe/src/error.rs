@@ -78,7 +78,9 @@ impl Error {
         match self {
             Self::Listen { source, .. } => source.kind() == io::ErrorKind::AddrNotAvailable,
             // EINVAL is about the value; else the kernel lacks the option or the congestion control, or forbids it.
-            Self::Option(refused) => refused.source.kind() == io::ErrorKind::InvalidInput,
+            Self::Option(OsError::Os { source, .. }) => {
+                source.kind() == io::ErrorKind::InvalidInput
+            }
             Self::Os { .. } | Self::Device(_) | Self::Echo(_) => false,
             _ => true,
         }
@@ -175,7 +177,7 @@ mod tests {
         assert!(e.to_string().contains("sport = :1234"), "{e}");
         assert!(!e.is_input());
         let option = |kind: io::ErrorKind| {
-            Error::Option(Refused {
+            Error::Option(OsError::Os {
                 what: "no congestion control nosuch".into(),
                 source: kind.into(),
             })

@@ -256,7 +256,8 @@ fn every_application_runs_live() {
 #[test]
 fn a_server_with_other_sizes_is_no_success() {
     // The application, what only the server has, what only the client has, and what is said.
-    let rows: [(&[&str], &[&str], &[&str], &str); 4] = [
+    type Words = &'static [&'static str];
+    let rows: [(Words, Words, Words, &str); 4] = [
         (
             &["bulk", "--reverse"],
             &["--bytes", "64k"],
