@@ -538,14 +538,6 @@ fn hostile_words_are_refused() {
         &["client", "messages", "--messages", "client 0", "localhost"],
         &["client", "echo", "--messages", "client 1", "localhost"],
         &["client", "bulk", "--quickack", "often=1", "localhost"],
-        &[
-            "server",
-            "bulk",
-            "--congestion",
-            "no-such-algorithm",
-            "-p",
-            "0",
-        ],
     ] {
         let run = tcplab(&[&["probe"], words, &["--json"]].concat());
         assert_eq!(run.code, 2, "{words:?}: {}", run.err);
