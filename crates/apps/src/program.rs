@@ -65,13 +65,19 @@ pub enum Step {
 pub struct Message {
     /// Bytes of payload.
     pub size: u64,
-    /// What stands in the first four of them, when there are as many.
+    /// What stands in the first four of them; in fewer, its low bytes alone.
     pub number: u32,
 }
 
 impl Message {
-    /// Payload that has room for the number.
-    pub const NUMBERED: u64 = 4;
+    /// The bits of the number for which a payload of so many bytes has room.
+    pub const fn room(size: u64) -> u32 {
+        match size {
+            0 => 0,
+            bytes @ 1..4 => (1 << (8 * bytes)) - 1,
+            _ => u32::MAX,
+        }
+    }
 }
 
 /// How the last step went.

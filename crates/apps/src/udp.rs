@@ -49,11 +49,7 @@ impl Datagrams {
                 timeout_ns,
                 until,
             } => {
-                mask = match request.min(response) {
-                    0 => 0,
-                    bytes @ 1..4 => (1 << (8 * bytes)) - 1,
-                    _ => u32::MAX,
-                };
+                mask = Message::room(request.min(response));
                 let times = (
                     Duration::from_nanos(pause_ns),
                     Duration::from_nanos(timeout_ns),

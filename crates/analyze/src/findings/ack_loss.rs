@@ -17,6 +17,8 @@ pub(crate) const DETECTOR: Detector = Detector {
 /// Fewer ACKs are no sample, fewer missing ones may be chance.
 const ENOUGH: u32 = 20;
 const SOME: u32 = 3;
+/// If one of so many ACKs is of more than two segments, ACKs may be missing.
+const STRETCHED: u64 = 20;
 
 /// ACKs that a capture does not show, though their sender counted them.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +46,7 @@ impl Thinned {
             // A receiver that ACKs each second segment (RFC 5681 4.2) shows that none is missing; one that ACKs what its
             // GRO joined looks like one whose ACKs are thinned out.
             let acks = side.receiver.acks.as_ref().map_or(0, |a| a.total());
-            if u64::from(ids.stretched) * 4 > acks.max(ENOUGH.into()) {
+            if u64::from(ids.stretched) * STRETCHED > acks.max(ENOUGH.into()) {
                 out.cannot_tell(Need::AtReceiver);
             }
             return None;

@@ -93,7 +93,9 @@ fn run(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failure> {
     let lab = lab()?;
     #[cfg(target_os = "linux")]
     let lab = lab.with_far(far(args));
-    let stacks = stacks(&lab, input.stacks(&on))?;
+    let names = input.stacks(&on);
+    each_once(&names)?;
+    let stacks = stacks(&lab, names)?;
     args.csv.as_deref().map_or(Ok(()), csv::prepare)?;
     let mut campaign = Campaign {
         experiment: &input.name,
@@ -262,17 +264,19 @@ pub fn lab() -> Result<Lab, Failure> {
     Ok(Lab::new(stop))
 }
 
-fn stacks(lab: &Lab, names: Vec<String>) -> Result<Vec<Stack>, Failure> {
-    // A second run of the same seed would count as another sample.
-    if let Some(name) = (1..names.len())
-        .map(|n| &names[n])
-        .enumerate()
-        .find_map(|(before, name)| names[..=before].contains(name).then_some(name))
-    {
-        return Err(Failure::usage(format!(
-            "the stack `{name}` is named twice: name it once, and repeat runs with --repeat"
-        )));
+/// A second run of the same seed would count as another sample.
+fn each_once(names: &[String]) -> Result<(), Failure> {
+    let twice = (1..names.len()).find(|n| names[..*n].contains(&names[*n]));
+    match twice {
+        None => Ok(()),
+        Some(n) => Err(Failure::usage(format!(
+            "the stack `{}` is named twice: name it once, and repeat runs with --repeat",
+            names[n]
+        ))),
     }
+}
+
+fn stacks(lab: &Lab, names: Vec<String>) -> Result<Vec<Stack>, Failure> {
     let found = names
         .iter()
         .map(|name| lab.stack(name).map_err(Failure::from));

@@ -31,6 +31,11 @@ pub(crate) fn run(text: &str, stack: &str) -> Vec<Outputs> {
     let folder = Scratch::new().unwrap();
     let [file, out] = ["contract.toml", "out"].map(|name| folder.path().join(name));
     std::fs::write(&file, text).unwrap();
+    let trace = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../tests/contract/cellular.trace"
+    );
+    std::fs::copy(trace, folder.path().join("cellular.trace")).unwrap();
     let run = Command::new(env!("CARGO_BIN_EXE_tcplab"))
         .args([
             "run".as_ref(),

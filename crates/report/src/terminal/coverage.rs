@@ -220,7 +220,6 @@ fn not_read(totals: &Totals) -> Vec<String> {
         totals.truncated,
         totals.malformed,
         totals.unknown_link,
-        totals.late_packets,
         totals.dropped,
     ];
     let frames: u64 = frames.iter().sum();
@@ -229,6 +228,16 @@ fn not_read(totals: &Totals) -> Vec<String> {
         texts.push(format!(
             "{frames} that were unreadable or out of time order (see below)."
         ));
+    }
+    if totals.late_packets > 0 {
+        let packets = units::plural(totals.late_packets, "packet");
+        texts.push(match totals.evicted_streams {
+            0 => format!("{packets} that came after their stream was reported."),
+            _ => format!(
+                "{packets} of streams that were reported before their end, to bound memory (raise --max-streams). \
+                 Such a stream may seem to have no answer."
+            ),
+        });
     }
     texts
 }

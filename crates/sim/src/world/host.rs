@@ -216,10 +216,7 @@ impl tcplab_apps::Host for Net {
             _ => return Err(Errno::EDESTADDRREQ),
         };
         let len = message.size.min(CHUNK) as u32;
-        let number = match message.size {
-            Message::NUMBERED.. => message.number,
-            _ => 0,
-        };
+        let number = message.number & Message::room(message.size);
         let tos = self.sockets.options(end).tos.unwrap_or(0);
         let src = Addr {
             host: sock.host,
