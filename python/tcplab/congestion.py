@@ -100,7 +100,7 @@ class CongestionControl:
         Returns
         -------
         int
-            The window to go back to, in packets. Without the method: the one before the reduction.
+            The congestion window, in packets, to restore when a reduction is undone. Without the method: the one before the reduction.
         """
         return max(view.snd_cwnd, view.prior_cwnd)
 

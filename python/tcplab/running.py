@@ -121,7 +121,7 @@ class Run(_Result):
 
     @property
     def links(self) -> Table:
-        """Samples of each way of each link over time (``run.link_every``)."""
+        """Samples over time of each direction of each link, one per ``run.link_every``."""
         return self._tables["links"]
 
     @property
