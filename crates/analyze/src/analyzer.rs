@@ -35,7 +35,7 @@ const BEGUN: usize = 8;
 /// build, so that tests meet both.
 const FEW: usize = if cfg!(debug_assertions) { 2 } else { 16_384 };
 
-/// Nanoseconds: time stamps that are so far apart, all of them, are no measure of a connection.
+/// Nanoseconds: time stamps that are all multiples of it are no measure of a connection.
 const SECOND: i64 = 1_000_000_000;
 
 /// From this part (1 of so many) of the TCP packets on, those that were cut before their header may hide anything.
@@ -61,7 +61,7 @@ pub struct Analyzer {
     stubs: u64,
     pub(crate) last: Option<Instant>,
     pub(crate) doubts: Doubts,
-    /// All time stamps so far are whole seconds apart.
+    /// All time stamps so far are whole seconds.
     coarse: bool,
     ready: VecDeque<Output>,
     /// No packet follows.
@@ -264,9 +264,10 @@ impl Analyzer {
     fn clock(&mut self, time: Option<Instant>) -> Instant {
         match (time, self.last, &mut self.totals.time_ns) {
             (Some(now), Some(last), Some((_, end))) if now >= last => {
-                self.coarse = self.coarse && now.since(last).as_nanos() % SECOND == 0;
+                let ns = now.as_nanos();
+                self.coarse = self.coarse && ns % SECOND == 0;
                 self.last = time;
-                *end = now.as_nanos().max(*end);
+                *end = ns.max(*end);
                 now
             }
             _ => self.odd_clock(time),
@@ -283,10 +284,10 @@ impl Analyzer {
         let before = self.last;
         if let Some(last) = before {
             self.totals.time_out_of_order += u64::from(now < last);
-            self.coarse = self.coarse && now.since(last).as_nanos() % SECOND == 0;
         }
         self.last = Some(now);
         let ns = now.as_nanos();
+        self.coarse = self.coarse && ns % SECOND == 0;
         let (first, end) = self.totals.time_ns.unwrap_or((ns, ns));
         let packets = self.totals.tcp_packets;
         let in_doubt = before.is_some_and(|last| self.doubts.goes_back(last, now, packets));
@@ -396,7 +397,8 @@ impl Analyzer {
         if !self.wants(connection.stream) {
             return ended;
         }
-        if self.coarse && connection.answers_at_once() {
+        let stands_still = self.totals.time_ns.is_some_and(|(first, end)| first == end);
+        if (self.coarse || stands_still) && connection.answers_at_once() {
             connection.lacks_times();
         }
         connection.close();

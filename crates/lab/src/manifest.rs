@@ -1,7 +1,10 @@
 //! Reading a manifest that somebody sent: it has the rules of an experiment file, and says where one is broken.
 
+use std::path::Path;
+
 use tcplab_plan::{App, Experiment, Point, is_plain_name};
 
+use crate::digest;
 use crate::error::LabError;
 use crate::folder::{MANIFEST_SCHEMA, Manifest};
 use crate::measures;
@@ -26,6 +29,22 @@ impl Manifest {
             ))
         })?;
         Ok(manifest)
+    }
+
+    /// Refuses files that are not those of the manifest's runs: the points would not be run again, but others.
+    ///
+    /// # Errors
+    /// The first file that is gone or holds something else.
+    pub fn check_files(&self) -> Result<(), LabError> {
+        for (file, digest) in &self.files {
+            let path = Path::new(file);
+            if digest::of_file(path).map_err(LabError::at(path))? != *digest {
+                return Err(LabError::Wrong(format!(
+                    "{file}: not the file of the recorded runs (its SHA-256 differs): restore it, or run the experiment file"
+                )));
+            }
+        }
+        Ok(())
     }
 
     fn check(&self) -> Result<(), String> {

@@ -102,6 +102,7 @@ impl Input {
     fn from_manifest(path: &Path, text: &str) -> Result<Self, Failure> {
         let manifest = Manifest::read(&path.display().to_string(), text);
         let manifest = manifest.map_err(|e| Failure::input(e.to_string()))?;
+        manifest.check_files()?;
         Ok(Self {
             name: manifest.experiment,
             view: manifest.view.unwrap_or_default(),

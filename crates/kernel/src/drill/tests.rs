@@ -224,5 +224,8 @@ fn wrong_arguments_get_the_kernels_answer() {
     let wrong = Setting::Sysctl("net.ipv4.tcp_sack".into(), "x".into());
     assert!(target.set(&wrong).is_err());
     let missing = Setting::Sysctl("net.ipv4.tcp_no".into(), "1".into());
-    target.set(&missing).unwrap();
+    assert!(target.set(&missing).is_err());
+    // Between two commands of a shell that is no error.
+    let passed_over = Setting::SysctlIfThere("net.ipv4.tcp_no".into(), "1".into());
+    target.set(&passed_over).unwrap();
 }

@@ -203,8 +203,7 @@ impl Sources<'_> {
         let streams: Vec<&Sent> = captured.into_iter().flatten().collect();
         let mut values = streams.iter().filter_map(|sent| sent.value(known));
         let value = match known.over {
-            Over::Sum if streams.is_empty() => None,
-            Over::Sum => Some(values.sum()),
+            Over::Sum => values.reduce(|a, b| a + b),
             Over::First => values.next(),
             Over::Min => values.reduce(f64::min),
             Over::Max => values.reduce(f64::max),
