@@ -31,7 +31,7 @@ pub enum Line {
         /// Bytes of the longest IP packet.
         mtu: u32,
     },
-    /// What it counts: after each interval.
+    /// After each interval `look` prints what it counted.
     Look(Snapshot),
     /// A way has other settings from now on.
     Changed {
