@@ -34,7 +34,7 @@ pub fn sequence(before: &[&Run], after: &[&Run]) -> Sequence {
         None if told.is_empty() => Sequence::Unknown,
         None => Sequence::Tied,
     };
-    // Blocks of runs that lie apart in time are none: their runs were not made one after the other.
+    // Runs that lie apart in time were not made one after the other, whatever their blocks say.
     match blocks(before, after) {
         Some(pairs) if in_time != Sequence::Apart => Sequence::Pairs(pairs),
         _ => in_time,

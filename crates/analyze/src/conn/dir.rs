@@ -548,9 +548,9 @@ impl Dir {
         self.options_seen = !p.header_truncated || p.options.window_scale.is_some();
     }
 
-    /// A SYN or SYN-ACK of this side passes once more: sooner than any timer sends it again, so it is a copy. A SYN-ACK
-    /// that answers a repeated SYN of `peer` also follows the timer's closely, but is none; nor is one with another time
-    /// stamp.
+    /// A SYN or SYN-ACK of this side passes once more: sooner than any timer sends it again, so it is a copy. Two
+    /// SYN-ACKs that follow each other closely are no copies if the second answers a repeated SYN of `peer`, or has
+    /// another time stamp.
     pub(crate) fn copies_syn(&self, peer: &Self, p: &TcpPacket, now: Instant) -> bool {
         let repeated = peer.loss.as_deref().is_some_and(|l| l.syn > 0);
         let answers = repeated && !self.acks_seen && peer.last_packet >= self.last_packet;

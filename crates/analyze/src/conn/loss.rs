@@ -321,7 +321,7 @@ impl Loss {
         true
     }
 
-    /// Which retransmission a DSACK answers. The first copy that came so far is none that the receiver had: it reports the
+    /// Which retransmission a DSACK answers. When the first copy arrived, the receiver did not have the data, so the DSACK reports a
     /// copy that left later, or the same packet, which the network doubled.
     fn answered_by_dsack(&self, hit: impl Fn(&Sent) -> bool) -> Option<usize> {
         let mut hits = self

@@ -68,7 +68,7 @@ impl Found {
         let lack = |needs: &'static [Need]| needs.iter().find(|need| missing.has(**need));
         let clocked = || lack(clock_step::needed_by(detector.id));
         let mut lacks = lack(detector.needs);
-        // Whether it goes by the clock is asked only where there is none, or one that was set: nearly never.
+        // Few captures lack times or have a clock that was set: only for those, ask whether the detector needs the clock.
         if missing.has(Need::PacketTimes) {
             lacks = clocked().or(lacks);
         } else if lacks.is_none() && missing.has(Need::SteadyClock) {

@@ -1,6 +1,7 @@
 //! Objections to rows that rest on fewer runs than there were.
 
 use super::Checked;
+use super::rows::over;
 use crate::metrics::{Arm, Run};
 use crate::row::Row;
 use crate::table::{Flag, FlagKind};
@@ -26,14 +27,14 @@ pub(super) fn without_partner(checked: &Checked) -> Option<Flag> {
             )
         })
     };
-    flag(
+    over(
         FlagKind::WithoutPartner,
         "runs without a partner in the other arm were left out",
         checked.rows.iter().filter_map(one).collect(),
     )
 }
 
-/// Runs without a value. Where a run that was cut short has none, the others are a choice: the quick ones.
+/// Runs without a value. If runs that were cut short have no value, the row describes only the quick ones.
 pub(super) fn no_value(checked: &Checked) -> Option<Flag> {
     let one = |row: &Row| {
         let part = |arm, side| {
@@ -48,17 +49,9 @@ pub(super) fn no_value(checked: &Checked) -> Option<Flag> {
         let sides: Vec<String> = sides.into_iter().flatten().collect();
         (!row.exact).then(|| format!("{} ({}: {why})", row.label(), sides.join(", ")))
     };
-    flag(
+    over(
         FlagKind::NoValue,
         "runs without a value were left out, so the row describes the others only",
         checked.rows.iter().filter_map(one).collect(),
     )
-}
-
-fn flag(kind: FlagKind, text: &str, rows: Vec<String>) -> Option<Flag> {
-    (!rows.is_empty()).then(|| Flag {
-        kind,
-        text: text.to_owned(),
-        rows,
-    })
 }

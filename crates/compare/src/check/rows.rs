@@ -9,7 +9,7 @@ use crate::row::{Row, Verdict};
 use crate::table::{Flag, FlagKind};
 
 /// A flag over these rows; `None` when `rows` is empty.
-fn over(kind: FlagKind, text: impl Into<String>, rows: Vec<String>) -> Option<Flag> {
+pub(super) fn over(kind: FlagKind, text: impl Into<String>, rows: Vec<String>) -> Option<Flag> {
     (!rows.is_empty()).then(|| Flag {
         kind,
         text: text.into(),
