@@ -86,7 +86,7 @@ def forty_milliseconds(acks):
         shape=alt.Shape("name:N", legend=None),
     )
     return picture, (
-        f"A client writes each request in two parts. {len(rows) - len(late)} ACKs of the server arrive about 2 ms after their data. "
+        f"A client writes each request in two parts. {len(rows) - len(late)} ACKs arrive about 2 ms after their data. "
         f"{len(late)} wait {min(late):.1f} to {max(late):.1f} ms, because Nagle's algorithm holds the second part until the ACK of the first, and the server delays that ACK."
     )
 
@@ -103,9 +103,9 @@ def who_delays(run):
     said = {row["stack"]: row for row in rows}
     same = all(said[f"uml:{a}"]["late"] == said[f"model:linux-{b}"]["late"] for a, b in (("6.1", "6.1"), ("6.1+quickack-6.1.56", "6.1.56")))
     return bars + text, (
-        f"A server writes 1 kB every 100 ms to a client that only reads. Linux 6.1 delays none of its 100 ACKs. Linux 6.1.56 delays {said['model:linux-6.1.56']['late']:.0f}, "
-        f"from segment {said['model:linux-6.1.56']['first']:.0f} on, when its quick-ACK credits are used up. FreeBSD 13.2 delays all. "
-        + ("The model and the kernel 6.1, as it is and with the commit reverted, delay the same ACKs." if same else "The model and the kernel differ here.")
+        f"A server writes 1 kB every 100 ms to a client that only reads. Of 100 ACKs Linux 6.1 delays none, 6.1.56 delays {said['model:linux-6.1.56']['late']:.0f}, "
+        f"from segment {said['model:linux-6.1.56']['first']:.0f} on, when its quick-ACK credits are used up, FreeBSD 13.2 all. "
+        + ("Model and kernel 6.1, as it is and with the commit reverted, delay the same." if same else "Model and kernel differ here.")
     )
 
 
@@ -121,7 +121,7 @@ def loss(run):
     picture = base.mark_line().encode(y=y) + base.mark_point(filled=True, size=50, opacity=1).encode(y=y) + base.mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q"), y2="high:Q")
     at = {(row["name"], row["loss"]): row["mbit"] for row in rows}
     return picture, (
-        f"A line of 50 Mbit/s and 40 ms round trip. Points are means of 10 runs, bars reach from the slowest run to the fastest. At 0.01 % loss CUBIC has {at['cubic', '0.01%']:.1f} Mbit/s and BBR {at['bbr', '0.01%']:.1f}. "
+        f"50 Mbit/s, round trip 40 ms; means of 10 runs, bars from the slowest to the fastest. At 0.01 % loss CUBIC has {at['cubic', '0.01%']:.1f} Mbit/s and BBR {at['bbr', '0.01%']:.1f}. "
         f"At 1 % CUBIC has {at['cubic', '1%']:.1f} and BBR {at['bbr', '1%']:.1f}: CUBIC takes each loss for congestion, BBR does not."
     )
 
@@ -134,8 +134,8 @@ def sawtooth(run):
     lost = {p["axes"]["variant"]: p["measures"]["client.TcpRetransSegs"] for p in run["points"]}
     rate = {p["axes"]["variant"]: p["measures"]["bulk.goodput_bps"] / 1e6 for p in run["points"]}
     return picture, (
-        "One transfer for 60 s over 20 Mbit/s with a queue of 130 packets. Both windows grow until the queue drops a packet. Reno then halves its window and adds a packet each round trip; "
-        f"CUBIC cuts less and grows along a cubic curve. Goodput is {rate['reno']:.1f} and {rate['cubic']:.1f} Mbit/s, with {lost['reno']:.0f} and {lost['cubic']:.0f} segments retransmitted."
+        "20 Mbit/s, a queue of 130 packets. Both windows grow until the queue drops a packet. Reno then halves its window and adds a packet each round trip; "
+        f"CUBIC cuts less and grows along a cubic curve. Goodput: {rate['reno']:.1f} and {rate['cubic']:.1f} Mbit/s; retransmitted: {lost['reno']:.0f} and {lost['cubic']:.0f} segments."
     )
 
 
@@ -159,8 +159,8 @@ def ack_filter(run):
     best = max(rows, key=lambda row: row["gain"])
     worst = min(rows, key=lambda row: row["gain"])
     return boxes + text, (
-        f"Four downloads and an upload through CAKE, with `ack-filter` and without. The downloads gain most at {best['down']} down and {best['up']} up: {best['gain']:+.0f} %. "
-        f"The filter helps where ACKs fill the upstream. They lose most at {worst['down']} down and {worst['up']} up: {worst['gain']:+.0f} %."
+        f"Four downloads and an upload through CAKE, with `ack-filter` and without. The downloads gain most at {best['down']} down and {best['up']} up ({best['gain']:+.0f} %), where ACKs fill the upstream, "
+        f"and lose most at {worst['down']} down and {worst['up']} up ({worst['gain']:+.0f} %)."
     )
 
 
@@ -181,8 +181,8 @@ def rrul(run):
     )
     picture = base.mark_bar().encode(color=colour(["median of ICMP", "99 % of all"], [BLUE, ORANGE])) + base.mark_text(align="left", dx=4, color=INK).encode(text="text:N")
     return picture, (
-        f"RRUL: four downloads and four uploads on a line of 30/10 Mbit/s, with pings beside them. With queues of 1,000 packets the median ping takes {said['fifo', 'median of ICMP']:.0f} ms, "
-        f"with CAKE {said['besteffort', 'median of ICMP']:.0f} ms; the path alone takes 50 ms. Means of 5 runs."
+        f"RRUL: four downloads, four uploads and pings on a line of 30/10 Mbit/s. With queues of 1,000 packets the median ping takes {said['fifo', 'median of ICMP']:.0f} ms, "
+        f"with CAKE {said['besteffort', 'median of ICMP']:.0f} ms; the idle path takes 50 ms. Means of 5 runs."
     )
 
 
@@ -199,7 +199,7 @@ def incast(run):
     picture = base.mark_bar(color=BLUE).encode(x2=alt.datum(1)) + base.mark_text(align="left", dx=5, color=INK).encode(text="text:N")
     at = {row["name"]: row for row in rows}
     return picture, (
-        f"Two senders of 25 Gbit/s fill a switch's port of 10 Gbit/s. CUBIC fills the queue: {at['cubic']['kb']:,.0f} kB on average. BBR keeps {at['bbr']['kb']:.0f} kB, CAQM {at['caqm']['kb']:.0f} kB, "
+        f"Two senders of 25 Gbit/s fill a switch's port of 10 Gbit/s. CUBIC keeps {at['cubic']['kb']:,.0f} kB in its queue, BBR {at['bbr']['kb']:.0f} kB, CAQM {at['caqm']['kb']:.0f} kB, "
         f"DCTCP {at['dctcp']['kb']:.0f} kB, all at {min(at[k]['gbit'] for k in ('cubic', 'bbr', 'caqm', 'dctcp')):.1f} Gbit/s. CAQM with Q_t = 0 keeps {at['caqm-qt0']['kb']:.0f} kB and pays with goodput: {at['caqm-qt0']['gbit']:.1f} Gbit/s."
     )
 
@@ -219,8 +219,8 @@ def rto(run):
     )
     at = {row["name"]: row for row in rows}
     return picture, (
-        f"{run['connections']:,} connections of a web server's users, each through five retransmission timers on the same network. With RFC 6298's estimator and a floor of 200 ms (D) timeouts change by {at['D']['percent']:+.0f} % "
-        f"({at['D']['low']:+.0f} to {at['D']['high']:+.0f}); with a floor of 1 s (R) by {at['R']['percent']:+.0f} % ({at['R']['low']:+.0f} to {at['R']['high']:+.0f}). Bars are 95 % intervals."
+        f"{run['connections']:,} web connections, each through five retransmission timers on the same network. With RFC 6298's estimator and a floor of 200 ms (D) timeouts change by {at['D']['percent']:+.0f} % "
+        f"({at['D']['low']:+.0f} to {at['D']['high']:+.0f}); with a floor of 1 s (R) by {at['R']['percent']:+.0f} % ({at['R']['low']:+.0f} to {at['R']['high']:+.0f}). Bars: 95 % intervals."
     )
 
 
@@ -235,7 +235,7 @@ def spike(run):
     picture = chart(rows).mark_line(strokeWidth=1.8).encode(x=alt.X("s:Q", axis=axis("time (s)")), y=alt.Y("ms:Q", axis=axis("ms")), color=colour(names, [GREEN, BLUE, ORANGE]))
     timeouts = {p["axes"]["variant"]: p["measures"]["server.TcpExtTCPTimeouts"] for p in run["points"]}
     return picture, (
-        f"The round trip of a path grows from 20 ms to 420 ms at 4 s, for two seconds; a server writes 1 kB every 20 ms. Linux's timer stands at about 220 ms before, the floor of RFC 6298 at 1 s. Linux's timer expires too early ({timeouts['linux']:.0f} timeout, though nothing is lost); RFC 6298's does not ({timeouts['rfc6298']:.0f} timeouts)."
+        f"The round trip grows from 20 to 420 ms at 4 s, for two seconds; a server writes 1 kB every 20 ms. Before, Linux's timer is about 220 ms, RFC 6298's at its floor of 1 s. Timeouts, though nothing is lost: Linux {timeouts['linux']:.0f}, RFC 6298 {timeouts['rfc6298']:.0f}."
     )
 
 
@@ -253,8 +253,8 @@ def fast_open(run):
     picture = base.mark_bar().encode(x2=alt.datum(10), color=colour(["median", "slowest"], [BLUE, ORANGE])) + base.mark_text(align="left", dx=4, color=INK).encode(text="text:N")
     at = {(row["variant"], row["name"]): row["ms"] for row in rows}
     return picture, (
-        f"Twenty fetches of 10 kB over a path of 40 ms, each on its own connection. Fast Open saves a round trip: {at['without', 'median']:.0f} ms become {at['Fast Open', 'median']:.0f} ms. "
-        f"A request of 4,000 bytes does not fit into the SYN and takes {at[names['fastopen-large-requests'], 'median']:.0f} ms. If the path loses a SYN with data, that fetch takes {at[names['fastopen-lost'], 'slowest']:,.0f} ms."
+        f"Twenty fetches of 10 kB, each on its own connection, round trip 40 ms. Fast Open saves one: {at['without', 'median']:.0f} ms become {at['Fast Open', 'median']:.0f} ms. "
+        f"A request of 4,000 bytes does not fit into the SYN and takes {at[names['fastopen-large-requests'], 'median']:.0f} ms. If a SYN with data is lost, that fetch takes {at[names['fastopen-lost'], 'slowest']:,.0f} ms."
     )
 
 
@@ -270,9 +270,9 @@ def changing(run):
     picture = chart(rows).mark_line(strokeWidth=1.3).encode(x=alt.X("s:Q", axis=axis("time (s)")), y=alt.Y("ms:Q", axis=axis("ping (ms)")), color=colour(["cubic", "bbr"], [BLUE, ORANGE]), detail="app:N")
     at = {p["axes"]["congestion"]: p["measures"] for p in run["points"]}
     return picture, (
-        "A radio link falls from 50 to 5 Mbit/s at 5 s, for five seconds, and its delay grows by 60 ms each way. Pings run beside a download, except from 10 to 12 s. "
+        "A radio link falls from 50 to 5 Mbit/s from 5 to 10 s, with 60 ms more delay each way. Median pings beside a download, without 10 to 12 s: "
         + " ".join(
-            f"With {name} the median ping is {m['before.latency_us.p50'] / 1e3:.0f} ms before, {m['during.latency_us.p50'] / 1e3:.0f} ms meanwhile and {m['after.latency_us.p50'] / 1e3:.0f} ms after; the download has {m['download.goodput_bps'] / 1e6:.1f} Mbit/s."
+            f"{name} {m['before.latency_us.p50'] / 1e3:.0f} ms before, {m['during.latency_us.p50'] / 1e3:.0f} ms meanwhile, {m['after.latency_us.p50'] / 1e3:.0f} ms after, at {m['download.goodput_bps'] / 1e6:.1f} Mbit/s."
             for name, m in (("CUBIC", at["cubic"]), ("BBR", at["bbr"]))
         )
     )
@@ -300,7 +300,7 @@ def budget(run):
         color=alt.Color("name:N", scale=alt.Scale(domain=[n for n, _, _ in BUDGET], range=[c for _, c, _ in BUDGET]), legend=alt.Legend(title=None, orient="top", columns=4)), order="place:Q",
     )
     return picture, (
-        f"`tcplab analyze` gives each microsecond of a connection to one cause. Delayed ACKs take {said['write-write-read', 'delayed ACK']:.0f} % of the first capture, the server {said['slow-server', 'server thinks']:.0f} % of the second, "
+        f"Delayed ACKs take {said['write-write-read', 'delayed ACK']:.0f} % of the first capture, the server {said['slow-server', 'server thinks']:.0f} % of the second, "
         f"a full receive window {said['small-window', BUDGET[4][0]]:.0f} % of the third, retransmission timeouts {said['bulk-rto', 'timeout']:.0f} % of the fourth."
     )
 
@@ -339,8 +339,8 @@ def main():
     only = sys.argv[1:]
     text = [
         "# Gallery", "",
-        "Twelve experiments: a picture, what it shows, and the command that repeats it. `make gallery` runs them all and writes this page; with the same version of tcplab nothing changes.", "",
-        "Pictures whose command names `uml:` need a kernel ([kernels.md](kernels.md)). `--html FILE` draws charts of your own run.", "",
+        "Twelve experiments: a picture, what it shows, and its command. `make gallery` runs them all and writes this page.", "",
+        "Commands with `uml:` need a kernel ([kernels.md](kernels.md)). `--html FILE` draws charts of your own run.", "",
     ]
     for name, heading, shows, command, make in ENTRIES:
         if only and name not in only:
