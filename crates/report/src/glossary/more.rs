@@ -8,15 +8,15 @@ pub(super) const MORE: &[Entry] = &[
         word: "ATO",
         also: &["ACK timeout", "icsk_ack.ato"],
         short: "how long a Linux receiver delays its next ACK: 40 to 200 ms",
-        more: "Linux derives it from the gaps between data segments, and doubles it when the timer fires outside pingpong mode. \
-               `ss -ti` shows it (ato).",
+        more: "Derived from the gaps between data segments, doubled when the timer fires outside pingpong mode. `ss -ti` \
+               shows it (ato).",
     },
     Entry {
         word: "pingpong",
         also: &["pingpong mode", "interactive mode"],
         short: "a Linux receiver that answers requests delays its ACKs, to send them on the answer",
-        more: "Data sent soon after data arrived counts as an answer. The profiles differ in how many answers lead into the mode \
-               (behaviour pingpong_threshold). Quick-ACK credits do not apply in this mode.",
+        more: "Data soon after data arrived counts as an answer; profiles differ in how many answers lead into the mode \
+               (behaviour pingpong_threshold). Quick-ACK credits do not apply in it.",
     },
     Entry {
         word: "SRTT",
@@ -28,7 +28,7 @@ pub(super) const MORE: &[Entry] = &[
         word: "ssthresh",
         also: &["slow-start threshold"],
         short: "the congestion window at which slow start ends",
-        more: "RFC 5681 3.1. Each loss sets it to a part of the window: half with Reno, seven tenths with CUBIC.",
+        more: "RFC 5681 3.1. Each loss sets it to a part of the window: Reno half, CUBIC seven tenths.",
     },
     Entry {
         word: "CUBIC",
@@ -40,8 +40,8 @@ pub(super) const MORE: &[Entry] = &[
         word: "BBR",
         also: &["BBRv1"],
         short: "a congestion control that measures rate and round trip, and paces at that rate",
-        more: "It does not read every loss as congestion, so random losses hardly slow it down. tcplab's model has version 1, as \
-               Linux 5.10 to 7.2 have it (net/ipv4/tcp_bbr.c); versions 2 and 3 are in no kernel.org release.",
+        more: "Not every loss is congestion to it, so random losses hardly slow it down. The model has version 1, as Linux \
+               5.10 to 7.2 (net/ipv4/tcp_bbr.c); versions 2 and 3 are in no kernel.org release.",
     },
     Entry {
         word: "DCTCP",
@@ -53,32 +53,32 @@ pub(super) const MORE: &[Entry] = &[
         word: "AccECN",
         also: &["accurate ECN"],
         short: "ECN whose receiver reports how many packets were marked, not only that one was",
-        more: "RFC 9768. Linux has it since 7.0; the model has not: scripts that ask for it are skipped there.",
+        more: "RFC 9768. Linux has it since 7.0; the model lacks it and skips scripts that ask for it.",
     },
     Entry {
         word: "CAKE",
         also: &[],
         short: "a qdisc for home lines: a shaper with a short, fair queue for each flow, and an ACK filter",
-        more: "`cake bandwidth 30mbit` on a link of an experiment. docs/qdisc.md lists its words.",
+        more: "`cake bandwidth 30mbit` on a link of an experiment; all words: docs/qdisc.md.",
     },
     Entry {
         word: "incast",
         also: &[],
         short: "many servers answer one client at once, and the queue of the switch overflows",
-        more: "Whole windows are lost, so that servers wait for their RTO of 200 ms or more while the link is idle. \
-               `tcplab new incast` writes an experiment.",
+        more: "Whole windows are lost, and servers wait for their RTO of 200 ms or more while the link is idle. `tcplab new \
+               incast` writes an experiment.",
     },
     Entry {
         word: "RRUL",
         also: &["realtime response under load"],
         short: "flent's test: uploads, downloads and pings at the same time",
-        more: "It shows how long pings wait while transfers fill the line. docs/rrul.md runs it.",
+        more: "How long do pings wait while transfers fill the line? docs/rrul.md runs it.",
     },
     Entry {
         word: "TFO",
         also: &["TCP Fast Open", "fast open", "fastopen"],
         short: "data already in the SYN, which saves a round trip for a client that has a cookie",
-        more: "RFC 7413. The first connection fetches the cookie. On Linux net.ipv4.tcp_fastopen turns it on.",
+        more: "RFC 7413. The first connection fetches the cookie. Linux: net.ipv4.tcp_fastopen.",
     },
     Entry {
         word: "PRR",
@@ -96,32 +96,32 @@ pub(super) const MORE: &[Entry] = &[
         word: "reqsk",
         also: &["request socket"],
         short: "Linux's small record of a connection whose handshake is not finished",
-        more: "A server keeps it from the SYN to the last ACK of the handshake. See `SYN cookie`.",
+        more: "Kept from the SYN to the last ACK of the handshake. See `SYN cookie`.",
     },
     Entry {
         word: "jitter",
         also: &[],
         short: "the delay of a path varies from packet to packet",
-        more: "A link's `jitter` draws it for each packet. tcplab's links keep the order of packets; netem's jitter reorders them.",
+        more: "A link's `jitter` draws it for each packet and keeps their order; netem's reorders them.",
     },
     Entry {
         word: "packetdrill",
         also: &[],
         short: "a script language for tests of TCP: calls and packets, each with its time",
-        more: "`tcplab drill` runs such scripts on the model or on a kernel. docs/drill.md describes it.",
+        more: "`tcplab drill` runs such scripts on the model or on a kernel: docs/drill.md.",
     },
     Entry {
         word: "time budget",
         also: &["budget", "where the time went"],
         short: "all time of a connection, divided into classes that do not overlap",
-        more: "The classes add up to the connection's duration. The report names what clients waited for in its second \
-               line. docs/analyze.md, \"Time budget\", has the rules.",
+        more: "The classes add up to its duration. The report's second line names what clients waited for. Rules: \
+               docs/analyze.md, \"Time budget\".",
     },
     Entry {
         word: "vantage",
         also: &["vantage point", "capture point"],
         short: "where a capture was taken: at the client, at the server or between",
-        more: "tcplab estimates it from the handshake and from ACK times. The delay of an ACK includes the path unless the \
-               capture was taken at the host that sent the ACK.",
+        more: "tcplab estimates it from the handshake and ACK times. The delay of an ACK includes the path unless its \
+               sender captured.",
     },
 ];

@@ -9,66 +9,64 @@ pub(super) const WORDS: &[Entry] = &[
         word: "delayed ACK",
         also: &["delayed-ACK timer", "delack"],
         short: "the receiver waits before it acknowledges, in case it can send the ACK with something else",
-        more: "RFC 1122 allows up to 500 ms and asks for an ACK for each second full segment. Linux waits 40 to 200 ms. \
-               It saves packets. It costs time when the sender cannot go on without the ACK: with Nagle's algorithm, \
-               a small congestion window or a small buffer.\n\
-               Cures: write a message with one call; TCP_NODELAY at the sender; quick ACKs at the receiver \
-               (`ip route ... quickack 1`, or TCP_QUICKACK before each read).",
+        more: "RFC 1122 allows up to 500 ms and asks for an ACK for each second full segment; Linux waits 40 to 200 ms. It \
+               saves packets, and costs time when the sender cannot go on without the ACK: with Nagle's algorithm, a small \
+               congestion window or a small buffer.\n\
+               Cures: write a message with one call; TCP_NODELAY at the sender; quick ACKs at the receiver (`ip route ... \
+               quickack 1`, or TCP_QUICKACK before each read).",
     },
     Entry {
         word: "quick-ACK",
         also: &["quickack", "quick-ACK mode", "quick-ACK credit"],
         short: "Linux acknowledges at once, without waiting for a second segment",
-        more: "A Linux receiver begins each connection with up to 16 quick-ACK credits. Each ACK uses one; after that \
-               ACKs may be delayed. The credits come back after losses and after long pauses. \
-               `ip route ... quickack 1` keeps the mode on for a route, TCP_QUICKACK for a moment.",
+        more: "A Linux receiver begins with up to 16 credits. Each ACK uses one, then ACKs may be delayed; losses and long \
+               pauses give them back. `ip route ... quickack 1` keeps the mode on for a route, TCP_QUICKACK for a moment.",
     },
     Entry {
         word: "rcv_mss",
         also: &[],
         short: "the receiver's guess of the sender's segment size; it decides which ACKs may wait",
-        more: "Linux learns it from the segments that arrive, and shows it as tcpi_rcv_mss (`ss -ti`: rcvmss). More \
-               than one rcv_mss of new data is acknowledged at once; less may wait for the delayed-ACK timer.",
+        more: "Linux learns it from the segments that arrive: tcpi_rcv_mss (`ss -ti`: rcvmss). More new data than one \
+               rcv_mss is acknowledged at once; less may wait for the delayed-ACK timer.",
     },
     Entry {
         word: "write-write-read",
         also: &[],
         short: "a program writes a message in two calls, then waits for the answer",
-        more: "The second write waits for the ACK of the first (Nagle), and the receiver delays that ACK because it has \
-               only half a message. Each exchange takes 40 ms or more. Write the message with one call.",
+        more: "Nagle holds the second write until the ACK of the first, and the receiver delays that ACK because it has \
+               only half a message: 40 ms or more each time. Write the message with one call.",
     },
     Entry {
         word: "Nagle",
         also: &["Nagle's algorithm", "TCP_NODELAY", "nodelay"],
         short: "the sender holds a small segment while an earlier one is not acknowledged",
-        more: "RFC 896, RFC 1122 4.2.3.4. It joins small writes into fewer packets. With delayed ACKs each small write \
-               can wait 40 ms or more. TCP_NODELAY turns it off for a socket.",
+        more: "RFC 896, RFC 1122 4.2.3.4. It joins small writes into fewer packets. With delayed ACKs each can wait 40 ms \
+               or more. TCP_NODELAY turns it off for a socket.",
     },
     Entry {
         word: "cwnd",
         also: &["congestion window", "initcwnd", "initial window"],
         short: "how much data the sender allows itself in flight, by what it knows of the path",
-        more: "It begins with 10 segments on Linux, grows with ACKs, and shrinks after losses. `ss -ti` shows it. After \
-               an idle time Linux makes it small again unless net.ipv4.tcp_slow_start_after_idle is 0.",
+        more: "On Linux it begins with 10 segments, grows with ACKs, shrinks after losses, and after an idle time unless \
+               net.ipv4.tcp_slow_start_after_idle is 0. `ss -ti` shows it.",
     },
     Entry {
         word: "rwnd",
         also: &["receive window", "advertised window"],
         short: "how much data the receiver allows in flight: the room in its buffer",
-        more: "Each ACK carries it. When it is smaller than the BDP, it limits the rate. On Linux net.ipv4.tcp_rmem and \
-               SO_RCVBUF decide it.",
+        more: "Each ACK carries it. Below the BDP it limits the rate. Linux: net.ipv4.tcp_rmem, SO_RCVBUF.",
     },
     Entry {
         word: "BDP",
         also: &["bandwidth-delay product"],
         short: "what must be in flight to fill the path: its rate times its round trip",
-        more: "100 Mbit/s with 80 ms are 1 MB. A smaller window, of either end, makes the transfer slower than the path.",
+        more: "100 Mbit/s with 80 ms are 1 MB. A smaller window at either end makes the transfer slower than the path.",
     },
     Entry {
         word: "slow start",
         also: &[],
         short: "a sender begins with a small window and doubles it each round trip",
-        more: "A short transfer ends before the window is large: it then takes round trips, not bandwidth.",
+        more: "A short transfer ends before the window is large: it takes round trips, not bandwidth.",
     },
     Entry {
         word: "pacing",
@@ -80,28 +78,28 @@ pub(super) const WORDS: &[Entry] = &[
         word: "RTO",
         also: &["retransmission timeout", "retransmission timer"],
         short: "the time without an ACK after which the sender repeats: 200 ms or more on Linux",
-        more: "RFC 6298. It follows the measured round trip and doubles each time it fires. Afterwards the sender \
-               begins again with a window of one segment. It is the slowest way to notice a loss.",
+        more: "RFC 6298. It follows the measured round trip and doubles each time it fires; then the window is one segment. \
+               It is the slowest way to notice a loss.",
     },
     Entry {
         word: "TLP",
         also: &["tail loss probe"],
         short: "the sender repeats its last packet early, to learn whether the end was lost",
-        more: "RFC 8985 7. On Linux after two round trips (plus 200 ms when one segment is in flight), in place of the \
-               longer RTO. net.ipv4.tcp_early_retrans = 3 turns it on, and is the default.",
+        more: "RFC 8985 7. Linux: after two round trips (plus 200 ms when one segment is in flight), before the longer RTO; \
+               on with net.ipv4.tcp_early_retrans = 3, the default.",
     },
     Entry {
         word: "SACK",
         also: &["selective acknowledgment"],
         short: "the ACK also lists what arrived after a gap, so that only the gap is sent again",
-        more: "RFC 2018. Both sides must offer it in the SYN (net.ipv4.tcp_sack = 1). Without it a second loss in one \
-               window mostly costs a timeout.",
+        more: "RFC 2018. Both SYNs must offer it (net.ipv4.tcp_sack = 1). Without it a second loss in one window mostly \
+               costs a timeout.",
     },
     Entry {
         word: "DSACK",
         also: &["duplicate SACK"],
         short: "the receiver reports data that came twice: the sender had repeated it for nothing",
-        more: "RFC 2883. The sender learns from it that packets were late, not lost, and can take back its slow-down.",
+        more: "RFC 2883. Packets were late, not lost: the sender can take back its slow-down.",
     },
     Entry {
         word: "duplicate ACK",
@@ -113,19 +111,19 @@ pub(super) const WORDS: &[Entry] = &[
         word: "fast retransmit",
         also: &["fast retransmission"],
         short: "a loss is repaired as soon as duplicate ACKs or SACK tell of it, without a timer",
-        more: "It takes about one round trip (RFC 5681, RFC 6675, RFC 8985).",
+        more: "About one round trip (RFC 5681, RFC 6675, RFC 8985).",
     },
     Entry {
         word: "RACK",
         also: &[],
         short: "a segment counts as lost when one sent later has arrived and some time has passed",
-        more: "RFC 8985, on Linux net.ipv4.tcp_recovery = 1. It tolerates reordering better than counting duplicate ACKs.",
+        more: "RFC 8985, Linux net.ipv4.tcp_recovery = 1. It tolerates reordering better than counting duplicate ACKs.",
     },
     Entry {
         word: "F-RTO",
         also: &["frto"],
         short: "after a timeout the sender checks whether anything was lost before it repeats more",
-        more: "RFC 5682, on Linux net.ipv4.tcp_frto = 2. It limits the damage of a spurious timeout.",
+        more: "RFC 5682, Linux net.ipv4.tcp_frto = 2. It limits the damage of a spurious timeout.",
     },
     Entry {
         word: "spurious",
@@ -135,14 +133,14 @@ pub(super) const WORDS: &[Entry] = &[
             "spurious timeout",
         ],
         short: "a retransmission that nobody needed: the packet was late, not lost",
-        more: "A DSACK, the echoed timestamp, or an ACK that comes too soon after the retransmission shows that it was not needed.",
+        more: "A DSACK, the echoed time stamp, or an ACK too soon after the retransmission shows it.",
     },
     Entry {
         word: "reordering",
         also: &["out of order"],
         short: "packets overtake each other on the path",
-        more: "A sender can take the late one for lost and repeat it. Load balancing packet by packet and parallel \
-               queues reorder.",
+        more: "A sender can take the late one for lost and repeat it. Causes: load balancing packet by packet, parallel \
+               queues.",
     },
     Entry {
         word: "zero window",
@@ -154,22 +152,22 @@ pub(super) const WORDS: &[Entry] = &[
         word: "window scale",
         also: &["window scaling", "wscale"],
         short: "a factor for the window, which only the SYN carries",
-        more: "RFC 7323. Without it a window is at most 64 KiB. A capture without the handshake does not show it, so \
-               windows in it may be many times larger than they look.",
+        more: "RFC 7323. Without it a window is at most 64 KiB. A capture without the handshake lacks it: its windows may \
+               be many times larger than they look.",
     },
     Entry {
         word: "time stamps",
         also: &["TSval", "TSecr", "TCP time stamps"],
         short: "a clock value in each packet that the other side echoes",
-        more: "RFC 7323, on Linux net.ipv4.tcp_timestamps = 1. They measure round trips and tell a repeated packet from \
-               its original.",
+        more: "RFC 7323, Linux net.ipv4.tcp_timestamps = 1. They measure round trips and tell a repeated packet from its \
+               original.",
     },
     Entry {
         word: "accept queue",
         also: &["backlog", "listen backlog", "somaxconn"],
         short: "connections that the listening program has not taken yet; when it is full, new ones are dropped",
-        more: "`ss -lnt` shows it (Recv-Q of Send-Q), TcpExtListenOverflows counts. The smaller of listen()'s backlog and \
-               net.core.somaxconn is its length.",
+        more: "Its length: the smaller of listen()'s backlog and net.core.somaxconn. `ss -lnt` shows it (Recv-Q of Send-Q), \
+               TcpExtListenOverflows counts.",
     },
     Entry {
         word: "SYN cookie",
@@ -180,31 +178,31 @@ pub(super) const WORDS: &[Entry] = &[
             "tcp_max_syn_backlog",
         ],
         short: "a server answers a SYN without keeping anything: what it needs stands in the sequence number of its SYN-ACK",
-        more: "Linux sends them when the queue of unfinished handshakes is full (net.ipv4.tcp_syncookies = 1), or always (2). \
-               The cookie holds one of four MSS values; window scale, SACK and ECN survive only in the time stamp, so without \
-               time stamps they are off. `nstat` counts TcpExtSyncookiesSent, SyncookiesRecv and SyncookiesFailed. With 0 \
-               the SYN is dropped (TCPReqQFullDrop), and the client repeats it after 1 s.",
+        more: "Linux sends them when the queue of unfinished handshakes is full (net.ipv4.tcp_syncookies = 1), or always \
+               (2); with 0 it drops the SYN (TCPReqQFullDrop), and the client repeats it after 1 s. A cookie holds one of \
+               four MSS values; window scale, SACK and ECN survive only in the time stamp. `nstat`: TcpExtSyncookiesSent, \
+               SyncookiesRecv, SyncookiesFailed.",
     },
     Entry {
         word: "RST",
         also: &["reset"],
         short: "a packet that ends a connection at once, or refuses it",
-        more: "A closed port, a program that died or a firewall sends it. Data on the way is lost. The receiver takes it only if its \
-               sequence number is the next one (RFC 5961): it answers others in the window with an ACK (a challenge ACK), and \
-               drops the rest.",
+        more: "From a closed port, a program that died, a firewall. Data on the way is lost. The receiver takes it only if \
+               its sequence number is the next one (RFC 5961), answers others in the window with a challenge ACK, and drops \
+               the rest.",
     },
     Entry {
         word: "TIME-WAIT",
         also: &[],
         short: "the side that closed first keeps the ports for a minute",
-        more: "RFC 9293 3.6.1. A new connection with the same addresses and ports in that time may be refused or \
-               delayed. `ss -ant state time-wait` counts them.",
+        more: "RFC 9293 3.6.1. Meanwhile a new connection with the same addresses and ports may be refused or delayed. `ss \
+               -ant state time-wait` shows them.",
     },
     Entry {
         word: "keep-alive",
         also: &["keepalive"],
-        short: "a probe on an idle connection: is the other side still there?",
-        more: "On Linux after two hours unless TCP_KEEPIDLE says less. NAT and firewalls forget idle connections sooner.",
+        short: "a probe on an idle connection, to learn whether the other side is still there",
+        more: "Linux: after two hours, or TCP_KEEPIDLE. NAT and firewalls forget idle connections sooner.",
     },
     Entry {
         word: "MTU",
@@ -216,15 +214,15 @@ pub(super) const WORDS: &[Entry] = &[
         word: "black hole",
         also: &["MTU black hole", "path MTU black hole"],
         short: "packets vanish and nobody is told",
-        more: "Mostly large ones: the path's MTU is smaller than the packets, and a filter drops the ICMP message that \
-               should say so. net.ipv4.tcp_mtu_probing = 1 lets Linux find the size itself.",
+        more: "Mostly large ones: the path's MTU is smaller, and a filter drops the ICMP message that should say so. With \
+               net.ipv4.tcp_mtu_probing = 1 Linux finds the size itself.",
     },
     Entry {
         word: "bufferbloat",
         also: &[],
         short: "a long queue makes every packet late while a transfer runs",
-        more: "The round trip under load is many times that of the idle path. Cures: a shorter queue, fq_codel or cake \
-               at the bottleneck, BBR at the sender.",
+        more: "The round trip under load is many times the idle one. Cures: a shorter queue, fq_codel or cake at the \
+               bottleneck, BBR at the sender.",
     },
     Entry {
         word: "AQM",
@@ -237,8 +235,8 @@ pub(super) const WORDS: &[Entry] = &[
         word: "qdisc",
         also: &["queueing discipline"],
         short: "the queue of a Linux interface, and its rule",
-        more: "`tc -s qdisc` shows how many packets it dropped. fq paces, fq_codel and cake keep the queue short, \
-               pfifo_fast and noqueue do neither.",
+        more: "fq paces, fq_codel and cake keep the queue short, pfifo_fast and noqueue do neither. `tc -s qdisc` shows \
+               drops.",
     },
     Entry {
         word: "policer",
@@ -250,22 +248,21 @@ pub(super) const WORDS: &[Entry] = &[
         word: "ACK filter",
         also: &["ACK thinning", "ack_drop"],
         short: "a queue throws an ACK away when a later one of the same connection waits behind it",
-        more: "A later ACK says all that an earlier one says, so a slow way back can carry fewer of them. CAKE does it with \
-               `ack-filter`; cable modems and satellite links have filters of their own. The sender then sends in larger \
-               bursts.",
+        more: "The later ACK says all that the earlier one says, so a slow way back carries fewer. CAKE (`ack-filter`), \
+               cable modems and satellite links have one. The sender then sends in larger bursts.",
     },
     Entry {
         word: "IP identification",
         also: &["ip.id"],
         short: "a number in each IPv4 packet; Linux counts it up for each connection",
-        more: "A gap in the numbers shows packets that the capture missed; the same number twice is one packet captured \
-               twice. IPv6 packets have no number, and some systems share one counter among connections or use random numbers.",
+        more: "A gap shows packets that the capture missed; a number twice is one packet captured twice. IPv6 has none; \
+               some systems share one counter among connections or use random numbers.",
     },
     Entry {
         word: "ECN",
         also: &["CE", "ECE", "CWR"],
         short: "a queue marks packets in place of dropping them, and the sender slows down",
-        more: "RFC 3168. Both ends must agree on it in the handshake.",
+        more: "RFC 3168. Both ends must agree in the handshake.",
     },
     Entry {
         word: "TSO",
@@ -277,34 +274,33 @@ pub(super) const WORDS: &[Entry] = &[
         word: "GRO",
         also: &["LRO", "super-segment"],
         short: "the receiver joins packets before the capture sees them",
-        more: "`ethtool -k DEVICE` shows it. One packet of the capture then stands for several of the wire, and one ACK \
-               answers all of them.",
+        more: "`ethtool -k DEVICE` shows it. One packet of the capture stands for several of the wire; one ACK answers all.",
     },
     Entry {
         word: "clock step",
         also: &["makestep"],
         short: "something set the clock of the capturing host while it captured",
-        more: "NTP does so when a clock is far off (`makestep` in chrony.conf), and so does a virtual machine that goes on \
-               after a pause. Times before and after the step do not belong together.",
+        more: "NTP when a clock is far off (`makestep` in chrony.conf), or a virtual machine that goes on after a pause. \
+               Times before and after do not belong together.",
     },
     Entry {
         word: "snap length",
         also: &["snaplen", "snapped"],
         short: "how much of each packet the capture keeps",
-        more: "`tcpdump -s 128` keeps all headers. Less cuts TCP options off: time stamps and SACK.",
+        more: "`tcpdump -s 128` keeps all headers. Less cuts TCP options off: time stamps, SACK.",
     },
     Entry {
         word: "CAQM",
         also: &[],
         short: "hosts ask for window in a tag on each packet, and switches grant, refuse or mark it",
-        more: "docs/caqm.md describes the tag and the behaviours.",
+        more: "The tag and the behaviours: docs/caqm.md.",
     },
     Entry {
         word: "ACK",
         also: &["acknowledge", "acknowledgment", "acked"],
         short: "the receiver's note to the sender: all bytes up to here have arrived",
-        more: "It travels on data or alone. The sender may have only so much data without an ACK in flight, so late \
-               ACKs slow it down.",
+        more: "It travels on data or alone. Only so much data may be in flight without an ACK, so late ACKs slow the sender \
+               down.",
     },
     Entry {
         word: "segment",
@@ -316,22 +312,22 @@ pub(super) const WORDS: &[Entry] = &[
         word: "MSS",
         also: &["maximum segment size", "wire MSS"],
         short: "the most data that one packet of this connection may carry",
-        more: "Both sides announce theirs in the SYN: with Ethernet 1460 bytes for IPv4 and 1440 for IPv6. Time stamps \
-               take 12 bytes of it.",
+        more: "Both announce theirs in the SYN: with Ethernet 1460 bytes for IPv4, 1440 for IPv6. Time stamps take 12 of \
+               these.",
     },
     Entry {
         word: "RTT",
         also: &["round trip", "round-trip time"],
         short: "time from one end to the other and back",
-        more: "In the table of streams: the round trip of the whole path. The handshake tells it; without one, data and \
-               the ACKs that were sent at once for it. With \"≤\" the time stamps gave an upper bound. The column is empty \
-               where nothing in the capture tells it. Waits of a receiver are no round trip.",
+        more: "In the table of streams, the whole path's: from the handshake, else from data and the ACKs that were sent at \
+               once for it. \"≤\": an upper bound from time stamps. Empty: the capture does not tell it. Waits of a \
+               receiver do not count.",
     },
     Entry {
         word: "SYN",
         also: &["SYN-ACK", "handshake", "three-way handshake"],
         short: "the first packet of a connection; SYN-ACK is the answer to it",
-        more: "They agree on MSS, window scale, SACK and time stamps. A SYN without an answer is repeated after 1 s, \
-               and the waits grow.",
+        more: "They agree on MSS, window scale, SACK, time stamps. A SYN without an answer is repeated after 1 s, then \
+               after longer waits.",
     },
 ];
