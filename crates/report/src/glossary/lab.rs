@@ -33,13 +33,13 @@ pub(super) const LAB: &[Entry] = entries! {
         "a change of a kernel's source that `tcplab kernel build --edit` applies"
         "`uml:6.1+EDIT` is the kernel with it. All: docs/kernels.md.";
     "exact" []
-        "a value that is identical in every run of the same point, as in virtual time"
+        "a value that is equal in every run of a point, as in virtual time"
         "Exact values are equal or differ, without statistics.";
     "fidelity" []
         "how far the model sends what a real kernel sends, packet by packet"
         "Measured: docs/fidelity.md, docs/releases.md.";
     "finding" []
-        "what `tcplab analyze` says went wrong, with its cause, a way out and how sure it is"
+        "what `tcplab analyze` says went wrong, with its cause, a cure and how sure it is"
         "All: docs/findings.md.";
     "goodput" []
         "payload bytes that arrived, without retransmissions, per second"
@@ -60,7 +60,7 @@ pub(super) const LAB: &[Entry] = entries! {
         "the median; the value that 99 of 100 do not exceed"
         "p95 likewise: 95 of 100.";
     "point" []
-        "one run of an experiment: one value of each axis, one variant, one repetition, one stack"
+        "one run: one value of each axis, one variant, one repetition, one stack"
         "A result has a folder for each: docs/results.md.";
     "population" []
         "connections that are drawn from distributions: sizes, round trips, losses"
@@ -85,14 +85,14 @@ pub(super) const LAB: &[Entry] = entries! {
         "It needs no root and runs in virtual time. `tcplab kernel build 6.1` builds one.";
     "unverified" []
         "a profile that was not compared with its kernel, packet by packet"
-        "It lists behaviours from commits and documents; results mark it. Verified: Linux 5.10, 6.1, 6.12, 7.2.";
+        "It lists behaviours from commits and documents; results mark it. Which: docs/limits.md.";
     "variant" []
         "a named set of changes of an experiment file: `[[variant]]`"
         "Each runs at every point, and a table compares it with the first.";
     "verdict" ["better", "worse", "same", "undecided"]
         "what a comparison says of a row: better, worse, same, undecided and others"
-        "same: the whole interval lies within 1 %. undecided: the interval allows several verdicts; more runs help.";
+        "same: the whole interval lies within 1 %. undecided: it allows several verdicts; more runs help.";
     "virtual time" []
         "time that jumps from event to event instead of passing"
-        "An hour takes a second, and runs repeat byte for byte.";
+        "An hour takes a second; runs repeat byte for byte.";
 };

@@ -15,8 +15,8 @@ pub(super) const MORE: &[Entry] = &[
         word: "pingpong",
         also: &["pingpong mode", "interactive mode"],
         short: "a Linux receiver that answers requests delays its ACKs, to send them on the answer",
-        more: "Data soon after data arrived counts as an answer; profiles differ in how many answers lead into the mode \
-               (behaviour pingpong_threshold). Quick-ACK credits do not apply in it.",
+        more: "Data soon after data arrived counts as an answer; profiles differ in how many lead into the mode (behaviour \
+               pingpong_threshold). No quick-ACK credits in it.",
     },
     Entry {
         word: "SRTT",
@@ -33,15 +33,15 @@ pub(super) const MORE: &[Entry] = &[
     Entry {
         word: "CUBIC",
         also: &[],
-        short: "Linux's default congestion control: after a loss the window grows along a cubic curve of time",
+        short: "Linux's default congestion control: after a loss the window grows along a cubic curve",
         more: "RFC 9438. It backs off at losses and ECN marks, so it fills the queue of the narrowest link.",
     },
     Entry {
         word: "BBR",
         also: &["BBRv1"],
         short: "a congestion control that measures rate and round trip, and paces at that rate",
-        more: "Not every loss is congestion to it, so random losses hardly slow it down. The model has version 1, as Linux \
-               5.10 to 7.2 (net/ipv4/tcp_bbr.c); versions 2 and 3 are in no kernel.org release.",
+        more: "Random losses hardly slow it down. The model has version 1, as Linux 5.10 to 7.2 (net/ipv4/tcp_bbr.c); \
+               versions 2 and 3 are in no kernel.org release.",
     },
     Entry {
         word: "DCTCP",
@@ -65,8 +65,8 @@ pub(super) const MORE: &[Entry] = &[
         word: "incast",
         also: &[],
         short: "many servers answer one client at once, and the queue of the switch overflows",
-        more: "Whole windows are lost, and servers wait for their RTO of 200 ms or more while the link is idle. `tcplab new \
-               incast` writes an experiment.",
+        more: "Servers wait for their RTO of 200 ms or more while the link is idle. `tcplab new incast` writes an \
+               experiment.",
     },
     Entry {
         word: "RRUL",

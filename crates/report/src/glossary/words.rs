@@ -10,8 +10,8 @@ pub(super) const WORDS: &[Entry] = &[
         also: &["delayed-ACK timer", "delack"],
         short: "the receiver waits before it acknowledges, in case it can send the ACK with something else",
         more: "RFC 1122 allows up to 500 ms and asks for an ACK for each second full segment; Linux waits 40 to 200 ms. It \
-               saves packets, and costs time when the sender cannot go on without the ACK: with Nagle's algorithm, a small \
-               congestion window or a small buffer.\n\
+               costs time when the sender cannot go on without the ACK: Nagle's algorithm, a small congestion window or \
+               buffer.\n\
                Cures: write a message with one call; TCP_NODELAY at the sender; quick ACKs at the receiver (`ip route ... \
                quickack 1`, or TCP_QUICKACK before each read).",
     },
@@ -19,48 +19,48 @@ pub(super) const WORDS: &[Entry] = &[
         word: "quick-ACK",
         also: &["quickack", "quick-ACK mode", "quick-ACK credit"],
         short: "Linux acknowledges at once, without waiting for a second segment",
-        more: "A Linux receiver begins with up to 16 credits. Each ACK uses one, then ACKs may be delayed; losses and long \
-               pauses give them back. `ip route ... quickack 1` keeps the mode on for a route, TCP_QUICKACK for a moment.",
+        more: "A Linux receiver begins with up to 16 credits, one for each ACK; losses and long pauses give them back. On \
+               with `ip route ... quickack 1` for a route, TCP_QUICKACK for a moment.",
     },
     Entry {
         word: "rcv_mss",
         also: &[],
         short: "the receiver's guess of the sender's segment size; it decides which ACKs may wait",
-        more: "Linux learns it from the segments that arrive: tcpi_rcv_mss (`ss -ti`: rcvmss). More new data than one \
-               rcv_mss is acknowledged at once; less may wait for the delayed-ACK timer.",
+        more: "Learnt from the segments that arrive: tcpi_rcv_mss (`ss -ti`: rcvmss). More new data than that is \
+               acknowledged at once.",
     },
     Entry {
         word: "write-write-read",
         also: &[],
         short: "a program writes a message in two calls, then waits for the answer",
-        more: "Nagle holds the second write until the ACK of the first, and the receiver delays that ACK because it has \
-               only half a message: 40 ms or more each time. Write the message with one call.",
+        more: "Nagle holds the second write until the ACK of the first; the receiver, with half a message, delays it 40 ms \
+               or more. Write the message with one call.",
     },
     Entry {
         word: "Nagle",
         also: &["Nagle's algorithm", "TCP_NODELAY", "nodelay"],
         short: "the sender holds a small segment while an earlier one is not acknowledged",
-        more: "RFC 896, RFC 1122 4.2.3.4. It joins small writes into fewer packets. With delayed ACKs each can wait 40 ms \
-               or more. TCP_NODELAY turns it off for a socket.",
+        more: "RFC 896, RFC 1122 4.2.3.4. With delayed ACKs each small write can wait 40 ms or more. TCP_NODELAY turns it \
+               off for a socket.",
     },
     Entry {
         word: "cwnd",
         also: &["congestion window", "initcwnd", "initial window"],
         short: "how much data the sender allows itself in flight, by what it knows of the path",
-        more: "On Linux it begins with 10 segments, grows with ACKs, shrinks after losses, and after an idle time unless \
+        more: "Linux: 10 segments at first; grows with ACKs, shrinks after losses, and after an idle time unless \
                net.ipv4.tcp_slow_start_after_idle is 0. `ss -ti` shows it.",
     },
     Entry {
         word: "rwnd",
         also: &["receive window", "advertised window"],
-        short: "how much data the receiver allows in flight: the room in its buffer",
+        short: "how much data the receiver allows in flight: its buffer's room",
         more: "Each ACK carries it. Below the BDP it limits the rate. Linux: net.ipv4.tcp_rmem, SO_RCVBUF.",
     },
     Entry {
         word: "BDP",
         also: &["bandwidth-delay product"],
         short: "what must be in flight to fill the path: its rate times its round trip",
-        more: "100 Mbit/s with 80 ms are 1 MB. A smaller window at either end makes the transfer slower than the path.",
+        more: "100 Mbit/s with 80 ms are 1 MB. A smaller window at either end limits the rate.",
     },
     Entry {
         word: "slow start",
@@ -78,27 +78,27 @@ pub(super) const WORDS: &[Entry] = &[
         word: "RTO",
         also: &["retransmission timeout", "retransmission timer"],
         short: "the time without an ACK after which the sender repeats: 200 ms or more on Linux",
-        more: "RFC 6298. It follows the measured round trip and doubles each time it fires; then the window is one segment. \
-               It is the slowest way to notice a loss.",
+        more: "RFC 6298. It follows the round trip and doubles each time it fires; then the window is one segment. The \
+               slowest way to notice a loss.",
     },
     Entry {
         word: "TLP",
         also: &["tail loss probe"],
         short: "the sender repeats its last packet early, to learn whether the end was lost",
-        more: "RFC 8985 7. Linux: after two round trips (plus 200 ms when one segment is in flight), before the longer RTO; \
-               on with net.ipv4.tcp_early_retrans = 3, the default.",
+        more: "RFC 8985 7. Linux: after two round trips (plus 200 ms when one segment is in flight), before the RTO; on \
+               with net.ipv4.tcp_early_retrans = 3, the default.",
     },
     Entry {
         word: "SACK",
         also: &["selective acknowledgment"],
-        short: "the ACK also lists what arrived after a gap, so that only the gap is sent again",
+        short: "the ACK also lists what arrived after a gap: only the gap is sent again",
         more: "RFC 2018. Both SYNs must offer it (net.ipv4.tcp_sack = 1). Without it a second loss in one window mostly \
                costs a timeout.",
     },
     Entry {
         word: "DSACK",
         also: &["duplicate SACK"],
-        short: "the receiver reports data that came twice: the sender had repeated it for nothing",
+        short: "the receiver reports data that came twice, repeated for nothing",
         more: "RFC 2883. Packets were late, not lost: the sender can take back its slow-down.",
     },
     Entry {
@@ -116,13 +116,13 @@ pub(super) const WORDS: &[Entry] = &[
     Entry {
         word: "RACK",
         also: &[],
-        short: "a segment counts as lost when one sent later has arrived and some time has passed",
+        short: "a segment counts as lost some time after one sent later has arrived",
         more: "RFC 8985, Linux net.ipv4.tcp_recovery = 1. It tolerates reordering better than counting duplicate ACKs.",
     },
     Entry {
         word: "F-RTO",
         also: &["frto"],
-        short: "after a timeout the sender checks whether anything was lost before it repeats more",
+        short: "after a timeout the sender checks whether anything was lost, before it repeats more",
         more: "RFC 5682, Linux net.ipv4.tcp_frto = 2. It limits the damage of a spurious timeout.",
     },
     Entry {
@@ -165,7 +165,7 @@ pub(super) const WORDS: &[Entry] = &[
     Entry {
         word: "accept queue",
         also: &["backlog", "listen backlog", "somaxconn"],
-        short: "connections that the listening program has not taken yet; when it is full, new ones are dropped",
+        short: "connections that the listening program has not taken yet; a full one drops new ones",
         more: "Its length: the smaller of listen()'s backlog and net.core.somaxconn. `ss -lnt` shows it (Recv-Q of Send-Q), \
                TcpExtListenOverflows counts.",
     },
@@ -177,19 +177,18 @@ pub(super) const WORDS: &[Entry] = &[
             "SYN queue",
             "tcp_max_syn_backlog",
         ],
-        short: "a server answers a SYN without keeping anything: what it needs stands in the sequence number of its SYN-ACK",
+        short: "a server keeps nothing of a SYN: what it needs stands in its SYN-ACK's sequence number",
         more: "Linux sends them when the queue of unfinished handshakes is full (net.ipv4.tcp_syncookies = 1), or always \
-               (2); with 0 it drops the SYN (TCPReqQFullDrop), and the client repeats it after 1 s. A cookie holds one of \
-               four MSS values; window scale, SACK and ECN survive only in the time stamp. `nstat`: TcpExtSyncookiesSent, \
+               (2); with 0 it drops the SYN (TCPReqQFullDrop), and the client repeats it after 1 s. Room for one of four \
+               MSS values; window scale, SACK and ECN survive only in the time stamp. `nstat`: TcpExtSyncookiesSent, \
                SyncookiesRecv, SyncookiesFailed.",
     },
     Entry {
         word: "RST",
         also: &["reset"],
         short: "a packet that ends a connection at once, or refuses it",
-        more: "From a closed port, a program that died, a firewall. Data on the way is lost. The receiver takes it only if \
-               its sequence number is the next one (RFC 5961), answers others in the window with a challenge ACK, and drops \
-               the rest.",
+        more: "From a closed port, a program that died, a firewall. Data on the way is lost. Taken only at the next \
+               sequence number (RFC 5961); elsewhere in the window it gets a challenge ACK, outside it is dropped.",
     },
     Entry {
         word: "TIME-WAIT",
@@ -228,8 +227,8 @@ pub(super) const WORDS: &[Entry] = &[
         word: "AQM",
         also: &["fq_codel", "codel"],
         short: "a queue that drops or marks early to stay short",
-        more: "RFC 7567. On Linux a qdisc: `tc qdisc replace dev DEVICE root fq_codel`. Without it a full queue drops the end of \
-               bursts.",
+        more: "RFC 7567. On Linux a qdisc: `tc qdisc replace dev DEVICE root fq_codel`. A full queue without it drops the \
+               end of bursts.",
     },
     Entry {
         word: "qdisc",
@@ -247,16 +246,16 @@ pub(super) const WORDS: &[Entry] = &[
     Entry {
         word: "ACK filter",
         also: &["ACK thinning", "ack_drop"],
-        short: "a queue throws an ACK away when a later one of the same connection waits behind it",
-        more: "The later ACK says all that the earlier one says, so a slow way back carries fewer. CAKE (`ack-filter`), \
-               cable modems and satellite links have one. The sender then sends in larger bursts.",
+        short: "a queue drops an ACK when a later one of the connection waits behind it",
+        more: "The later ACK says all that the earlier one says. CAKE (`ack-filter`), cable modems and satellite links have \
+               one. The sender then sends in larger bursts.",
     },
     Entry {
         word: "IP identification",
         also: &["ip.id"],
         short: "a number in each IPv4 packet; Linux counts it up for each connection",
-        more: "A gap shows packets that the capture missed; a number twice is one packet captured twice. IPv6 has none; \
-               some systems share one counter among connections or use random numbers.",
+        more: "A gap: packets that the capture missed; a number twice: one packet captured twice. IPv6 has none; some \
+               systems share one counter among connections or use random numbers.",
     },
     Entry {
         word: "ECN",
@@ -274,14 +273,14 @@ pub(super) const WORDS: &[Entry] = &[
         word: "GRO",
         also: &["LRO", "super-segment"],
         short: "the receiver joins packets before the capture sees them",
-        more: "`ethtool -k DEVICE` shows it. One packet of the capture stands for several of the wire; one ACK answers all.",
+        more: "`ethtool -k DEVICE` shows it. One packet of the capture is several of the wire; one ACK answers all.",
     },
     Entry {
         word: "clock step",
         also: &["makestep"],
         short: "something set the clock of the capturing host while it captured",
-        more: "NTP when a clock is far off (`makestep` in chrony.conf), or a virtual machine that goes on after a pause. \
-               Times before and after do not belong together.",
+        more: "NTP does so when a clock is far off (`makestep` in chrony.conf), a virtual machine after a pause. Times \
+               before and after do not belong together.",
     },
     Entry {
         word: "snap length",
@@ -299,8 +298,7 @@ pub(super) const WORDS: &[Entry] = &[
         word: "ACK",
         also: &["acknowledge", "acknowledgment", "acked"],
         short: "the receiver's note to the sender: all bytes up to here have arrived",
-        more: "It travels on data or alone. Only so much data may be in flight without an ACK, so late ACKs slow the sender \
-               down.",
+        more: "On data or alone. Only so much data may be in flight without one, so late ACKs slow the sender down.",
     },
     Entry {
         word: "segment",
@@ -312,22 +310,20 @@ pub(super) const WORDS: &[Entry] = &[
         word: "MSS",
         also: &["maximum segment size", "wire MSS"],
         short: "the most data that one packet of this connection may carry",
-        more: "Both announce theirs in the SYN: with Ethernet 1460 bytes for IPv4, 1440 for IPv6. Time stamps take 12 of \
-               these.",
+        more: "In both SYNs: with Ethernet 1460 bytes for IPv4, 1440 for IPv6. Time stamps take 12 of these.",
     },
     Entry {
         word: "RTT",
         also: &["round trip", "round-trip time"],
         short: "time from one end to the other and back",
-        more: "In the table of streams, the whole path's: from the handshake, else from data and the ACKs that were sent at \
-               once for it. \"≤\": an upper bound from time stamps. Empty: the capture does not tell it. Waits of a \
-               receiver do not count.",
+        more: "In the table of streams, the whole path's: from the handshake, else from data and ACKs sent at once for it. \
+               \"≤\": an upper bound from time stamps. Empty: not in the capture. Waits of a receiver do not count.",
     },
     Entry {
         word: "SYN",
         also: &["SYN-ACK", "handshake", "three-way handshake"],
         short: "the first packet of a connection; SYN-ACK is the answer to it",
-        more: "They agree on MSS, window scale, SACK, time stamps. A SYN without an answer is repeated after 1 s, then \
+        more: "They agree on MSS, window scale, SACK, time stamps. Without an answer the SYN is repeated after 1 s, then \
                after longer waits.",
     },
 ];
