@@ -150,20 +150,53 @@ fn not_run(document: &ReproduceDocument) -> Vec<(&str, usize)> {
     reasons
 }
 
+/// The columns of a table; what all rows share of those from `unit` on stands above the table, once.
+const COLUMNS: [&str; 7] = [
+    "claim", "expected", "measured", "verdict", "unit", "stack", "note",
+];
+const SHARED_FROM: usize = 4;
+
 fn markdown(document: &ReproduceDocument) -> String {
-    let mut out = format!("{}.\n\n", sum(document));
-    let mut source = "";
-    let mut claims = document.claims.iter().peekable();
-    while let Some(claim) = claims.next() {
-        if claim.source != source {
-            source = &claim.source;
-            out += &format!(
-                "\n**{}**\n\n| claim | expected | measured | unit | verdict | stack | note |\n|---|---|---|---|---|---|---|\n",
-                cell(source)
-            );
-        }
-        let on_model = claims.next_if(|next| is_same_on_model(claim, next));
-        out += &row(claim, on_model);
+    let mut out = format!(
+        "{}. A claim holds unless its row has a verdict.\n",
+        sum(document)
+    );
+    for claims in document.claims.chunk_by(|a, b| a.source == b.source) {
+        out += &group(claims);
+    }
+    out
+}
+
+/// The table of one source.
+fn group(claims: &[Claim]) -> String {
+    let mut rows: Vec<[String; COLUMNS.len()]> = Vec::new();
+    let mut rest = claims.iter().peekable();
+    while let Some(claim) = rest.next() {
+        let on_model = rest.next_if(|next| is_same_on_model(claim, next));
+        rows.push(row(claim, on_model));
+    }
+    let is_used = |column: &usize| rows.iter().any(|row| !row[*column].is_empty());
+    let is_shared = |column: &usize| {
+        *column >= SHARED_FROM
+            && rows.len() > 1
+            && rows
+                .windows(2)
+                .all(|pair| pair[0][*column] == pair[1][*column])
+    };
+    let used = (0..COLUMNS.len()).filter(is_used);
+    let (shared, own): (Vec<usize>, Vec<usize>) = used.partition(is_shared);
+    let source = claims.first().map_or("", |claim| claim.source.as_str());
+    let mut out = format!("\n**{}**", cell(source));
+    if let Some(row) = rows.first().filter(|_| !shared.is_empty()) {
+        let values: Vec<&str> = shared.iter().map(|column| row[*column].as_str()).collect();
+        out += &format!(" ({})", values.join("; "));
+    }
+    let line = |cells: Vec<&str>| format!("| {} |\n", cells.join(" | "));
+    out += "\n\n";
+    out += &line(own.iter().map(|column| COLUMNS[*column]).collect());
+    out += &format!("|{}\n", "---|".repeat(own.len()));
+    for row in &rows {
+        out += &line(own.iter().map(|column| row[*column].as_str()).collect());
     }
     out
 }
@@ -178,23 +211,26 @@ fn is_same_on_model(of_kernel: &Claim, next: &Claim) -> bool {
         && next.why == of_kernel.why
 }
 
-/// A row of the table: a claim, and the same one of the model.
-fn row(claim: &Claim, on_model: Option<&Claim>) -> String {
+/// A row of the table: a claim, and the same one of the model, written `[model.]CLAIM`.
+fn row(claim: &Claim, on_model: Option<&Claim>) -> [String; COLUMNS.len()] {
     let both = || [claim].into_iter().chain(on_model);
-    let ids: Vec<String> = both().map(|claim| format!("`{}`", claim.id)).collect();
+    let prefix = if on_model.is_some() { "[model.]" } else { "" };
     let stacks: Vec<String> = both().map(|claim| format!("`{}`", claim.stack)).collect();
     let mut values: Vec<String> = both().map(measured).collect();
     values.dedup();
-    format!(
-        "| {} | {} | {} | {} | {} | {} | {} |\n",
-        ids.join(", "),
+    let judged = match claim.verdict {
+        Verdict::Pass => "",
+        other => verdict(other),
+    };
+    [
+        format!("`{prefix}{}`", claim.id),
         expected(claim),
         values.join("; "),
-        claim.unit,
-        verdict(claim.verdict),
+        judged.to_owned(),
+        claim.unit.clone(),
         stacks.join(", "),
-        cell(&claim.why)
-    )
+        cell(&claim.why),
+    ]
 }
 
 fn cell(text: &str) -> String {
