@@ -10,8 +10,8 @@ use crate::compare::args::{JudgeArgs, OutputArgs};
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Sections of the report: each EXPERIMENT; the counters of all experiments; a suite of nine small experiments \
-(as in `tcplab bench`); packetdrill scripts (--drill); malformed frames, on the model and on this machine's \
-kernel. Virtual-time values are exact: they are equal or they differ.
+(as in `tcplab bench`); packetdrill scripts (--drill); malformed frames, on the model, this machine's kernel \
+and `uml:` kernels. Virtual-time values are exact: they are equal or they differ.
 
 Exit codes: 0 success; 1 a row is worse or has a --fail-on verdict; 2 bad input; 3 a point failed, or a row is \
 undecided (--require-verdict); 4 a stack cannot run here; 130 interrupted (Ctrl-C or SIGTERM).
