@@ -97,7 +97,7 @@ export interface Finding {
 
 /** What an experiment said about a finding. */
 export interface Proof {
-  outcome: 'proved' | 'not_reproduced' | 'not_proved';
+  outcome: 'proved' | 'reduced' | 'not_reproduced' | 'not_proved';
   /** Why it is not proved, or not reproduced. */
   reason?: string;
   /** What is compared. */
@@ -105,6 +105,8 @@ export interface Proof {
   captured_us?: number;
   stack?: string;
   before_us?: number;
+  /** What the experiment leaves out that can change the figure. */
+  assumes?: string;
   cures?: Cure[];
   /** The text of a file for `tcplab run`, and where it was written. */
   experiment?: string;

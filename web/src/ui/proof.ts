@@ -8,6 +8,7 @@ import { withCode } from './words';
 /** The heading: what came out. */
 const OUTCOMES: Record<Proof['outcome'], string> = {
   proved: 'Proved by an experiment',
+  reduced: 'Reduced by an experiment, not removed',
   not_reproduced: 'Not reproduced by an experiment',
   not_proved: 'Not proved',
 };
@@ -28,6 +29,7 @@ export function proofOf(proof: Proof | undefined, whole: boolean): HTMLElement |
     h('h4', {}, OUTCOMES[proof.outcome]),
     proof.reason !== undefined && h('p', {}, ...withCode(sentence(proof.reason))),
     compares && h('table', {}, h('caption', {}, sentence(proof.figure ?? '')), h('tbody', {}, ...rows)),
+    proof.assumes !== undefined && h('p', {}, ...withCode(proof.assumes)),
     proof.experiment !== undefined && experiment(proof.experiment, proof.file, whole),
   );
 }

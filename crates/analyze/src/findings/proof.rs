@@ -25,6 +25,9 @@ pub struct Proof {
     /// The figure there, microseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before_us: Option<u64>,
+    /// What the experiment leaves out that can change the figure, as a sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assumes: Option<String>,
     /// The cures that were tried, in the order of the remedies.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cures: Vec<Cure>,
@@ -49,36 +52,45 @@ impl Proof {
     pub fn words(&self) -> (&'static str, String) {
         let reason = self.reason.as_deref().unwrap_or_default();
         match self.outcome {
-            Outcome::Proved => ("Proved", self.proved()),
+            Outcome::Proved => ("Proved", self.figures()),
+            Outcome::Reduced => ("Proof", format!("Reduced only: {}", self.figures())),
             Outcome::NotReproduced => ("Proof", format!("Not reproduced: {reason}.")),
             Outcome::NotProved => ("Proof", format!("Not proved: {reason}.")),
         }
     }
 
-    /// The first cure that helps as a sentence, and then the others.
-    fn proved(&self) -> String {
+    /// The first cure that helps, or else that makes the figure smaller, as a sentence, and then the others.
+    fn figures(&self) -> String {
         let before = micros(self.before_us.unwrap_or_default());
         let after = |cure: &Cure| cure.after_us.map_or("no figure".to_owned(), micros);
         let mut parts = Vec::new();
-        let first = self.cures.iter().position(|cure| self.helps(cure));
+        let helps = self.cures.iter().position(|cure| self.helps(cure));
+        let first = helps.or_else(|| self.cures.iter().position(|cure| self.is_smaller(cure)));
+        let stays = |cure: &Cure| match cure.gone {
+            true => "",
+            false => ", and the finding stays",
+        };
         if let Some(cure) = first.and_then(|n| self.cures.get(n)) {
             let what = self.figure.as_deref().unwrap_or_default();
             let captured = self.captured_us.map(micros).unwrap_or_default();
             parts.push(format!(
-                "On the model, {} cuts {before} to {} ({what}; {captured} in the capture).",
+                "On the model, {} cuts {before} to {} ({what}; {captured} in the capture){}.",
                 cure.change,
-                after(cure)
+                after(cure),
+                stays(cure)
             ));
         }
         for (n, cure) in self.cures.iter().enumerate() {
-            let there = match cure.gone {
-                true => "",
-                false => ", and the finding stays",
-            };
             if first != Some(n) {
-                parts.push(format!("With {}: {}{there}.", cure.change, after(cure)));
+                parts.push(format!(
+                    "With {}: {}{}.",
+                    cure.change,
+                    after(cure),
+                    stays(cure)
+                ));
             }
         }
+        parts.extend(self.assumes.clone());
         if let Some(file) = &self.file {
             parts.push(format!("Run it again: `tcplab run {file}`."));
         }
@@ -87,8 +99,13 @@ impl Proof {
 
     /// Whether the finding is gone with this cure, and its figure smaller.
     pub fn helps(&self, cure: &Cure) -> bool {
+        cure.gone && self.is_smaller(cure)
+    }
+
+    /// Whether its figure is smaller with this cure.
+    pub fn is_smaller(&self, cure: &Cure) -> bool {
         let smaller = |after| self.before_us.is_some_and(|before| after < before);
-        cure.gone && cure.after_us.is_some_and(smaller)
+        cure.after_us.is_some_and(smaller)
     }
 }
 
@@ -98,7 +115,9 @@ impl Proof {
 pub enum Outcome {
     /// Without a cure the finding is there again, and with at least one cure it is gone and the figure is smaller.
     Proved,
-    /// The experiment ran, and the finding or its figure is another one there, or no cure helps.
+    /// The finding is there again. No cure removes it; at least one makes the figure smaller.
+    Reduced,
+    /// The experiment ran, and the finding or its figure is another one there, or no cure makes the figure smaller.
     NotReproduced,
     /// There is no experiment of this finding.
     #[default]

@@ -52,8 +52,10 @@ fn find(side: &Side<'_>) -> Option<Finding> {
         length(run.length)
     );
     f.remedy = vec![
-        "Keep connections open and use them again: a connection that has sent before need not start slowly."
-            .to_owned(),
+        format!(
+            "Keep the connection open and use it again. It starts slowly after pauses longer than the retransmission \
+             timeout (200 ms and a round trip), unless {sender} has `net.ipv4.tcp_slow_start_after_idle=0`."
+        ),
         "Bring the data nearer (a cache, a CDN), or send less of it (compression): each doubling costs a round trip."
             .to_owned(),
         format!(

@@ -41,15 +41,16 @@ fn find(side: &Side<'_>) -> Option<Finding> {
     f.packets = packets(r.packets.iter().copied().filter(|n| *n > 0));
     let sender = side.sender_end.ip;
     f.title = format!(
-        "{sender} started slowly again {} after a pause, and waited {} for it",
+        "{sender} started slowly again {} after a pause; these transfers waited {} for ACKs",
         times(r.count.into()),
         length(r.silent)
     );
     f.remedy = vec![
         format!("On {sender}: `sysctl -w net.ipv4.tcp_slow_start_after_idle=0`."),
-        "Or do not let the connection rest: the window is kept while pauses are shorter than the retransmission \
-         timeout (200 ms and a round trip)."
-            .to_owned(),
+        format!(
+            "Or let {sender} send something within each retransmission timeout (200 ms and a round trip): the window \
+             is then kept."
+        ),
     ];
     f.cause = format!(
         "Before a pause {sender} had up to {} in flight; after it, it sent {} and waited for the ACKs before it \

@@ -3,10 +3,11 @@
 //! A burst is what a side wrote before it waited for the other one. Its bytes identify it in the capture and in every
 //! run.
 
+use tcplab_analyze::findings::Finding;
 use tcplab_analyze::trace::{AckClass, Row};
 use tcplab_plan::app::Message;
 
-use super::conversation::{End, ONE_BURST_NS};
+use super::conversation::{Conversation, End, ONE_BURST_NS};
 
 /// Ten segments of 1460 bytes: Linux sends them without an ACK.
 const TRANSFER_BYTES: u64 = 14_600;
@@ -34,9 +35,18 @@ impl Figure {
         match self {
             Self::Requests => many("request"),
             Self::Parts => many("message"),
-            Self::Transfers => format!("{} on a path without a rate", many("transfer")),
+            Self::Transfers => many("transfer"),
             Self::Acks => format!("median wait of {of} ACKs"),
         }
+    }
+
+    /// What the experiment leaves out that can change this figure.
+    pub(super) fn assumes(self) -> Option<&'static str> {
+        (self == Self::Transfers).then_some(
+            "The experiment's path has no rate and no queue. On a line whose queue cannot hold the larger window the cure \
+             loses packets and gains less, or costs time: add your line's `--set link.client-server.rate=RATE --set \
+             link.client-server.limit=PACKETS`.",
+        )
     }
 }
 
@@ -51,7 +61,39 @@ pub(super) struct Burst {
 }
 
 /// The bursts of a side.
-pub(super) fn bursts(messages: &[Message], end: End, figure: Figure) -> Vec<Burst> {
+pub(super) fn bursts(talk: &Conversation, end: End, figure: Figure) -> Vec<Burst> {
+    let mut all = all_bursts(&talk.messages, end, figure);
+    // Where the repetition ends early, nobody knows how much more the last one had.
+    if figure == Figure::Transfers && talk.cut.is_some() && all.len() > 1 {
+        all.pop();
+    }
+    all
+}
+
+/// The transfers that the finding names, if it names any; else all of these.
+pub(super) fn own(
+    bursts: Vec<Burst>,
+    finding: &Finding,
+    rows: &[Row],
+    sender: End,
+    figure: Figure,
+) -> Vec<Burst> {
+    if figure != Figure::Transfers {
+        return bursts;
+    }
+    let named = rows.iter().filter(|row| {
+        let own = usize::from(!row.from_client) == sender;
+        own && row.len > 0 && finding.packets.contains(&row.number)
+    });
+    let seqs: Vec<u64> = named.map(|row| row.seq).collect();
+    let is_named = |burst: &Burst| seqs.iter().any(|seq| (burst.from..burst.to).contains(seq));
+    match bursts.iter().any(is_named) {
+        true => bursts.into_iter().filter(is_named).collect(),
+        false => bursts,
+    }
+}
+
+fn all_bursts(messages: &[Message], end: End, figure: Figure) -> Vec<Burst> {
     let mut next = [1_u64; 2];
     let mut all: Vec<Burst> = Vec::new();
     let mut last: Option<End> = None;
@@ -187,12 +229,12 @@ mod tests {
         ];
         let burst = |from, to, answer| Burst { from, to, answer };
         assert_eq!(
-            bursts(&list, 0, Figure::Requests),
+            all_bursts(&list, 0, Figure::Requests),
             [burst(1, 501, Some(1))],
             "the last one has no answer"
         );
         assert_eq!(
-            bursts(&list, 0, Figure::Parts),
+            all_bursts(&list, 0, Figure::Parts),
             [
                 burst(1, 201, None),
                 burst(201, 501, Some(1)),
@@ -200,7 +242,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            bursts(&list, 1, Figure::Requests),
+            all_bursts(&list, 1, Figure::Requests),
             [burst(1, 601, Some(501))]
         );
     }

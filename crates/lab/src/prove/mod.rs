@@ -104,8 +104,9 @@ impl<'a> Case<'a> {
         for figure in experiment.figures {
             let bursts = match figure {
                 Figure::Acks => Vec::new(),
-                _ => figure::bursts(&talk.messages, sender, *figure),
+                _ => figure::bursts(&talk, sender, *figure),
             };
+            let bursts = figure::own(bursts, seen.finding, &rows, sender, *figure);
             let captured = values(&rows, &rows, sender, &bursts, *figure);
             if !captured.is_empty() {
                 let text = text::write(seen, &talk, sender, *figure, experiment);
@@ -128,6 +129,7 @@ impl<'a> Case<'a> {
         Proof {
             figure: Some(self.figure.words(self.captured.len())),
             captured_us: figure::median(self.captured.clone()),
+            assumes: self.figure.assumes().map(str::to_owned),
             experiment: Some(self.text.clone()),
             ..Proof::default()
         }
@@ -169,9 +171,13 @@ impl<'a> Case<'a> {
                 gone: !after.found,
             });
         }
-        match proof.cures.iter().any(|cure| proof.helps(cure)) {
-            true => proof.outcome = Outcome::Proved,
-            false => proof.reason = Some("no cure helps on the model".to_owned()),
+        let any = |helps: &dyn Fn(&Cure) -> bool| proof.cures.iter().any(helps);
+        if any(&|cure| proof.helps(cure)) {
+            proof.outcome = Outcome::Proved;
+        } else if any(&|cure| proof.is_smaller(cure)) {
+            proof.outcome = Outcome::Reduced;
+        } else {
+            proof.reason = Some("no cure makes the figure smaller on the model".to_owned());
         }
         Ok(proof)
     }

@@ -57,14 +57,19 @@ fn head(
     }
     let receiver = HOSTS[1 - sender];
     let mut measures = match (figure, sender) {
-        (Figure::Requests, 0) => vec![
+        (Figure::Requests, 0) | (Figure::Transfers, 1) => vec![
             "messages.latency_us.p50".to_owned(),
             "messages.latency_us.max".to_owned(),
         ],
         _ => vec!["messages.duration_us".to_owned()],
     };
-    for name in ["total", "delayed", "immediate_us.p50", "delayed_us.p50"] {
-        measures.push(format!("{receiver}.acks.{name}"));
+    match figure {
+        Figure::Transfers => measures.push(format!("{}.TcpRetransSegs", HOSTS[sender])),
+        _ => {
+            for name in ["total", "delayed", "immediate_us.p50", "delayed_us.p50"] {
+                measures.push(format!("{receiver}.acks.{name}"));
+            }
+        }
     }
     let mut stacks = vec![experiment.stack];
     stacks.extend(experiment.cures.iter().filter_map(|cure| match cure.does {
@@ -93,7 +98,11 @@ fn hosts(out: &mut String, talk: &Conversation) {
         .map(|(name, _)| format!("\"net.ipv4.{name}\" = 0"))
         .collect();
     for (host, shown) in HOSTS.iter().zip(talk.sides) {
-        let _ = writeln!(out, "\n[[host]]\nname = \"{host}\"");
+        // The model's own, so that a kernel whose default is another one repeats the same.
+        let _ = writeln!(
+            out,
+            "\n[[host]]\nname = \"{host}\"\nsocket = {{ congestion = \"cubic\" }}"
+        );
         let mut sysctl = off.clone();
         if let Some(window) = shown.window {
             // tcp_adv_win_scale 1: half of the buffer is window.

@@ -139,7 +139,8 @@ fn proof(theme: &Theme, group: &Group<'_>, out: &mut String) {
     let proofs = group.all.iter().filter_map(|f| f.proof.as_deref());
     let best = proofs.min_by_key(|proof| match proof.outcome {
         Outcome::Proved => 0,
-        Outcome::NotReproduced => 1,
+        Outcome::Reduced => 1,
+        Outcome::NotReproduced => 2,
         Outcome::NotProved => 2,
     });
     if let Some(best) = best {

@@ -98,11 +98,13 @@ impl Notes {
             ),
             (
                 self.server,
-                "at the server: the delay of the server's ACKs is its own; the delay of the client's ACKs includes the path",
+                "at the server: the delay of the server's ACKs is its own; the delay of the client's ACKs includes the path; \
+                 what clients waited lacks the way to them and back",
             ),
             (
                 self.between,
-                "between client and server: ACK waits of both sides include a part of the path",
+                "between client and server: ACK waits of both sides include a part of the path; what clients waited lacks \
+                 the client's part",
             ),
         ];
         for (n, place) in places.into_iter().filter(|(n, _)| *n > 0) {
