@@ -6,7 +6,7 @@ use crate::conn::Unanswered;
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("keepalive_death"),
     severity: "high",
-    said_when: "Three keep-alives or more without an answer, to the end of the connection or of the capture",
+    said_when: "Three keep-alives or more without an answer, to the end of the connection or capture",
     needs: &[Need::BothDirections],
     detect: |side, out| out.extend(find(side)),
 };

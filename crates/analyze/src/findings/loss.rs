@@ -15,7 +15,7 @@ use crate::conn::Record;
 pub(crate) const QUEUE: Detector = Detector {
     id: Id("congestion_loss"),
     severity: "medium from 1 % of the segments, else info",
-    said_when: "Losses were repaired without a timeout. Most occurred while packets waited longest in a queue of the path",
+    said_when: "Losses were repaired without a timeout, most of them while packets waited longest in a queue of the path",
     needs: &[
         Need::Data,
         Need::BothDirections,
@@ -28,7 +28,7 @@ pub(crate) const QUEUE: Detector = Detector {
 pub(crate) const RANDOM: Detector = Detector {
     id: Id("random_loss"),
     severity: "medium from 1 % of the segments, else info",
-    said_when: "Losses were repaired without a timeout. Most occurred while no packet waited, though much longer waits or much more in flight had gone well. No token bucket explains them",
+    said_when: "Losses were repaired without a timeout, most of them while no packet waited, though much longer waits or much more in flight had gone well. No token bucket explains them",
     needs: &[
         Need::Data,
         Need::BothDirections,
@@ -41,7 +41,7 @@ pub(crate) const RANDOM: Detector = Detector {
 pub(crate) const UNTOLD: Detector = Detector {
     id: Id("loss"),
     severity: "medium from 1 % of the segments, else info",
-    said_when: "Losses were repaired without a timeout, and the packets do not tell a full queue from a bad link",
+    said_when: "Losses were repaired without a timeout; the packets do not tell a full queue from a bad link",
     needs: &[Need::Data, Need::EveryPacket, Need::WholeHeaders],
     detect: |side, out| out.extend(find(side, Kind::Untold)),
 };

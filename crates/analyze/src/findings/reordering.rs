@@ -8,7 +8,7 @@ use crate::report::{EpisodeKind, SpuriousEvidence};
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("spurious_retransmission_reordering"),
     severity: "medium from 3 times, else info",
-    said_when: "Fast retransmissions repeated segments that were only late; the evidence is that of `spurious_rto`",
+    said_when: "Fast retransmissions repeated segments that were only late; evidence as in `spurious_rto`",
     needs: &[],
     detect: |side, out| {
         let found = find(side);

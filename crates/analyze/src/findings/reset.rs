@@ -9,14 +9,14 @@ use crate::conn::{Dir, Ignored, Reset, Went};
 pub(crate) const BY_MIDDLEBOX: Detector = Detector {
     id: Id("reset_by_middlebox"),
     severity: "high",
-    said_when: "Before any FIN the peer took a RST that the named end did not send: its TTL differs from that of all other packets of the end, or the end goes on with data that the RST does not know of, or with three advancing ACKs or more",
+    said_when: "Before any FIN the peer took a RST that the named end did not send: its TTL differs from that of the end's other packets, or the end goes on with data that the RST does not know of, or with three advancing ACKs or more",
     needs: &[],
     detect: |side, out| look(side, out, middlebox, |_| false),
 };
 
 pub(crate) const BY_END: Detector = Detector {
     id: Id("reset"),
-    severity: "medium when data was not ACKed, else info",
+    severity: "medium if data was not ACKed, else info",
     said_when: "An end reset a connection that had carried data, before any FIN. Or the client ACKed the server's FIN, still sent data, and got a RST",
     needs: &[],
     detect: |side, out| look(side, out, end, is_told),
@@ -25,7 +25,7 @@ pub(crate) const BY_END: Detector = Detector {
 pub(crate) const IGNORED: Detector = Detector {
     id: Id("reset_ignored"),
     severity: "info",
-    said_when: "A RST came in the name of an end, and the peer did not take it: the peer ACKed data that the end sent later, or sent new data while the end went on to ACK",
+    said_when: "The peer did not take a RST in the name of an end: it ACKed data that the end sent later, or sent new data while the end went on to ACK",
     needs: &[],
     detect: |side, out| {
         let found = ignored(side);

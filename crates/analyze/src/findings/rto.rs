@@ -10,7 +10,7 @@ use crate::report::{EpisodeKind, SpuriousEvidence};
 pub(crate) const STALL: Detector = Detector {
     id: Id("rto_stall"),
     severity: "high from 1 s of silence, else medium",
-    said_when: "The retransmission timer sent segments again, and they had been lost; not said of a `black_hole`",
+    said_when: "Lost segments were retransmitted by timeout; not said of a `black_hole`",
     needs: &[Need::Data],
     detect: stalls,
 };
@@ -18,7 +18,7 @@ pub(crate) const STALL: Detector = Detector {
 pub(crate) const SPURIOUS: Detector = Detector {
     id: Id("spurious_rto"),
     severity: "medium",
-    said_when: "The retransmission timer sent segments again, and DSACK, time stamps or the time of the ACK show that nothing was lost",
+    said_when: "Segments were retransmitted by timeout; DSACK, time stamps or the time of the ACK show that nothing was lost",
     needs: &[],
     detect: |side, out| {
         let found = spurious(side);

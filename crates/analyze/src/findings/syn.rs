@@ -10,7 +10,7 @@ use super::{
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("syn_retries"),
     severity: "high without an answer, else medium",
-    said_when: "A SYN or SYN-ACK was sent again. After a RST that answered the SYN, only a repetition 0.8 s later or more counts: that RST was lost behind the capture",
+    said_when: "A SYN or SYN-ACK was sent again. After a RST that answered the SYN, only a repetition 0.8 s later or more counts: the RST was lost behind the capture",
     needs: &[],
     detect,
 };

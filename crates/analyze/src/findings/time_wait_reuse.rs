@@ -5,7 +5,7 @@ use super::{Detector, Finding, Id, Severity, Side, packets};
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("time_wait_reuse"),
     severity: "medium",
-    said_when: "The SYN was answered by an ACK with numbers of another connection, not by a SYN-ACK, and had to be sent again",
+    said_when: "An ACK with numbers of another connection answered the SYN, not a SYN-ACK; the SYN had to be sent again",
     needs: &[],
     detect: |side, out| out.extend(find(side)),
 };

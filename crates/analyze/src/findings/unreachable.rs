@@ -6,7 +6,7 @@ use super::{Detector, Finding, Id, Severity, Side, packets};
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("unreachable"),
     severity: "medium",
-    said_when: "An ICMP error answered the SYN, and nothing else did: network, host or port unreachable, administratively prohibited, time exceeded",
+    said_when: "Only an ICMP error answered the SYN: network, host or port unreachable, administratively prohibited, time exceeded",
     needs: &[],
     detect: |side, out| out.extend(find(side)),
 };

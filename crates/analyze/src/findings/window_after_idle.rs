@@ -8,7 +8,7 @@ use super::{Detector, Finding, Found, Id, Need, Severity, Side, length, packets,
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("window_after_idle"),
     severity: "medium",
-    said_when: "After a pause of 200 ms or more a transfer began with at most half of the largest flight before, grew with each round trip, and waited for ACKs meanwhile (20 ms at least)",
+    said_when: "After a pause of 200 ms or more, a transfer began with at most half of the largest flight before, grew with each round trip, and waited for ACKs meanwhile (20 ms at least)",
     needs: &[Need::Handshake, Need::BothDirections, Need::Data],
     detect,
 };

@@ -7,7 +7,7 @@ use crate::findings::{Detector, Finding, Id, Severity, Side};
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("caqm_one_sided"),
     severity: "medium",
-    said_when: "Both agreed to CAQM and one side sends no tags (its interface is not in `sysctl_caqm_filter_nics`)",
+    said_when: "Both agreed to CAQM, but one side sends no tags (its interface is not in `sysctl_caqm_filter_nics`)",
     needs: &[],
     detect: |side, out| out.extend(find(side)),
 };
