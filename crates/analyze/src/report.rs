@@ -21,18 +21,18 @@ pub const SCHEMA: &str = "tcplab.analyze/1";
 pub struct Report {
     /// Always `tcplab.analyze/1`.
     pub schema: String,
-    /// One for each file, in the order given.
+    /// One per file, in the order given.
     pub captures: Vec<Capture>,
 }
 
 /// One capture file.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct Capture {
-    /// Name as given, `-` for standard input, `interface:NAME` for a live capture.
+    /// Name as given; `-`: standard input; `interface:NAME`: live capture.
     pub file: String,
-    /// The streams, by number; streams of very large captures come in the order in which they closed.
+    /// By number; in very large captures, in the order in which they closed.
     pub streams: Vec<Stream>,
-    /// What was found, most severe first.
+    /// Most severe first.
     pub findings: Vec<Finding>,
     /// The counts.
     #[serde(flatten)]
@@ -44,55 +44,56 @@ pub struct Capture {
 pub struct Totals {
     /// Frames in the file.
     pub packets: u64,
-    /// Frames that hold TCP.
+    /// Frames with TCP.
     pub tcp_packets: u64,
-    /// TCP connections, numbered as Wireshark numbers `tcp.stream`.
+    /// TCP connections, numbered as Wireshark's `tcp.stream`.
     pub tcp_streams: u64,
-    /// IP fragments; tcplab does not put them together.
+    /// IP fragments; tcplab does not reassemble them.
     #[serde(skip_serializing_if = "is_zero")]
     pub fragments: u64,
     /// Frames that end before the TCP header.
     #[serde(skip_serializing_if = "is_zero")]
     pub truncated: u64,
-    /// Frames with headers that contradict themselves.
+    /// Frames with contradictory headers.
     #[serde(skip_serializing_if = "is_zero")]
     pub malformed: u64,
-    /// Frames of a link type that tcplab does not read.
+    /// Frames of a link type unknown to tcplab.
     #[serde(skip_serializing_if = "is_zero")]
     pub unknown_link: u64,
-    /// Frames without a time stamp, with one before that of an earlier frame, or with one that the next frames show to be wrong.
+    /// Frames without time stamp, with one before that of an earlier frame, or with one that the next frames prove
+    /// wrong.
     #[serde(skip_serializing_if = "is_zero")]
     pub time_out_of_order: u64,
-    /// Packets of connections that had been written out already; no figure counts them.
+    /// Packets of connections already written out; no figure counts them.
     #[serde(skip_serializing_if = "is_zero")]
     pub late_packets: u64,
-    /// Connections written out before their end, for `--max-streams` or for memory. Their later packets are `late_packets`.
+    /// Connections written out before their end, for `--max-streams` or memory; later packets are `late_packets`.
     #[serde(skip_serializing_if = "is_zero")]
     pub evicted_streams: u64,
-    /// Ended connections that were forgotten because there were more than `--max-streams`: a late packet of
-    /// one counts as a new stream.
+    /// Ended connections forgotten for `--max-streams`: a late packet of one counts as a new stream.
     #[serde(skip_serializing_if = "is_zero")]
     pub forgotten_streams: u64,
     /// Packets without a row in `--acks`, `--annotate`, `--tshark-compat` or `--pair`, for `--max-packets`.
     #[serde(skip_serializing_if = "is_zero")]
     pub rows_left_out: u64,
-    /// Frames that the kernel dropped in a live capture because they came too fast.
+    /// Live capture: frames dropped by the kernel because they came too fast.
     #[serde(skip_serializing_if = "is_zero")]
     pub dropped: u64,
-    /// First and last time stamp, nanoseconds since 1970.
+    /// Unix times of the first and last packet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_ns: Option<(i64, i64)>,
-    /// Findings beyond the limit of each kind, which were counted but not listed.
+    /// Findings beyond the limit of their kind: counted, not listed.
     #[serde(skip_serializing_if = "is_zero")]
     pub findings_not_listed: u64,
-    /// Findings that could not be checked in some streams, and what the capture lacks. Other streams were checked for
-    /// everything.
+    /// Findings that could not be checked in some streams, and what the capture lacks. Other streams were checked
+    /// for all.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_checked: Vec<NotChecked>,
-    /// Where the time of all streams went, microseconds.
+    /// Where the time of all streams went.
     #[serde(skip_serializing_if = "Budget::is_empty")]
     pub budget_us: Budget,
-    /// Of it, the time in which a client waited: for the handshake, and from each request to the end of its answer.
+    /// Part of `budget_us` in which a client waited: for the handshake, and from each request to the end of its
+    /// answer.
     #[serde(skip_serializing_if = "Budget::is_empty")]
     pub waited_us: Budget,
     /// Where the file could not be read further.
@@ -103,7 +104,7 @@ pub struct Totals {
 /// A damaged file.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ReadError {
-    /// Byte offset, in the unpacked stream, of what could not be read.
+    /// Byte offset, in the unpacked stream, of the damage.
     pub offset: u64,
     /// What was wrong.
     pub message: String,
@@ -112,40 +113,39 @@ pub struct ReadError {
 /// One TCP connection.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Stream {
-    /// Number, as Wireshark's `tcp.stream`.
+    /// As Wireshark's `tcp.stream`.
     pub stream: u32,
-    /// `ip:port` of the side that sent the SYN; without one, of the side with the higher port.
+    /// `ip:port` of the SYN's sender; without a SYN, of the side with the higher port.
     pub client: String,
     /// `ip:port` of the other side.
     pub server: String,
-    /// Time stamp of the first packet, nanoseconds since 1970.
+    /// Unix time of the first packet.
     pub start_ns: i64,
-    /// First to last packet, microseconds.
+    /// First to last packet.
     pub duration_us: u64,
-    /// `complete` (handshake and end seen), `open` (no end seen), `reset`, `half_open` (no answer
-    /// to the SYN), `refused`, `middle` (no handshake seen).
+    /// State at the last packet.
     pub state: State,
-    /// The handshake, where it was seen.
+    /// Absent if not captured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handshake: Option<Handshake>,
-    /// Where the capture was taken.
+    /// Place of the capture.
     pub vantage: Vantage,
-    /// The round trip of the whole path, from one end to the other and back.
+    /// Round trip of the whole path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub round_trip: Option<RoundTrip>,
     /// What the capture cannot show.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub artefacts: Vec<Artefact>,
-    /// Findings that could not be checked here, by what the capture lacks.
+    /// Findings that could not be checked, by what the capture lacks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_checked: Vec<Lacks>,
-    /// Where the time went, microseconds; the sum is `duration_us`.
+    /// Where the time went; the sum is `duration_us`.
     #[serde(skip_serializing_if = "Budget::is_empty")]
     pub budget_us: Budget,
-    /// Requests of the client with the answers to them, oldest first.
+    /// Requests of the client with their answers, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub requests: Vec<Request>,
-    /// Requests beyond those listed.
+    /// Further requests.
     #[serde(skip_serializing_if = "is_zero")]
     pub requests_not_listed: u64,
     /// What the client sent.
@@ -154,7 +154,7 @@ pub struct Stream {
     pub server_to_client: Box<Direction>,
 }
 
-/// State of a connection at its last packet.
+/// Connection at its last packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
@@ -169,35 +169,35 @@ pub enum State {
     HalfOpen,
     /// SYN answered by a RST.
     Refused,
-    /// The capture has no handshake of it.
+    /// No handshake captured.
     Middle,
 }
 
-/// The three-way handshake.
+/// Three-way handshake.
 #[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
 pub struct Handshake {
     /// SYNs sent again.
     pub syn_retransmissions: u32,
     /// SYN-ACKs sent again.
     pub synack_retransmissions: u32,
-    /// From the last SYN to the SYN-ACK, microseconds: the path between the capture and the server.
+    /// From the last SYN to the SYN-ACK: the path to the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_rtt_us: Option<u32>,
-    /// From the SYN-ACK to the ACK, microseconds: the path between the capture and the client.
+    /// From SYN-ACK to ACK: the path to the client.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_rtt_us: Option<u32>,
-    /// How the negotiation of CAQM went: `negotiated`, `not_answered`, `not_asked`, `ambiguous`.
+    /// Negotiation of CAQM.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub caqm: Option<CaqmOffer>,
 }
 
-/// Where the capture was taken, estimated from the gaps of the handshake and from ACK times.
+/// Place of the capture, estimated from the gaps of the handshake and ACK times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Vantage {
-    /// At (or very near) the client.
+    /// At or very near the client.
     Client,
-    /// At (or very near) the server.
+    /// At or very near the server.
     Server,
     /// Somewhere between.
     Between,
@@ -206,17 +206,17 @@ pub enum Vantage {
     Unknown,
 }
 
-/// What a capture cannot show, or shows changed.
+/// What a capture cannot show or shows changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Artefact {
-    /// Packets larger than the MSS: the sender's TSO or the receiver's GRO, not the wire.
+    /// Larger than the MSS: TSO or GRO, not the wire.
     SuperSegments,
     /// Only one direction was captured.
     OneDirection,
-    /// Packets were not captured though the receiver got them (ACKed data never seen).
+    /// The receiver ACKed data that was not captured.
     MissedPackets,
-    /// The same packets twice (two interfaces, a mirror port).
+    /// Packets captured twice (two interfaces, a mirror port).
     Duplicates,
     /// Time stamps go backwards.
     TimeOutOfOrder,
@@ -235,39 +235,39 @@ pub struct Direction {
     pub data_bytes: u64,
     /// Segments sent again.
     pub retransmissions: Retransmissions,
-    /// Segments that arrived out of order.
+    /// Segments out of order.
     pub out_of_order: u64,
     /// Duplicate ACKs.
     pub duplicate_acks: u64,
-    /// Gaps in the sequence numbers, counted as Wireshark's `tcp.analysis.lost_segment`.
+    /// Gaps in the sequence numbers, as Wireshark's `tcp.analysis.lost_segment`.
     pub lost_segments: u64,
-    /// Segments that advertise a window of zero.
+    /// Segments with a window of zero.
     pub zero_windows: u64,
-    /// From a data packet of this side to its ACK, at the capture point; Karn's rule. It includes the receiver's waits, and is
-    /// the whole round trip only at this side; see `round_trip`.
+    /// From a data packet to its ACK, at the capture; Karn's rule. Includes the receiver's waits; the whole round
+    /// trip only at this side, see `round_trip`.
     pub rtt_us: Rtt,
-    /// The ACKs that this side sent for new data of its peer.
+    /// ACKs of the peer's new data.
     pub acks_sent: AcksSent,
     // What follows is left out of the JSON where it says nothing.
-    /// Payload bytes sent for the first time.
+    /// Payload bytes, without retransmissions.
     #[serde(skip_serializing_if = "is_zero")]
     pub unique_bytes: u64,
-    /// Unique payload over the time from the first to the last data packet, bit/s.
+    /// Unique payload over the time from the first to the last data packet.
     #[serde(skip_serializing_if = "is_zero")]
     pub goodput_bps: u64,
     /// Largest payload of one packet.
     #[serde(skip_serializing_if = "is_zero")]
     pub max_payload_bytes: u64,
-    /// Most bytes in flight (sent and not ACKed, as seen here).
+    /// Most bytes in flight (sent, not ACKed as seen here).
     #[serde(skip_serializing_if = "is_zero")]
     pub max_in_flight_bytes: u64,
-    /// Smallest and largest window that this side advertised, scaled; lower bounds with `window_unscaled`.
+    /// Smallest and largest advertised window, scaled; lower bounds with `window_unscaled`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_bytes: Option<(u64, u64)>,
-    /// The capture lacks the window scale option: true windows are larger by an unknown power of two, or equal.
+    /// The capture lacks the window scale option: true windows are these, or larger by an unknown power of two.
     #[serde(skip_serializing_if = "is_false")]
     pub window_unscaled: bool,
-    /// Without the option: the smallest window shift that explains what the peer had in flight.
+    /// Without the option: smallest shift that explains what the peer had in flight.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_scale_at_least: Option<u8>,
     /// MSS option of the SYN.
@@ -282,7 +282,7 @@ pub struct Direction {
     /// Time stamps option used.
     #[serde(skip_serializing_if = "is_false")]
     pub timestamps: bool,
-    /// ACKs with a DSACK block (RFC 2883) that this side sent.
+    /// ACKs with a DSACK block (RFC 2883).
     #[serde(skip_serializing_if = "is_zero")]
     pub dsacks: u64,
     /// Zero-window probes sent.
@@ -294,13 +294,13 @@ pub struct Direction {
     /// Window updates sent.
     #[serde(skip_serializing_if = "is_zero")]
     pub window_updates: u64,
-    /// Data segments that filled the peer's window to its edge.
+    /// Data segments that fill the peer's window.
     #[serde(skip_serializing_if = "is_zero")]
     pub window_full: u64,
-    /// The round trip of this side's data, without ACKs that were delayed or rode on data.
+    /// Round trip of this side's data, without ACKs that were delayed or rode on data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub round_trip: Option<RoundTrip>,
-    /// RTT by time stamp echo, microseconds (resolution of the peer's clock, mostly 1 ms).
+    /// RTT by time stamp echo (resolution of the peer's clock, mostly 1 ms).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_ts_us: Option<Rtt>,
     /// Packets with ECT(0) or ECT(1).
@@ -309,42 +309,42 @@ pub struct Direction {
     /// Packets with CE.
     #[serde(skip_serializing_if = "is_zero")]
     pub ecn_ce: u64,
-    /// Packets with the ECE flag (after the handshake).
+    /// Packets with ECE after the handshake.
     #[serde(skip_serializing_if = "is_zero")]
     pub ecn_ece: u64,
-    /// Packets with the CWR flag (after the handshake).
+    /// Packets with CWR after the handshake.
     #[serde(skip_serializing_if = "is_zero")]
     pub ecn_cwr: u64,
-    /// Packets with a CAQM tag.
+    /// Packets with CAQM tag.
     #[serde(skip_serializing_if = "is_zero")]
     pub caqm: u64,
-    /// What these tags say.
+    /// What the tags say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub caqm_tags: Option<Box<CaqmTags>>,
-    /// Recovery episodes of this sender.
+    /// Recovery episodes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub episodes: Vec<Episode>,
-    /// Episodes beyond those listed.
+    /// Further episodes.
     #[serde(skip_serializing_if = "is_zero")]
     pub episodes_not_listed: u64,
 }
 
-/// Segments sent again, by the sender's reason. `total` = `fast` + `rto` + `tlp` + `other`.
+/// By the sender's reason. `total` = `fast` + `rto` + `tlp` + `other`.
 #[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
 pub struct Retransmissions {
     /// All.
     pub total: u64,
     /// Fast retransmit and SACK/RACK recovery.
     pub fast: u64,
-    /// Retransmission timeout, and what followed it in the same recovery; SYN and SYN-ACK sent again.
+    /// Retransmission timeout, and what followed in the same recovery; SYN and SYN-ACK sent again.
     pub rto: u64,
     /// Tail loss probe.
     pub tlp: u64,
-    /// No reason could be read from the packets.
+    /// No reason visible.
     pub other: u64,
-    /// Of these: the original had arrived (DSACK, time stamps). Overlaps the others.
+    /// The original had arrived (DSACK, time stamps). Overlaps the other classes.
     pub spurious: u64,
-    /// Of these: the data was already ACKed when the segment passed the capture. Overlaps the others.
+    /// The data was already ACKed when the segment passed the capture. Overlaps the other classes.
     pub unneeded: u64,
 }
 
@@ -359,65 +359,65 @@ pub struct Rtt {
     pub p95: u32,
     /// Largest.
     pub max: u32,
-    /// How many samples.
+    /// Number of samples.
     pub samples: u64,
 }
 
-/// The round trip of the whole path, as far as the capture point can tell it.
+/// Round trip of the whole path, as far as the capture point shows it.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct RoundTrip {
-    /// How long it took, microseconds. A handshake gives one sample.
+    /// A handshake gives one sample.
     pub us: Rtt,
-    /// Which packets gave it.
+    /// Packets that gave it.
     pub from: RoundTripFrom,
 }
 
-/// Packets from which a round trip was measured.
+/// Packets that gave a round trip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RoundTripFrom {
     /// SYN, SYN-ACK and ACK: the sum of both halves, wherever the capture was taken.
     Handshake,
-    /// Data and the ACKs that were sent at once for it, plus the way between the capture and the sender.
+    /// Data and the ACKs sent at once for it, plus the way between capture and sender.
     Acks,
-    /// The shortest answer of each side, by ACK number or by the echo of a time stamp (1 ms coarse): an upper bound.
+    /// Shortest answer of each side, by ACK number or time stamp echo (1 ms coarse): an upper bound.
     TimeStamps,
 }
 
-/// The ACKs for new data that one side sent. `total` is the sum of the classes.
+/// ACKs of new data that one side sent. `total` is the sum of the classes.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct AcksSent {
-    /// All of them.
+    /// Sum of the classes.
     pub total: u64,
     /// At once, for at most one full segment.
     pub immediate: u64,
     /// For more than one full segment.
     pub second_segment: u64,
-    /// Sent by the delayed-ACK timer.
+    /// By the delayed-ACK timer.
     pub delayed: u64,
     /// On a data segment.
     pub piggybacked: u64,
     /// None of these.
     pub other: u64,
-    /// Of `other`: perhaps late. The path is unknown, and the shortest wait is as long as a delayed-ACK timer.
+    /// Of `other`: perhaps delayed. The path is unknown, and the shortest wait is as long as a delayed-ACK timer.
     #[serde(skip_serializing_if = "is_zero")]
     pub unclear: u64,
-    /// Ordinal, from 1, of the newest first-transmitted data segment that the first delayed ACK covers.
+    /// Number, from 1, of the newest first-transmitted data segment that the first delayed ACK covers.
     pub first_delayed_segment: Option<u64>,
-    /// Waiting times of the immediate ones, microseconds, gross.
+    /// Waits of `immediate`, path included.
     pub immediate_us: Spread,
-    /// Waiting times of the delayed ones, microseconds, gross.
+    /// Waits of `delayed`, path included.
     pub delayed_us: Spread,
-    /// The path's share in the waiting times, microseconds (estimated).
+    /// Estimated share of the path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path_us: Option<u32>,
-    /// Waiting times of the unclear ones, microseconds, gross: the path, a timer, or both.
+    /// Waits of `unclear`: the path, a timer, or both.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unclear_us: Option<Spread>,
-    /// From the newest data packet to the delayed ACKs, microseconds, gross.
+    /// From the newest data packet to `delayed`, path included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since_last_us: Option<Spread>,
-    /// Stretches of quick and delayed ACKs.
+    /// Runs of quick and of delayed ACKs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub modes: Vec<AckMode>,
 }
@@ -433,18 +433,18 @@ pub struct Spread {
     pub max: u32,
 }
 
-/// A stretch of ACKs of one mode.
+/// Consecutive ACKs of one mode.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct AckMode {
     /// `quick` or `delayed`.
     pub mode: Mode,
-    /// First data segment (ordinal from 1) that the stretch covers.
+    /// First data segment (from 1) that they cover.
     pub from_segment: u64,
-    /// Bytes of the peer's data before the stretch.
+    /// Bytes of the peer's data before these ACKs.
     pub from_byte: u64,
     /// ACKs in the stretch.
     pub acks: u64,
-    /// Mean wait, microseconds, gross.
+    /// Mean wait, path included.
     pub mean_us: u32,
 }
 
@@ -458,26 +458,26 @@ pub enum Mode {
     Delayed,
 }
 
-/// One recovery episode (start: first transmission of the first unACKed packet when recovery
-/// began; end: the ACK that covers the highest sequence sent when it began).
+/// Recovery episode: from the first transmission of the first unACKed packet when it began to the
+/// ACK of the highest sequence sent by then.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Episode {
-    /// What began it.
+    /// Trigger.
     pub kind: EpisodeKind,
-    /// Packet number of the first retransmission.
+    /// Frame number of the first retransmission.
     pub packet: u64,
-    /// Start, nanoseconds since 1970.
+    /// Unix time of the start.
     pub start_ns: i64,
-    /// Start to end in microseconds; `None` when the capture or the connection ended first.
+    /// Null if the capture or the connection ended first.
     pub duration_us: Option<u64>,
     /// Retransmissions in it.
     pub retransmissions: u32,
-    /// Whether it was spurious, with the evidence.
+    /// Evidence that it was spurious.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spurious: Option<SpuriousEvidence>,
 }
 
-/// What began a recovery episode.
+/// Trigger of a recovery episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EpisodeKind {
@@ -495,13 +495,13 @@ pub enum EpisodeKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SpuriousEvidence {
-    /// The receiver reported the duplicate (RFC 2883).
+    /// The receiver reported a duplicate (RFC 2883).
     Dsack,
     /// The ACK echoes a time stamp older than the retransmission (Eifel, RFC 3522).
     Timestamps,
     /// The ACK came sooner after the retransmission than the path allows.
     AckTooSoon,
-    /// Later ACKs covered what had been sent once, before the timeout (F-RTO, RFC 5682), or a duplicate ACK answered the
+    /// Later ACKs covered what was sent once, before the timeout (F-RTO, RFC 5682), or a duplicate ACK answered the
     /// retransmission.
     AckPattern,
     /// The data had been ACKed when its retransmission passed.

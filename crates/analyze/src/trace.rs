@@ -262,7 +262,7 @@ pub struct AckRow {
     pub credits: Option<u8>,
 }
 
-/// Why an ACK was sent when it was.
+/// Reason for the time of an ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AckClass {

@@ -14,30 +14,30 @@ use tcplab_os::text::TextError;
 /// Exit code of what Ctrl-C or SIGTERM ended before it was whole, as shells have it of SIGINT.
 pub const INTERRUPTED: u8 = 130;
 
-/// Kind of a [`Failure`].
+/// Kind of [`Failure`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// The command line is wrong; exit code 2.
+    /// Wrong command line; exit code 2.
     Usage,
     /// A file cannot be opened, is no capture or is damaged; exit code 2.
     Input,
     /// The result cannot be written; exit code 2.
     Output,
-    /// It ended before it had an answer; exit code 3.
+    /// Ended without an answer; exit code 3.
     Inconclusive,
-    /// This machine or this build cannot do it; exit code 4.
+    /// Impossible on this machine or with this build; exit code 4.
     CannotRun,
-    /// Ctrl-C or SIGTERM ended it; exit code 130.
+    /// Ctrl-C or SIGTERM; exit code 130.
     Interrupted,
 }
 
-/// An error that ends the command, in words for the person who typed it.
+/// Error that ends the command.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Failure {
-    /// What kind of error it is.
+    /// Kind of error.
     pub kind: Kind,
-    /// What happened and what to do about it.
+    /// What happened and what to do.
     pub message: String,
     /// The reader of our output went away (`| head`): nobody is left to read a message.
     #[serde(skip)]

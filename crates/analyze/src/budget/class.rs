@@ -10,23 +10,23 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 pub enum Class {
     /// From the first SYN to the ACK of the SYN-ACK.
     Handshake,
-    /// The client had all of the answer and had not sent the next request.
+    /// Whole answer received, next request not sent.
     ClientThinks,
-    /// The server had all of the request and had not begun the answer.
+    /// Whole request received, answer not begun.
     ServerThinks,
-    /// Packets were on their way: the path's delay, and its rate.
+    /// Packets were on their way: delay and rate of the path.
     Path,
-    /// The sender's congestion window was full.
+    /// The congestion window was full.
     CongestionWindow,
-    /// The sender spread its packets over time.
+    /// The sender paced its packets.
     Pacing,
-    /// The receiver's window was full, and not zero.
+    /// The receive window was full, but not zero.
     ReceiveWindow,
-    /// The sender was in the middle of a message and had nothing to send: its application or its send buffer.
+    /// Nothing to send in the middle of a message: the application or send buffer.
     Sender,
-    /// The receiver delayed an ACK that the sender waited for.
+    /// The sender waited for a delayed ACK.
     DelayedAck,
-    /// Nagle's algorithm held a small segment.
+    /// Nagle's algorithm held back a small segment.
     Nagle,
     /// Recovery by duplicate ACKs or SACK.
     FastRecovery,
@@ -34,15 +34,15 @@ pub enum Class {
     Tlp,
     /// The retransmission timer had to fire.
     Rto,
-    /// A retransmission timeout or recovery though nothing was lost.
+    /// A retransmission timeout or recovery without a loss.
     Spurious,
-    /// The receiver's window was zero.
+    /// The receive window was zero.
     ZeroWindow,
     /// After the first FIN.
     Closing,
     /// Nobody waited for anything.
     Idle,
-    /// The packets do not show where it went.
+    /// The packets do not show the cause.
     Unknown,
 }
 
@@ -121,29 +121,27 @@ impl Class {
     const fn means(self) -> &'static str {
         match self {
             Self::Handshake => "From the first SYN to the ACK of the SYN-ACK.",
-            Self::ClientThinks => {
-                "The client had all of the answer and had not sent the next request."
-            }
-            Self::ServerThinks => "The server had all of the request and had not begun the answer.",
-            Self::Path => "Packets were on their way: the path's delay, and its rate.",
-            Self::CongestionWindow => "The sender's congestion window was full.",
-            Self::Pacing => "The sender spread its packets over time.",
-            Self::ReceiveWindow => "The receiver's window was full, and not zero.",
+            Self::ClientThinks => "Whole answer received, next request not sent.",
+            Self::ServerThinks => "Whole request received, answer not begun.",
+            Self::Path => "Packets were on their way: delay and rate of the path.",
+            Self::CongestionWindow => "The congestion window was full.",
+            Self::Pacing => "The sender paced its packets.",
+            Self::ReceiveWindow => "The receive window was full, but not zero.",
             Self::Sender => {
-                "The sender was in the middle of a message and had nothing to send: its application or its send buffer."
+                "Nothing to send in the middle of a message: the application or send buffer."
             }
-            Self::DelayedAck => "The receiver delayed an ACK that the sender waited for.",
-            Self::Nagle => "Nagle's algorithm held a small segment.",
+            Self::DelayedAck => "The sender waited for a delayed ACK.",
+            Self::Nagle => "Nagle's algorithm held back a small segment.",
             Self::FastRecovery => "Recovery by duplicate ACKs or SACK.",
             Self::Tlp => {
-                "Recovery by a tail loss probe, or by what could be one: the repair of a single segment in flight."
+                "Recovery by a tail loss probe, or by what may be one: the repair of a single segment in flight."
             }
             Self::Rto => "The retransmission timer had to fire.",
-            Self::Spurious => "A retransmission timeout or recovery though nothing was lost.",
-            Self::ZeroWindow => "The receiver's window was zero.",
+            Self::Spurious => "A retransmission timeout or recovery without a loss.",
+            Self::ZeroWindow => "The receive window was zero.",
             Self::Closing => "After the first FIN.",
             Self::Idle => "Nobody waited for anything.",
-            Self::Unknown => "The packets do not show where it went.",
+            Self::Unknown => "The packets do not show the cause.",
         }
     }
 }
@@ -227,7 +225,7 @@ impl JsonSchema for Budget {
         let mut schema = json_schema!({
             "type": "object",
             "additionalProperties": false,
-            "description": "Microseconds of each class of time; those that are 0 are left out.",
+            "description": "Microseconds of each class of time; absent if 0.",
         });
         let mut parts = json_schema!({});
         for class in Class::ALL {

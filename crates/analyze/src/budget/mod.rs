@@ -18,14 +18,14 @@ pub use class::{Budget, Class};
 pub(crate) use ledger::Account;
 pub(crate) use tracker::{Event, Tracker};
 
-/// A request of the client and the answer to it.
+/// Request of the client, and its answer.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Request {
     /// Frame number of its first packet.
     pub packet: u64,
-    /// From the first packet of the stream to it, microseconds.
+    /// From the first packet of the stream to that of the request.
     pub start_us: u64,
-    /// From its first packet to the last of the answer, microseconds.
+    /// From its first packet to the last of the answer.
     pub duration_us: u64,
     /// Payload bytes of the request.
     pub request_bytes: u64,

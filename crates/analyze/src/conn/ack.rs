@@ -70,7 +70,7 @@ pub(crate) struct Release {
     pub first: bool,
 }
 
-/// A stretch of ACKs of one mode.
+/// Consecutive ACKs of one mode.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stretch {
     pub mode: Mode,

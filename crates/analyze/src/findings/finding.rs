@@ -7,28 +7,28 @@ use serde::Serialize;
 
 use super::{Proof, artefacts, clock_step, ids};
 
-/// One thing in the capture that is worth telling the user.
+/// Something in the capture worth telling.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Finding {
-    /// Stable name, listed in `docs/findings.md`.
+    /// Stable name, see `docs/findings.md`.
     pub id: Id,
     /// How much it matters.
     pub severity: Severity,
     /// Stream number.
     pub stream: u32,
-    /// Packets that show it, at most 16.
+    /// Packets that show it, up to 16.
     pub packets: Vec<u64>,
-    /// One line for the report.
+    /// One line.
     pub title: String,
-    /// The mechanism, with kernel versions where they are known.
+    /// Mechanism, with kernel versions if known.
     pub cause: String,
-    /// What to do, one entry for each way out; commands can be pasted.
+    /// One entry per way out; commands can be pasted.
     pub remedy: Vec<String>,
     /// Share of findings of this id that were right on captures with known causes, 0 to 1, shrunk towards the share of all
     /// findings; absent if not measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
-    /// What an experiment said about it (`--prove`).
+    /// Result of its experiment (`--prove`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proof: Option<Box<Proof>>,
 }
@@ -69,7 +69,7 @@ impl JsonSchema for Id {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// Costs time or throughput again and again.
+    /// Costs time or throughput repeatedly.
     High,
     /// Cost time once or twice.
     Medium,

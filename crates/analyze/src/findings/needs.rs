@@ -13,27 +13,27 @@ use crate::report::Vantage;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Need {
-    /// The SYN and the SYN-ACK, with their options.
+    /// SYN and SYN-ACK, with options.
     Handshake,
     /// Packets of both sides.
     BothDirections,
-    /// Every packet of the connection: the capture dropped none.
+    /// All packets: the capture dropped none.
     EveryPacket,
-    /// Whole TCP headers: time stamps and SACK blocks were not cut off.
+    /// Whole TCP headers: time stamps and SACK blocks not cut off.
     WholeHeaders,
     /// Time stamps (RFC 7323).
     TimeStamps,
-    /// A capture taken at the data's sender, or before anything was lost.
+    /// Capture at the data's sender, or before any loss.
     AtSender,
-    /// A capture taken at the data's receiver.
+    /// Capture at the data's receiver.
     AtReceiver,
-    /// The data itself, not only its ACKs.
+    /// The data, not only its ACKs.
     Data,
-    /// The path's round trip: a handshake, or an answer that cannot have waited.
+    /// A handshake, or an answer that cannot have waited.
     RoundTrip,
-    /// A clock that nobody set while it captured.
+    /// Clock not set during the capture.
     SteadyClock,
-    /// The time of each packet, finer than a second.
+    /// Time of each packet, finer than a second.
     PacketTimes,
 }
 
@@ -132,7 +132,7 @@ impl Missing {
     }
 }
 
-/// What a stream lacks, and what could not be looked for in it.
+/// Findings not checked in a stream, by what it lacks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Lacks {
     /// What the capture lacks.
@@ -141,16 +141,16 @@ pub struct Lacks {
     pub findings: Vec<Id>,
 }
 
-/// A finding that could not be looked for.
+/// Finding that could not be checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NotChecked {
     /// The finding.
     pub finding: Id,
     /// What the capture lacks.
     pub lacks: Need,
-    /// Streams in which it could not be looked for; 0: in frames that were cut before the TCP header.
+    /// Streams not checked for it; 0: in frames cut before the TCP header.
     pub streams: u64,
-    /// The first of them.
+    /// First of these `streams`.
     pub stream: u32,
 }
 

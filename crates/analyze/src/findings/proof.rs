@@ -5,36 +5,36 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tcplab_base::quantity::micros;
 
-/// The experiment of a finding, and what came out.
+/// Experiment of a finding, and its result.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Proof {
     /// What came out.
     pub outcome: Outcome,
-    /// Why it is not proved, or not reproduced.
+    /// Why it is not proved or not reproduced.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What is compared.
+    /// Figure that is compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub figure: Option<String>,
-    /// This figure in the capture, microseconds.
+    /// Figure in the capture.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub captured_us: Option<u64>,
-    /// The stack that repeated the conversation as it was.
+    /// Stack that repeated the conversation unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stack: Option<String>,
-    /// The figure there, microseconds.
+    /// Figure of the experiment, without a cure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before_us: Option<u64>,
     /// What the experiment leaves out that can change the figure, as a sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub assumes: Option<String>,
-    /// The cures that were tried, in the order of the remedies.
+    /// Cures tried, in the order of the remedies.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cures: Vec<Cure>,
-    /// The experiment: the text of a file for `tcplab run`.
+    /// Text of a file for `tcplab run`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub experiment: Option<String>,
-    /// The file that it was written to (`--prove-out`).
+    /// File of the experiment (`--prove-out`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
 }
@@ -109,31 +109,31 @@ impl Proof {
     }
 }
 
-/// What came out of the experiment.
+/// Result of the experiment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// Without a cure the finding is there again, and with at least one cure it is gone and the figure is smaller.
+    /// Without a cure the finding is there again; with at least one it is gone and the figure is smaller.
     Proved,
     /// The finding is there again. No cure removes it; at least one makes the figure smaller.
     Reduced,
-    /// The experiment ran, and the finding or its figure is another one there, or no cure makes the figure smaller.
+    /// The experiment ran, but the finding or its figure differs, or no cure makes the figure smaller.
     NotReproduced,
-    /// There is no experiment of this finding.
+    /// The finding has no experiment.
     #[default]
     NotProved,
 }
 
-/// A cure and what it did.
+/// A cure and its effect.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Cure {
-    /// What was changed, in words.
+    /// The change, in words.
     pub change: String,
-    /// The variant of the experiment.
+    /// Variant of the experiment.
     pub variant: String,
     /// The stack.
     pub stack: String,
-    /// The figure with it, microseconds; absent when the run has no such figure.
+    /// Figure with the cure; absent if the run has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after_us: Option<u64>,
     /// The finding is gone.

@@ -17,19 +17,19 @@ pub(super) struct Syn {
     says: [Option<u32>; Offer::ALL.len()],
 }
 
-/// What a SYN may offer.
+/// Options of a SYN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Offer {
-    /// Largest segment, bytes.
+    /// MSS, bytes.
     Mss,
-    /// Shift of the window.
+    /// Window shift.
     WindowScale,
     /// SACK permitted.
     Sack,
     /// Time stamps.
     TimeStamps,
-    /// ECN: the flags ECE and CWR in a SYN, ECE in a SYN-ACK.
+    /// ECE and CWR in a SYN, ECE in a SYN-ACK.
     Ecn,
 }
 
@@ -54,20 +54,20 @@ impl Offer {
     }
 }
 
-/// Something between the captures changed this in a SYN.
+/// Option of a SYN changed between the captures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Changed {
-    /// What was changed.
+    /// The changed option.
     pub offer: Offer,
-    /// It is the client's SYN; else the server's SYN-ACK.
+    /// True: the client's SYN; false: the server's SYN-ACK.
     pub from_client: bool,
     /// Frame number in A.
     pub packet_a: u64,
     /// Frame number in B.
     pub packet_b: u64,
-    /// What it says in A: the MSS, the shift, 1 for options without a number; nothing: it is not there.
+    /// Value in A: MSS, shift, 1 for options without a number; null if absent.
     pub in_a: Option<u32>,
-    /// The same in B.
+    /// Value in B.
     pub in_b: Option<u32>,
 }
 

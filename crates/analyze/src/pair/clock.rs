@@ -15,19 +15,19 @@ use tcplab_base::Instant;
 
 use super::{Capture, End, Packet};
 
-/// How B's clock stands against A's.
+/// B's clock against A's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Clock {
-    /// B's clock minus A's at the first matched packet, nanoseconds. `None` when no connection has packets of both
-    /// directions in both captures, or when `steady` is false.
+    /// B's clock minus A's at the first matched packet. Null if no connection matched both ways, or if `steady` is
+    /// false.
     pub offset_ns: Option<i64>,
-    /// How much faster B's clock runs, parts per million. `None` when it cannot be told from 0: the capture is too
-    /// short, or the queues on the path vary more than the clocks.
+    /// How much faster B's clock runs. Null if indistinguishable from 0: a short capture, or queues that vary more
+    /// than the clocks.
     pub drift_ppm: Option<f64>,
-    /// Fastest time there and back, nanoseconds, independent of the offset. `None` when the offset is.
+    /// Shortest round trip between the captures, independent of the offset. Null if `offset_ns` is.
     pub path_ns: Option<i64>,
-    /// False: no offset with a drift of at most 500 ppm fits all packets, so a clock was set during the capture or
-    /// runs unevenly. `None`: not checked, because no connection has packets of both directions in both captures.
+    /// False: no offset with a drift of at most 500 ppm fits all packets: a clock was set or runs unevenly. Null:
+    /// not checked, as no connection matched both ways.
     pub steady: Option<bool>,
     /// A's time of the first matched packet.
     #[serde(skip)]

@@ -25,11 +25,11 @@ pub struct Pair {
     pub a: String,
     /// Name of the second capture.
     pub b: String,
-    /// How many packets were found again.
+    /// Packets found in both.
     pub packets: Packets,
-    /// The difference between the clocks of the two captures.
+    /// Difference between the clocks of both captures.
     pub clock: Clock,
-    /// The connections that are in both captures, by A's number.
+    /// Connections in both captures, by number in A.
     pub streams: Vec<Stream>,
 }
 
@@ -42,21 +42,21 @@ pub struct Packets {
     pub b: u64,
     /// In both.
     pub matched: u64,
-    /// In A only: lost on the way to B, changed on the way (NAT), or not captured by B.
+    /// Lost on the way to B, changed on the way (NAT), or not captured by B.
     pub only_a: u64,
-    /// In B only.
+    /// As `only_a`, for B.
     pub only_b: u64,
-    /// Equal packets that cannot be told apart, of which one capture has more than the other.
+    /// Equal, indistinguishable packets that one capture has more of.
     pub ambiguous: u64,
-    /// Packets of A whose bytes are in B, joined or split (TSO, GRO): not lost, and without times.
+    /// Packets of A whose bytes are in B, joined or split (TSO, GRO): not lost, without times.
     #[serde(skip_serializing_if = "is_zero")]
     pub resegmented_a: u64,
     /// Packets of B whose bytes are in A, joined or split.
     #[serde(skip_serializing_if = "is_zero")]
     pub resegmented_b: u64,
-    /// Without time stamp in one of the captures; left out.
+    /// Without time stamp in either capture; left out.
     pub without_time: u64,
-    /// Beyond `--max-packets` in one of the captures; left out.
+    /// Beyond `--max-packets` in either capture; left out.
     #[serde(skip_serializing_if = "is_zero")]
     pub left_out: u64,
     /// What of A could not be compared.
@@ -65,7 +65,7 @@ pub struct Packets {
     pub defects_b: Defects,
 }
 
-/// What of a capture could not be compared.
+/// What could not be compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Defects {
     /// TCP packets without time stamp; left out.
@@ -74,14 +74,14 @@ pub struct Defects {
     /// TCP packets beyond `--max-packets`; left out.
     #[serde(skip_serializing_if = "is_zero")]
     pub left_out: u64,
-    /// Further copies of packets, by the IP identification: captured twice, or duplicated by the network. Each packet
+    /// Further copies of packets, by IP identification: captured twice, or duplicated by the network. Each packet
     /// counts once.
     #[serde(skip_serializing_if = "is_zero")]
     pub copies: u64,
-    /// TCP packets whose header was cut. If either capture has some, packets match without their time stamp option.
+    /// TCP packets with cut headers. If either capture has some, packets match without their time stamp option.
     #[serde(skip_serializing_if = "is_zero")]
     pub headers_cut: u64,
-    /// Frames that were cut before TCP's numbers; left out.
+    /// Frames cut before TCP's numbers; left out.
     #[serde(skip_serializing_if = "is_zero")]
     pub unreadable: u64,
 }
@@ -103,10 +103,10 @@ pub enum End {
     B,
 }
 
-/// A connection that is in both captures.
+/// Connection in both captures.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Stream {
-    /// Its number in A.
+    /// Number in A.
     pub stream_a: u32,
     /// Its number in B.
     pub stream_b: u32,
@@ -114,17 +114,16 @@ pub struct Stream {
     pub client: String,
     /// `ip:port` of the server.
     pub server: String,
-    /// The capture that was taken at the client's end; `None` when only one direction matched, or when the times
-    /// contradict each other.
+    /// Capture at the client's end; null if only one direction matched, or if the times contradict each other.
     pub client_side: Option<End>,
     /// What the client sent.
     pub client_to_server: OneWay,
     /// What the server sent.
     pub server_to_client: OneWay,
-    /// What something between the captures changed in the SYN or the SYN-ACK.
+    /// Changes in the SYN or SYN-ACK between the captures.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<Changed>,
-    /// ACKs for new data that are in both captures. None if `client_side` is unknown.
+    /// ACKs of new data in both captures. Empty if `client_side` is unknown.
     pub acks: Vec<Ack>,
 }
 
@@ -133,24 +132,21 @@ pub struct Stream {
 pub struct OneWay {
     /// Packets in both captures.
     pub matched: u64,
-    /// Packets that only the sender's end has, and that should be in the other capture, which ran then: lost, or
-    /// changed on the way. `None` when unknown: the ends or the clocks are, or the other capture has
-    /// packets that were cut or have no time.
+    /// Packets only at the sender's end, although the other capture ran: lost, or changed on the way. Null if ends
+    /// or clocks are unknown, or the other capture has packets that are cut or without time.
     pub only_at_sender: Option<u64>,
-    /// Packets that only the receiver's end has, although the other capture ran: not captured there, or changed.
+    /// Packets only at the receiver's end, although the other capture ran: not captured there, or changed.
     pub only_at_receiver: Option<u64>,
-    /// Packets that only the sender's end has, from before the first frame of the other capture or after its last: it
-    /// is unknown whether they were lost.
+    /// Packets only at the sender's end, outside the time of the other capture: perhaps lost.
     #[serde(skip_serializing_if = "is_zero")]
     pub outside_at_sender: u64,
-    /// Packets that only the receiver's end has, from before the first frame of the other capture or after its last.
+    /// Packets only at the receiver's end, outside the time of the other capture.
     #[serde(skip_serializing_if = "is_zero")]
     pub outside_at_receiver: u64,
-    /// Packets with an ECN mark (ECT or CE) at the sender's end that arrived without.
+    /// Packets that lost their ECN mark (ECT or CE) on the way.
     #[serde(skip_serializing_if = "is_zero")]
     pub ecn_cleared: u64,
-    /// Time from end to end, microseconds, with the clock's offset taken out. `None` without packets, and when the
-    /// offset or the ends are unknown.
+    /// Without the clock offset. Null without packets, or if the offset or the ends are unknown.
     pub one_way_us: Option<Rtt>,
 }
 
@@ -161,19 +157,19 @@ pub struct Ack {
     pub packet_a: u64,
     /// Frame number in B.
     pub packet_b: u64,
-    /// The client sent it; else the server.
+    /// True: the client sent it.
     pub from_client: bool,
-    /// Bytes that it acknowledges, as its own end saw it.
+    /// Bytes acknowledged, as the ACK's own end saw it.
     pub bytes: u32,
-    /// Class by its own end.
+    /// Class at its own end.
     pub class: AckClass,
-    /// Class by the other end (that of the data's sender), when it is an ACK of new data there too.
+    /// Class at the data's sender, if it is an ACK of new data there too.
     pub class_at_sender: Option<AckClass>,
-    /// From the data to the ACK at the end that sent the ACK: the receiver's own delay, microseconds.
+    /// From the data to the ACK at the ACK's own end: the receiver's delay.
     pub wait_at_receiver_us: u32,
-    /// The same at the end that sent the data: with the path both ways.
+    /// The same at the data's sender: with the path both ways.
     pub wait_at_sender_us: Option<u32>,
-    /// Time of the ACK on the way, microseconds. `None` when the offset of the clocks is unknown.
+    /// Null if the clock offset is unknown.
     pub one_way_us: Option<u32>,
 }
 

@@ -3,52 +3,52 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Tags that one side sent, as they passed the capture: before a switch every request still looks granted. Bytes are in
-/// the units that `--caqm-units` tells.
+/// Tags that one side sent, as they passed the capture: before a switch all requests look granted. Unit of bytes:
+/// `--caqm-units`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CaqmTags {
-    /// Tags that ask for window (caqm_en set). `requests` = `granted` + `refused` + `marked` + `contradictory`.
+    /// Tags that ask for window (caqm_en set): `granted` + `refused` + `marked` + `contradictory`.
     pub requests: u64,
-    /// Requests that nobody refused so far (I).
+    /// Requests not refused so far (I).
     pub granted: u64,
-    /// Requests without a grant and without a mark.
+    /// Requests without grant or mark.
     pub refused: u64,
     /// Requests that met congestion (C): each takes window away.
     pub marked: u64,
-    /// Requests with C and I: their receiver reads "no change".
+    /// Requests with C and I: the receiver reads "no change".
     pub contradictory: u64,
-    /// Tags whose congestion was met at the last switch.
+    /// Tags that met congestion at the last switch.
     pub last_hop: u64,
-    /// Bytes of window that the requests ask for, whatever became of them.
+    /// Window that requests ask for, granted or not.
     pub asked_bytes: u64,
-    /// Bytes of window of the granted ones.
+    /// Window of the granted requests.
     pub granted_bytes: u64,
-    /// Bytes of window that the marks take away.
+    /// Window that marks take away.
     pub taken_bytes: u64,
-    /// Tags that tell a sender what was granted (caqm_en clear).
+    /// Tags that report grants to a sender (caqm_en clear).
     pub feedback: u64,
-    /// Bytes of window that they give.
+    /// Window that feedback gives.
     pub feedback_plus_bytes: u64,
-    /// Bytes of window that they take.
+    /// Window that feedback takes.
     pub feedback_minus_bytes: u64,
-    /// Tags of another type of congestion control (cc_type); they are in no other figure.
+    /// Tags of another congestion control (cc_type); no other figure counts them.
     pub foreign: u64,
-    /// Tags on SYN or SYN-ACK, where none belongs.
+    /// Tags on SYN or SYN-ACK, which must have none.
     pub on_syn: u64,
-    /// Tagged frames longer than the MTU of 1,500 or 9,000 bytes allows: the MSS was not lowered by 4.
+    /// Tagged frames longer than an MTU of 1,500 or 9,000 bytes allows: the MSS was not lowered by 4.
     pub oversize: u64,
 }
 
-/// How the negotiation of CAQM in the reserved bits of SYN (1) and SYN-ACK (2) went.
+/// Negotiation of CAQM in the reserved bits of SYN (1) and SYN-ACK (2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CaqmOffer {
-    /// The client asked and the server agreed.
+    /// Asked and agreed.
     Negotiated,
-    /// The client asked, the server's SYN-ACK does not agree (or was not seen).
+    /// Asked, but the SYN-ACK does not agree (or was not seen).
     NotAnswered,
-    /// The server agreed to what the client had not asked for.
+    /// Agreed, but not asked.
     NotAsked,
-    /// The SYN asks for CAQM or for Accurate ECN (RFC 9768): it has the bit that both use, and ECE or CWR.
+    /// The SYN asks for CAQM or Accurate ECN (RFC 9768): the bit of both, and ECE or CWR.
     Ambiguous,
 }

@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::files::Out;
 use crate::screen;
 
-/// The answer of `tcplab analyze --json`: one document, also when something failed.
+/// Document of `tcplab analyze --json`, also after a failure.
 // Only the schema is made from this type: the writer below never holds a whole document.
 #[derive(Serialize, JsonSchema)]
 #[schemars(title = "tcplab analyze --json")]
@@ -24,7 +24,7 @@ pub struct Document {
     /// What was found.
     #[serde(flatten)]
     pub report: Report,
-    /// The first thing that went wrong; the exit code is not 0 then.
+    /// First failure; the exit code is not 0 then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
 }

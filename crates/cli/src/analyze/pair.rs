@@ -21,13 +21,13 @@ use crate::files::{Input, Out};
 use crate::progress::Watched;
 use crate::screen;
 
-/// The answer of `tcplab analyze --pair --json`: one document, also when a capture is damaged.
+/// Document of `tcplab analyze --pair --json`, also if a capture is damaged.
 #[derive(Serialize, JsonSchema)]
 pub struct Document {
     /// What both captures show together.
     #[serde(flatten)]
     pub pair: Pair,
-    /// The first thing that went wrong; the exit code is not 0 then.
+    /// First failure; the exit code is not 0 then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
 }
