@@ -99,24 +99,32 @@ pub static PACKETS: [Packets; 44] = [
     sum(
         "caqm.requests",
         packets(TELLS),
-        "of these, those that ask for window",
+        "of these, requests for window",
     ),
     sum(
         "caqm.granted",
         packets(TELLS),
-        "requests that switches before this capture granted",
+        "requests granted by switches before this capture",
     ),
-    sum("caqm.refused", packets(TELLS), "requests that they refused"),
-    sum("caqm.marked", packets(TELLS), "requests that they marked"),
+    sum(
+        "caqm.refused",
+        packets(TELLS),
+        "requests that switches before this capture refused",
+    ),
+    sum(
+        "caqm.marked",
+        packets(TELLS),
+        "requests that switches before this capture marked",
+    ),
     sum(
         "caqm.feedback",
         packets(TELLS),
-        "tags that tell a sender what was granted",
+        "tags that report grants to a sender",
     ),
     sum(
         "goodput_bps",
         rate(Bps, More),
-        "unique payload over the time of the data, bit/s",
+        "unique payload over the time of the data",
     ),
     sum(
         "retransmissions.total",
@@ -126,23 +134,15 @@ pub static PACKETS: [Packets; 44] = [
     sum(
         "retransmissions.fast",
         segments(REPAIR),
-        "by fast retransmit, SACK or RACK",
+        "fast retransmit, SACK or RACK",
     ),
     sum(
         "retransmissions.rto",
         segments(Less),
-        "by the retransmission timer",
+        "retransmission timer",
     ),
-    sum(
-        "retransmissions.tlp",
-        segments(REPAIR),
-        "by a tail loss probe",
-    ),
-    sum(
-        "retransmissions.other",
-        segments(REPAIR),
-        "for an unknown reason",
-    ),
+    sum("retransmissions.tlp", segments(REPAIR), "tail loss probe"),
+    sum("retransmissions.other", segments(REPAIR), "unknown reason"),
     sum(
         "retransmissions.spurious",
         segments(Less),
@@ -159,7 +159,7 @@ pub static PACKETS: [Packets; 44] = [
     sum(
         "zero_windows",
         segments(TELLS),
-        "segments that advertise a zero window",
+        "segments with a zero window",
     ),
     sum("dsacks", count(TELLS), "ACKs with a DSACK block sent"),
     sum(
@@ -179,7 +179,7 @@ pub static PACKETS: [Packets; 44] = [
         Over::Min,
         "rtt_us.min",
         time(Us, Less),
-        "data to ACK at this capture, us",
+        "data to ACK at this capture",
     ),
     over(Over::First, "rtt_us.p50", time(Us, Less), "the median"),
     over(
@@ -189,7 +189,7 @@ pub static PACKETS: [Packets; 44] = [
         "the 95th percentile",
     ),
     over(Over::Max, "rtt_us.max", time(Us, Less), "the largest"),
-    sum("rtt_us.samples", count(SAMPLES), "how many samples"),
+    sum("rtt_us.samples", count(SAMPLES), "number of samples"),
     sum("acks.total", count(ACKS), "ACKs sent for new data"),
     sum(
         "acks.immediate",
@@ -214,7 +214,7 @@ pub static PACKETS: [Packets; 44] = [
         Over::Min,
         "acks.immediate_us.min",
         time(Us, ACKS),
-        "wait of the immediate ones, us",
+        "wait of immediate ACKs",
     ),
     over(
         Over::First,
@@ -232,7 +232,7 @@ pub static PACKETS: [Packets; 44] = [
         Over::First,
         "acks.delayed_us.p50",
         time(Us, ACKS),
-        "median wait of the delayed ones, us",
+        "median wait of delayed ACKs",
     ),
     over(
         Over::Max,
@@ -247,17 +247,17 @@ pub static APP: [Known; 21] = [
     known(
         "connections",
         count(WORK),
-        "connections that were established; of `connect-request-response` its clients, since each transaction has a connection of its own (`completed`)",
+        "established connections; of `connect-request-response` its clients, since each transaction has a connection of its own (`completed`)",
     ),
     known(
         "failed",
         count(Less),
-        "connections that were never established or ended in an error",
+        "connections never established or ended by an error",
     ),
     known(
         "completed",
         count(More),
-        "transactions, datagrams or writes that were completed: by the client, but a stream's and a reversed bulk's writes by the server",
+        "completed transactions, datagrams or writes: by the client, but a stream's and a reversed bulk's writes by the server",
     ),
     known(
         "client_written_bytes",
@@ -282,17 +282,17 @@ pub static APP: [Known; 21] = [
     known(
         "goodput_bps",
         rate(Bps, More),
-        "bytes read by both ends, in bit/s of the time from the first connection to the last end, or to the end of the run if a connection is still open then",
+        "bytes read by both ends over the time from the first connection to the last end, or to the end of the run if a connection is still open then",
     ),
     known(
         "duration_us",
         time(Us, WORK),
-        "from the first connection to the last end, us; no value if a connection is still open when the run ends",
+        "from the first connection to the last end; no value if a connection is open at the run's end",
     ),
     known(
         "latency_us.min",
         time(Us, Less),
-        "shortest transaction over all connections, us (the first 100,000 of each)",
+        "shortest transaction over all connections (the first 100,000 of each)",
     ),
     known(
         "latency_us.p50",
@@ -304,12 +304,12 @@ pub static APP: [Known; 21] = [
     known(
         "lost",
         count(Less),
-        "pings that had no answer within their time-out (`udp-ping`, `ping`)",
+        "pings without an answer within their time-out (`udp-ping`, `ping`)",
     ),
     known(
         "connection_bps.min",
         rate(Bps, More),
-        "bytes that the slowest connection got, in bit/s of its own time",
+        "bytes that the slowest connection got, over its own time",
     ),
     known(
         "connection_bps.max",
@@ -321,20 +321,16 @@ pub static APP: [Known; 21] = [
         share(More),
         "Jain's index of the goodput of simultaneous connections, mean over intervals of `tcp_info_every`",
     ),
-    known(
-        "jain.min",
-        share(More),
-        "the smallest value of the intervals",
-    ),
+    known("jain.min", share(More), "smallest value of the intervals"),
     known(
         "jain.last",
         share(More),
-        "that of the last interval with two connections",
+        "value of the last interval with two connections",
     ),
     known(
         "to_fair_us.median",
         time(Us, Less),
-        "time from a change of the set of connections until the index is 0.95 (else until the next change), median over all changes, us",
+        "time from a change of the set of connections until the index is 0.95 (else until the next change), median over all changes",
     ),
     known("to_fair_us.max", time(Us, Less), "the longest time"),
 ];
@@ -345,23 +341,23 @@ pub static LOG: [Known; 8] = [
     known(
         "quickack.first",
         count(ACKS),
-        "getsockopt(TCP_QUICKACK) when the first connection is established",
+        "getsockopt(TCP_QUICKACK) at the first established connection",
     ),
     known(
         "quickack.min",
         count(ACKS),
-        "the smallest value before and after reads that got data",
+        "smallest value before and after reads that got data",
     ),
     known("quickack.max", count(ACKS), "the largest"),
     known(
         "credits.first",
         count(ACKS),
-        "the kernel's quick-ACK credits when the first connection is established",
+        "the kernel's quick-ACK credits at the first established connection",
     ),
     known(
         "credits.min",
         count(ACKS),
-        "the fewest before and after reads, by /proc/net/tcp",
+        "fewest before and after reads, by /proc/net/tcp",
     ),
     known("credits.max", count(ACKS), "the most"),
     known(
@@ -379,34 +375,30 @@ pub static LOG: [Known; 8] = [
 /// Measures of one way of a link, after `link.A-B.a_to_b.` or `link.A-B.b_to_a.`.
 pub static LINK: [Known; 20] = [
     known("frames", packets(WORK), "frames that entered"),
-    known("bytes", bytes(WORK), "bytes of these frames"),
+    known("bytes", bytes(WORK), "bytes that entered"),
     known("delivered", packets(WORK), "frames that left the link"),
     known(
         "queue_drops",
         packets(QUEUE),
-        "frames dropped because the queue was full or by its qdisc, `ack_drops` included",
+        "frames dropped by a full queue or by the qdisc, `ack_drops` included",
     ),
     known(
         "lost",
         packets(CHANCE),
         "frames lost by chance or by a list (`drop`)",
     ),
-    known(
-        "peak_pkts",
-        packets(QUEUE),
-        "largest queue length, in frames",
-    ),
+    known("peak_pkts", packets(QUEUE), "longest queue"),
     known(
         "drops",
         packets(QUEUE),
-        "packets that its qdisc dropped, `ack_drops` included",
+        "packets dropped by the qdisc, `ack_drops` included",
     ),
-    known("ecn_mark", packets(QUEUE), "packets that its qdisc marked"),
-    known("ack_drops", packets(QUEUE), "ACKs that CAKE's filter took"),
+    known("ecn_mark", packets(QUEUE), "packets marked by the qdisc"),
+    known("ack_drops", packets(QUEUE), "ACKs dropped by CAKE's filter"),
     known(
         "overlimits",
         count(QUEUE),
-        "times that its qdisc delayed packets to keep a rate",
+        "times that the qdisc delayed packets to keep a rate",
     ),
     known(
         "granted",
@@ -428,20 +420,12 @@ pub static LINK: [Known; 20] = [
         packets(TELLS),
         "packets that arrived at `caqm` already marked",
     ),
-    known(
-        "granted_bytes",
-        bytes(TELLS),
-        "bytes of window that `caqm` granted",
-    ),
-    known(
-        "refused_bytes",
-        bytes(TELLS),
-        "bytes of window that `caqm` refused",
-    ),
+    known("granted_bytes", bytes(TELLS), "window that `caqm` granted"),
+    known("refused_bytes", bytes(TELLS), "window that `caqm` refused"),
     known(
         "queue_mean_bytes",
         bytes(QUEUE),
-        "time-weighted mean of the queue in bytes, with the frame on its way out (`queue_from`)",
+        "time-weighted mean of the queue, with the frame on its way out (`queue_from`)",
     ),
     known("queue_p50_bytes", bytes(QUEUE), "the median by time"),
     known(
@@ -457,11 +441,11 @@ pub static RUN: [Known; 2] = [
     known(
         "virtual_s",
         time(Unit::Seconds, WORK),
-        "time from the run's start to its end, s",
+        "time from the run's start to its end",
     ),
     known(
         "cut_short",
         count(Less),
-        "1 if the run reached its `max` before its applications ended, else 0",
+        "1 if the run reached `max` before its applications ended, else 0",
     ),
 ];

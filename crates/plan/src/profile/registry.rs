@@ -133,280 +133,278 @@ macro_rules! behaviours {
 
 behaviours! {
     hz: u32 = 250, in 24..=1000,
-        "ticks a second: what a timer counts in (CONFIG_HZ)",
+        "timer ticks per second (CONFIG_HZ)",
         "the distribution's choice: Debian 250, RHEL 1000";
     quickack_accounting: QuickackAccounting = QuickackAccounting::PerAck,
-        "cost of an ACK in quick-ACK credits: the wire packets of the segment that carries it, or one per ACK of new data",
+        "credits per ACK: the wire packets of the segment that carries it, or one per ACK of new data",
         "059217c18be6, 6.6; 6.1.57";
     ack_push_rule: AckPushRule = AckPushRule::AtMss,
-        "segments after which the next read sends an ACK: only those shorter than rcv_mss, or also those with PSH \
-         that are exactly as long",
+        "segments after which the next read sends an ACK: shorter than rcv_mss, or also those with PSH of \
+         exactly rcv_mss",
         "4720852ed9af, 6.6; 6.1.57";
     rto_estimator: RtoEstimator = RtoEstimator::Linux,
-        "estimator of the retransmission timeout: Linux's, or RFC 6298 2.3 as written",
+        "RTO estimator: Linux's, or RFC 6298 2.3 as written",
         "none: the patch of June 2016 was not taken";
     rto_floor: RtoFloor = RtoFloor::Deviation,
-        "what the least timeout bounds: four times the deviation, to which the round-trip time is added, or the \
-         timeout itself",
+        "what the least RTO bounds: four times the deviation, to which the RTT is added, or the RTO \
+         itself",
         "none: the patch of June 2016 was not taken";
     rto_floor_ms: u32 = 0, in 0..=120_000,
-        "least timeout of the estimator in milliseconds; 0: the route's or the sysctl's",
+        "least RTO of the estimator, milliseconds; 0: the route's or the sysctl's",
         "none: the floor is tcp_rto_min()'s";
     tlp_rule: TlpRule = TlpRule::RtoMin,
-        "when a tail loss probe is sent: after two round trips; with one segment out not before 1.5 round trips plus \
-         200 ms (`delack-max`), or after two round trips plus the least timeout (`rto-min`)",
+        "time of a tail loss probe: after two RTTs; with one segment out, not before 1.5 RTTs plus 200 ms \
+         (`delack-max`), or after two RTTs plus the least RTO (`rto-min`)",
         "bb4d991a28cc, 4.14";
     tlp_rto_cap: bool = true,
-        "whether a probe is sent in place of a retransmission timeout that would come earlier; off: the timeout fires",
-        "none: to ask what the probe's tie to the timeout does";
+        "a probe replaces an RTO that would come earlier; off: the RTO fires",
+        "none: shows the effect of the probe's tie to the RTO";
     early_retransmit: bool = false,
-        "whether a window of fewer than four segments recovers with fewer than three duplicates, at once or after a \
-         quarter of a round trip (net.ipv4.tcp_early_retrans 1, 2 and 3; RFC 5827)",
+        "a window below four segments recovers with fewer than three duplicates, at once or after a quarter \
+         of an RTT (net.ipv4.tcp_early_retrans 1, 2 and 3; RFC 5827)",
         "gone by bec41a11dd3d, 4.11 (the release from memory)";
     forward_retransmit: bool = false,
-        "whether recovery sends again what is not known to be lost, below the highest SACKed segment, when no new \
-         data can go (RFC 6675's NextSeg rule 3)",
+        "recovery resends segments not known to be lost, below the highest SACKed one, if no new data can \
+         go (RFC 6675's NextSeg rule 3)",
         "gone by 840a3cbe8969, 4.11 (from memory)";
     ack_engine: AckEngine = AckEngine::Linux,
         "rule for immediate ACKs: Linux's credits and estimates, or every second segment with a 40 ms timer",
         "FreeBSD r360010 for the 40 ms";
     /// For [`AckEngine::EverySecond`].
     delack_ms: u32 = 0, in 0..=500,
-        "how long an ACK waits for the second segment where every second one is ACKed, in milliseconds; 0: 40",
+        "delayed-ACK time if every second segment is ACKed, milliseconds; 0: 40",
         "FreeBSD's net.inet.tcp.delacktime; Windows' TcpDelAckTicks";
     pingpong_rule: PingpongRule = PingpongRule::EachSegment,
-        "replies that count towards the interactive mode: each segment, or only the first after received data",
+        "replies that count towards interactive mode: each segment, or only the first after received data",
         "4a41f453bedf, 5.1; back by 4d8f24eeedc5, 6.0 and stable kernels";
     pingpong_threshold: u32 = 1, in 1..=255,
-        "number of such replies that start the interactive mode (since 6.7 also net.ipv4.tcp_pingpong_thresh)",
+        "such replies that start interactive mode (since 6.7 also net.ipv4.tcp_pingpong_thresh)",
         "3 by 4a41f453bedf, 5.1; 1 by 4d8f24eeedc5, 6.0 and stable kernels";
     compressed_sack: CompressedSack = CompressedSack::AfterThree,
-        "ACKs of out-of-order data that are compressed",
+        "compressed ACKs of out-of-order data",
         "5d9f4262b7ea, 4.18; 86de5921a3d5, 4.20";
     comp_sack_rtt_percent: u32 = 0, in 0..=1000,
-        "how long such ACKs wait at most, in percent of the round-trip time; 0: 5, since 6.19 \
+        "longest wait of such ACKs, percent of the RTT; 0: 5, since 6.19 \
          net.ipv4.tcp_comp_sack_rtt_percent",
         "33 by 416dd649f3aa, 6.19 (the release from memory)";
     comp_sack_reads_clock: bool = false,
-        "whether an ACK that leaves when that time is over has a time stamp of that moment; off: that of the last segment",
+        "an ACK sent when that time is over has a time stamp of that moment; off: of the last segment",
         "between 6.12.118 and 7.2.13 (read in the sources; the commit is not known)";
     delack_sends_sack: bool = true,
-        "whether the delayed-ACK timer, also one whose ACK has left, sends a SACK that was held back",
+        "the delayed-ACK timer, also one whose ACK has left, sends a held-back SACK",
         "30c6f0bf9579, 6.4; before 6.1.56";
     repair_ack: bool = true,
-        "whether the segment that fills the last hole, and one with CWR, is ACKed at once, whatever the mode",
+        "the segment that fills the last hole, and one with CWR, is ACKed at once in any mode",
         "15bdd5686c1e and 9aee40006190, 4.19";
     rcvbuf_fixup: bool = false,
-        "whether the receive buffer of a new connection is raised to hold four initial windows of 20 segments, of \
-         which the first is offered",
+        "a new connection's receive buffer is raised to four initial windows of 20 segments; one is \
+         offered",
         "gone by a337531b942b, 4.20 and 4.19.9";
     syn_queue_at_backlog: bool = false,
-        "whether a listener's SYN queue is full with as many requests as its backlog, or only with one more",
+        "a listener's SYN queue is full with `backlog` requests; off: with one more",
         "3479c7549fb1, 6.13; 6.12.10, 6.6.72 and 6.1.125 (the last but one from memory)";
     /// So it counts for [`WindowShare::Measured`] too.
     rcv_mss_of_ofo: bool = false,
-        "whether out-of-order segments count for the receiver's guess of the segment size (tcp_measure_rcv_mss())",
+        "out-of-order segments count for the receiver's guess of the segment size (tcp_measure_rcv_mss())",
         "38d7e4443365, 6.17; before 6.12.118";
     /// Linux: `tcp_rcv_space_adjust()`.
     tunes_without_queue: bool = false,
-        "whether auto-tuning of the receive buffer takes what still waits to be read from what was read in a round trip",
+        "receive-buffer auto-tuning subtracts unread data from what was read in an RTT",
         "ea33537d8292, 6.16; before 6.12.118";
     /// Linux: `tcp_cwnd_reduction()`.
     prr_waits_for_retransmission: bool = false,
-        "whether proportional rate reduction makes up for what it did not send only when a retransmission was ACKed; \
-         off: unless more is lost",
+        "PRR makes up for what it did not send only after an ACKed retransmission; off: unless more is lost",
         "off by 9ad084d66619, 6.0";
     hystart_rounds_from_16: bool = false,
-        "whether HyStart begins a new round only with a window of 16 segments or more",
+        "HyStart begins a new round only with a window of at least 16 segments",
         "off by 25c1a9ca53db, 6.14; stable kernels from 6.1 on";
     /// Linux: `tcp_validate_incoming()`.
     takes_crossed_synack: bool = true,
-        "whether the SYN-ACK of crossed SYNs ends the handshake; off: it is challenged, and the ACK ends it",
+        "the SYN-ACK of crossed SYNs ends the handshake; off: it is challenged, and the ACK ends it",
         "23e89e8ee7be, 6.12; stable kernels from 6.1 on";
     /// Linux: `tcp_rtx_probe0_timed_out()`.
     user_timeout_in_jiffies: bool = true,
-        "whether retransmissions into a closed window end when as many jiffies are over as TCP_USER_TIMEOUT has \
+        "retransmissions into a closed window end after as many jiffies as TCP_USER_TIMEOUT has \
          milliseconds; off: milliseconds",
         "614e8316aa4c, 6.7";
     /// Linux: `tcp_delack_max()`.
     delack_below_rto_min: bool = false,
-        "whether an ACK is delayed at most by the least retransmission timeout less a tick",
+        "an ACK is delayed at most by the least RTO less a tick",
         "bbf80d713fe7, 6.7";
     /// Linux: `icsk_ack.ato`, compared as a signed number.
     ato_has_8_bits: bool = false,
-        "whether the estimate of the time between segments is at most 200 ms, in a field of 8 bits (which makes a \
-         gap without a beginning, after crossed SYNs, a short one until 300 s after the boot)",
+        "the estimate of the time between segments is at most 200 ms, in an 8-bit field (after crossed \
+         SYNs, a gap without a beginning counts as short until 300 s after boot)",
         "95b9a87c6a6b, 6.7";
     /// Linux: `tcp_may_update_window()`.
     takes_zero_window: bool = false,
-        "whether a window of 0 counts that comes with the segment that set the last one",
+        "a window of 0 counts if it comes with the segment that set the last window",
         "800a666141de, 6.6";
     /// Linux: `ICSK_ACK_NOMEM`.
     full_memory_closes_window: bool = false,
-        "whether the receiver without memory ACKs at once with a window of 0",
+        "a receiver without memory ACKs at once with a window of 0",
         "e2142825c120, 6.6";
     takes_bare_fin: bool = false,
-        "whether a FIN without data is taken when the window is closed",
+        "a FIN without data is taken if the window is closed",
         "2bd99aef1b19, 6.10";
     /// Linux: `tcp_prune_ofo_queue()`.
     prunes_above_only: bool = false,
-        "whether a full receive buffer drops only out-of-order segments above the one that arrives",
+        "a full receive buffer drops only out-of-order segments above the arriving one",
         "b0e01253a764, 6.2";
     syn_before_paws: bool = false,
-        "whether a SYN on an open connection is challenged also where PAWS would refuse it",
+        "a SYN on an open connection is challenged also if PAWS would refuse it",
         "ee05d90d0ac7, 6.4";
     /// Linux: `tcp_tsval_replay()`.
     long_replay_window: bool = false,
-        "whether overtaken ACKs may be older than PAWS allows by 1.2 timeouts; off: by 1.024",
+        "overtaken ACKs may be older than PAWS allows by 1.2 RTOs; off: by 1.024",
         "9c25aae0132b, 6.7";
     /// Linux: `tcp_rcv_spurious_retrans()`.
     rehash_by_label: bool = false,
-        "whether the receiver of data that it has changes its flow label only when theirs changed; off: when the \
+        "a receiver of data that it has changes its flow label only if the sender's changed; off: if the \
          same data came twice, over IPv4 too",
         "939463016b7a, 6.7";
     /// Linux: `tcp_send_syn_data()`.
     syn_data_beyond_page: bool = false,
-        "whether a SYN with data may carry as much as a segment; off: at most 3,520 bytes",
+        "a SYN may carry as much data as a segment; off: at most 3,520 bytes",
         "fbf934068f6b, 6.5";
     /// Linux: `rcv_wnd`.
     whole_first_window: bool = false,
-        "whether the window that a connection begins with may be more than 65,535 bytes",
+        "the first window may exceed 65,535 bytes",
         "378979e94e95, 6.10";
     /// Linux: `tun_alloc_skb()`.
     tap_frames_in_pages: bool = false,
-        "whether the part of a frame beyond a page is in pages of its own, each counted whole",
+        "the part of a frame beyond a page is in pages of its own, each counted whole",
         "ce7c7fef1473, 6.6";
     /// Linux: `tcp_grow_skb()`.
     grows_segments: bool = false,
-        "whether a waiting segment that is shorter than what may leave at once takes bytes of the next one",
+        "a waiting segment shorter than what may leave at once takes bytes of the next one",
         "8ee602c63520, 6.10";
     buffer_growth: BufferGrowth = BufferGrowth::Margin,
-        "what auto-tuning of the receive buffer makes room for, beside twice what was read in a round trip and its \
-         growth: 16 segments, or what lies out of order (paths shorter than net.ipv4.tcp_rcvbuf_low_rtt grow less, \
-         91e1007ad, 6.19)",
+        "what receive-buffer auto-tuning makes room for, beside twice what was read in an RTT and its growth: 16 \
+         segments, or out-of-order data (paths shorter than net.ipv4.tcp_rcvbuf_low_rtt grow less, 91e1007ad, 6.19)",
         "c1269d3d12b8, 6.16";
     rcv_rtt_skips_zero: bool = false,
-        "whether the receiver's round-trip time leaves out echoes of the same millisecond; off: they count as 1 ms",
+        "the receiver's RTT leaves out echoes of the same millisecond; off: they count as 1 ms",
         "d59fc95be9d0, 6.16; before 6.12.118";
     rcv_rtt_of_empty_queue: bool = false,
-        "whether the receiver's round-trip time leaves out longer samples while data wait to be read",
+        "the receiver's RTT leaves out longer samples while data are unread",
         "a00f135cd986, 6.16";
     /// A read leaves `tcp_mstamp` alone then, and the ACKs that it sends always read the clock.
     read_keeps_clock: bool = false,
-        "whether auto-tuning of the receive buffer counts a round trip up to the last segment; off: up to the read",
+        "receive-buffer auto-tuning counts an RTT up to the last segment; off: up to the read",
         "between 6.12.118 and 7.2.13 (read in the sources; the commit is not known)";
     /// Linux: `tcp_set_rcvbuf()`.
     rcvbuf_sets_clamp: bool = false,
-        "whether SO_RCVBUF on an open connection also sets the window clamp",
+        "SO_RCVBUF on an open connection also sets the window clamp",
         "between 6.12.118 and 7.2.13 (read in the sources; the commit is not known)";
     rack_only: bool = false,
-        "whether losses are found by time alone; off: bit 1 of net.ipv4.tcp_recovery turns to counted duplicates",
+        "losses are found by time alone; off: bit 1 of net.ipv4.tcp_recovery turns to counted duplicates",
         "1c120191dcec, 6.17";
     challenges_unsent_ack: bool = false,
-        "whether an ACK of data that was not sent gets a challenge ACK; off: it is dropped",
+        "an ACK of unsent data gets a challenge ACK; off: it is dropped",
         "42726ec644cb, 2026 (the release is not known)";
     /// Such ACKs have a counter of their own then, and so has TIME-WAIT.
     drops_old_acks: bool = false,
-        "whether an overtaken ACK that PAWS refuses is dropped; off: it gets an ACK",
+        "an overtaken ACK that PAWS refuses is dropped; off: it gets an ACK",
         "124c4c32e9f3, 6.14";
     checks_segment_end: bool = false,
-        "whether a segment that ends beyond the window is taken only when no data wait to be read; off: where it \
-         begins decides",
+        "a segment that ends beyond the window is taken only if no data are unread; off: its begin \
+         decides",
         "9ca48d616ed7, 6.17";
     checks_synack_echo: bool = false,
-        "whether the ACK that ends a handshake must echo a time stamp of a SYN-ACK",
+        "the ACK that ends a handshake must echo a time stamp of a SYN-ACK",
         "between 6.12.118 and 7.2.13 (read in the sources; the commit is not known)";
     synack_ece_ends: bool = false,
-        "whether a SYN-ACK goes out without ECE after its second timeout",
+        "a SYN-ACK goes out without ECE after its second timeout",
         "with AccECN, 7.0 (read in the sources of 7.2.13; the commit is not known)";
     tw_ack_keeps_ecn: bool = false,
-        "whether the ACK of a FIN that comes after the close has the ECN bits of the connection's last segment; off: none",
+        "the ACK of a FIN after the close has the ECN bits of the connection's last segment; off: none",
         "with AccECN, 7.0 (read in the sources of 7.2.13; the commit is not known)";
     tw_reuse_by_delay: bool = false,
-        "whether net.ipv4.tcp_tw_reuse waits net.ipv4.tcp_tw_reuse_delay after TIME-WAIT began; off: until the next second",
+        "net.ipv4.tcp_tw_reuse waits net.ipv4.tcp_tw_reuse_delay after TIME-WAIT began; off: until the next second",
         "ca6a6f93867a, 6.14";
     /// Linux: `tcp_cwnd_test()`.
     fin_beyond_cwnd: bool = true,
-        "whether the last segment with FIN goes out although the congestion window is full",
+        "the last segment with FIN goes out even if the congestion window is full",
         "22555032c513, 6.10";
     resends_syn_data_at_once: bool = false,
-        "whether data of a SYN that the SYN-ACK does not acknowledge are sent again past the congestion control; \
-         off: they are marked lost",
+        "SYN data that the SYN-ACK does not acknowledge are resent past the congestion control; off: they \
+         are marked lost",
         "a7abf3cd76e1, 5.13";
     rack_counts_every_dsack: bool = false,
-        "whether a DSACK widens RACK's reordering window also before any reordering, and one of a loss probe",
+        "a DSACK widens RACK's reordering window even before any reordering, and even if of a loss probe",
         "a657db0350bb, 5.15";
     tlp_ends_by_any_dsack: bool = false,
-        "whether any DSACK ends the episode of a loss probe; off: only that of the probe",
+        "any DSACK ends the episode of a loss probe; off: only one of the probe",
         "63f367d9de77, 5.15";
     clamp_moves_ssthresh: bool = true,
-        "whether TCP_WINDOW_CLAMP on an open connection also moves rcv_ssthresh",
+        "TCP_WINDOW_CLAMP on an open connection also moves rcv_ssthresh",
         "3aa7857fe1d7, 5.15; both ways in 6.1.192";
     old_ack_sets_echo: bool = true,
-        "whether an ACK below SND.UNA may set the time stamp that is echoed (TS.Recent)",
+        "an ACK below SND.UNA may set the echoed time stamp (TS.Recent)",
         "between 5.10.262 and 6.1.192 (read in the sources; the commit is not known)";
     buffers_of_whole_pages: bool = false,
-        "whether a received frame of a page or more counts whole pages in a kernel with SLOB",
+        "with SLOB, a received frame of a page or more counts whole pages",
         "12d6c1d3a2ad, 6.2; before 6.1.192";
     keeps_largest_edge: bool = false,
-        "whether data up to the largest window that was ever offered are taken after it was taken back",
+        "data up to the largest window ever offered are taken, even after it was taken back",
         "0e24d17bd966, 7.1 (the release inferred)";
     advmss_ignores_path: bool = false,
-        "whether the MSS that is offered comes from the MTU of the route or the device; off: from that of the path",
+        "the offered MSS comes from the MTU of the route or device; off: of the path",
         "between 6.12.118 and 7.2.13 (read in the sources; the commit is not known)";
     window_share: WindowShare = WindowShare::Sysctl,
-        "how much of the receive buffer becomes window: as tcp_adv_win_scale says, or as measured",
+        "share of the receive buffer that becomes window: by tcp_adv_win_scale, or measured",
         "dfa2f0483360, 6.6";
     rx_truesize: u32 = 0, in 0..=65_536,
-        "bytes of the receive buffer that each received frame counts for; 0: as few as for a TAP device",
+        "receive-buffer bytes per received frame; 0: as few as for a TAP device",
         "the network card's choice: 2304 with buffers of 2 kB";
     tx_header: u32 = 256, in 192..=1024,
-        "bytes kept free for headers in front of a segment's data in the send queue (MAX_TCP_HEADER)",
+        "bytes kept free for headers before a segment's data in the send queue (MAX_TCP_HEADER)",
         "the configuration's choice: 256 without wireless drivers, 320 in distributions' kernels";
     /// Linux: `tcp_stream_alloc_skb()`.
     tx_truesize: u32 = 832, in 512..=8192,
-        "bytes of the send buffer that a segment without data counts for",
-        "the allocator's choice: 832 as large as was asked for (SLOB), 1280 in the next size of kmalloc";
+        "send-buffer bytes of a segment without data",
+        "the allocator's choice: 832 as asked for (SLOB), 1280 in the next size of kmalloc";
     caqm_listener_flags: bool = false,
-        "whether one client that asks for CAQM makes the listener assume CAQM for every later client",
+        "one client that asks for CAQM makes the listener assume CAQM for all later clients",
         "in openEuler's CAQM; ours differs";
     caqm_unasked_srv: bool = false,
-        "whether a SYN-ACK offers CAQM to a client that did not ask",
+        "a SYN-ACK offers CAQM to a client that did not ask",
         "in openEuler's CAQM; ours differs";
     caqm_syn_with_ecn: bool = false,
-        "whether a SYN may ask for CAQM and ECN at once, which is how AccECN asks (RFC 9768)",
+        "a SYN may ask for CAQM and ECN at once, as AccECN does (RFC 9768)",
         "in openEuler's CAQM; ours differs";
     caqm_long_frames: bool = false,
-        "whether CAQM does not shorten segments, so frames are 4 bytes longer than the MTU allows",
+        "CAQM does not shorten segments: frames are 4 bytes longer than the MTU allows",
         "in openEuler's CAQM; ours differs, since its later version the kernel too";
     caqm_hint_32bit: bool = false,
-        "whether a hint is computed in products of 32 bits, which wrap at windows over 335,544 packets and at alphas \
-         over 655",
+        "a hint is computed in 32-bit products, which wrap at windows over 335,544 packets and alphas over \
+         655",
         "in openEuler's CAQM; ours differs";
     caqm_counts_all: bool = false,
-        "whether tags count before the segment is checked, also in old duplicates and in data outside the window",
+        "tags count before the segment is checked, also in old duplicates and in data outside the window",
         "in openEuler's CAQM; ours differs";
     caqm_empty_ack_ends_start: bool = false,
-        "whether an ACK without new data and without feedback also ends slow start",
+        "an ACK without new data and feedback also ends slow start",
         "in openEuler's CAQM; ours differs";
     caqm_start_after_loss: bool = false,
-        "whether slow start continues after a loss; without a switch that refuses, it never ends",
+        "slow start continues after a loss; without a switch that refuses, it never ends",
         "in openEuler's CAQM; ours differs";
     caqm_never_restarts: bool = false,
-        "whether slow start is not resumed after a timeout, or after ten round trips without sending",
+        "slow start is not resumed after a timeout, or after ten round trips without sending",
         "in openEuler's CAQM; ours differs";
     caqm_feedback_waits: bool = false,
-        "whether feedback waits for the next regular ACK, which can take long (data both ways, or a window of one \
+        "feedback waits for the next regular ACK, which can take long (data both ways, or a window of one \
          packet and a delayed ACK)",
         "in openEuler's CAQM; ours differs";
     caqm_child_loses_ecn: bool = false,
-        "whether a host with CAQM enabled forgets that an accepted connection agreed on ECN, so it never echoes a mark",
+        "a host with CAQM enabled forgets that an accepted connection agreed on ECN, so it never echoes a mark",
         "in openEuler's CAQM; ours differs";
     caqm_start_after_close: bool = false,
-        "whether slow start continues after the close, because only an ACK without a grant in ESTABLISHED ends it",
+        "slow start continues after the close: only an ACK without a grant in ESTABLISHED ends it",
         "in openEuler's CAQM; ours differs";
     caqm_foreign_type_counts: bool = false,
-        "whether a tag of another cc_type counts as a tag without a grant: in an ACK it ends slow start",
+        "a tag of another cc_type counts as a tag without a grant: in an ACK it ends slow start",
         "in openEuler's CAQM; ours differs";
 }
 

@@ -31,7 +31,7 @@ impl Known {
 pub const KNOWN: &[Known] = &[
     Known {
         name: "linux-4.6",
-        what: "Linux 4.6, of the time of the RTO patch of June 2016: loss by duplicate ACKs, the old tail loss probe",
+        what: "Linux 4.6, at the RTO patch of June 2016: loss by duplicate ACKs, the old tail loss probe",
         verified: false,
         make: linux_4_6,
     },
@@ -49,13 +49,13 @@ pub const KNOWN: &[Known] = &[
     },
     Known {
         name: "linux-5.10",
-        what: "Linux 5.10.262 (Debian 11 of autumn 2026), which has the delayed-ACK fixes of 5.10.198",
+        what: "Linux 5.10.262 (Debian 11 of autumn 2026) with the delayed-ACK fixes of 5.10.198",
         verified: true,
         make: linux_5_10,
     },
     Known {
         name: "linux-5.14",
-        what: "Linux 5.14 (el9 without what RHEL took back from later releases)",
+        what: "Linux 5.14 (el9 without RHEL's backports from later releases)",
         verified: false,
         make: linux_5_14,
     },
@@ -91,7 +91,7 @@ pub const KNOWN: &[Known] = &[
     },
     Known {
         name: "freebsd-13.2",
-        what: "FreeBSD 13.2 as a receiver: delayed ACKs of 40 ms, no credits; the rest is Linux's with Reno and RFC 6298",
+        what: "FreeBSD 13.2 as a receiver: delayed ACKs of 40 ms, no credits; otherwise Linux's with Reno and RFC 6298",
         verified: false,
         make: freebsd_13_2,
     },

@@ -20,7 +20,7 @@ pub const STATISTICS: [(&str, &str); 6] = [
     ("p99", "their 99th percentile (nearest rank)"),
     ("min", "the smallest"),
     ("max", "the largest"),
-    ("points", "how many steps have a value"),
+    ("points", "steps with a value"),
 ];
 
 /// One series.

@@ -18,77 +18,77 @@ const COUNTS: Range = (1, MAX_COUNT);
 const LONGER: Bounds = Bounds::Longer("must be longer than 0; remove it to use the default");
 const WAIT: Bounds = Bounds::Longer("must be longer than 0; remove it to wait for ever");
 
-pub(crate) const NAME: Key = fixed("name", Form::Name, says("its kind"), "its name in variants and measures");
+pub(crate) const NAME: Key = fixed("name", Form::Name, says("its kind"), "name in variants and measures");
 pub(crate) const KIND: Key = key("kind", Form::Words(&KIND_NAMES), MUST, "what the application does");
-pub(crate) const CLIENT: Key = key("client", Form::Text, word("client"), "host that connects");
-pub(crate) const SERVER: Key = key("server", Form::Text, word("server"), "host that listens; the client's own name means over `lo`");
-pub(crate) const PORT: Key = key("port", Form::Count((1, 65_535)), says("5001 and up"), "port of the server");
+pub(crate) const CLIENT: Key = key("client", Form::Text, word("client"), "connecting host");
+pub(crate) const SERVER: Key = key("server", Form::Text, word("server"), "listening host; the client's own name: over `lo`");
+pub(crate) const PORT: Key = key("port", Form::Count((1, 65_535)), says("5001 and up"), "server port");
 pub(crate) const START: Key = key("start", Form::Time(Bounds::Any), number(0), "time of the first connection");
 pub(crate) const CONNECTIONS: Key = key("connections", Form::Count((1, MAX_CONNECTIONS)), number(1), "number of connections");
-pub(crate) const STAGGER: Key = key("stagger", Form::Time(Bounds::Any), number(0), "time between the starts of two connections, also between hosts of a group");
+pub(crate) const STAGGER: Key = key("stagger", Form::Time(Bounds::Any), number(0), "time between starts of connections, also between hosts of a group");
 pub(crate) const CLIENT_SOCKET: Key = key("client_socket", Form::Table(SOCKET), says("the host's"), "options of the client's sockets");
 pub(crate) const SERVER_SOCKET: Key = key("server_socket", Form::Table(SOCKET), says("the host's"), "options of the server's sockets");
 pub(crate) const AT: Key = fixed("at", Form::Time(Bounds::Any), MUST, "time since the run's start");
 /// `client_change`, `server_change`.
 pub(crate) const LATER: &[Key] = &super::joined::<{ 1 + SOCKET.len() }>(&[AT], SOCKET);
-pub(crate) const CLIENT_CHANGE: Key = fixed("client_change", Form::Tables(LATER), says("none"), "options to set during the run on the client's sockets that are open then: `[{ at = \"5s\", nodelay = true }]`");
-pub(crate) const SERVER_CHANGE: Key = fixed("server_change", Form::Tables(LATER), says("none"), "the same for the server's sockets");
+pub(crate) const CLIENT_CHANGE: Key = fixed("client_change", Form::Tables(LATER), says("none"), "options to set during the run on the client's open sockets: `[{ at = \"5s\", nodelay = true }]`");
+pub(crate) const SERVER_CHANGE: Key = fixed("server_change", Form::Tables(LATER), says("none"), "the same for the server");
 pub(crate) const CLIENT_TIMEOUT: Key = key("client_timeout", Form::Time(WAIT), says("none"), "a client whose socket makes no progress for this long gives up (`ETIME`) and closes");
 pub(crate) const SERVER_TIMEOUT: Key = key("server_timeout", Form::Time(WAIT), says("none"), "the same for the server");
-pub(crate) const LISTENS: Key = key("listens", Form::Flag, flag(true), "whether the server listens; if not, connections and datagrams are refused");
-pub(crate) const BACKLOG: Key = key("backlog", Form::Count((0, 65_535)), number(crate::app::BACKLOG as u64), "backlog of listen(2): connections that wait to be accepted, up to `net.core.somaxconn`");
-pub(crate) const DEFER_ACCEPT: Key = key("defer_accept", Form::Time(Bounds::Whole(1_000_000_000, 3_600, "seconds")), says("off"), "TCP_DEFER_ACCEPT of the listener, whole seconds: the server accepts a connection when data arrive, or after this time");
-pub(crate) const FASTOPEN: Key = key("fastopen", Form::Flag, flag(false), "TCP Fast Open: the client's first write goes with its SYN (TCP_FASTOPEN_CONNECT), the listener takes it (TCP_FASTOPEN); the server's host needs bit 2 in `net.ipv4.tcp_fastopen`");
-pub(crate) const ACCEPT_EVERY: Key = key("accept_every", Form::Time(Bounds::Any), number(0), "the server accepts one connection, then waits this long; 0: accepts all at once");
-pub(crate) const OPEN: Key = key("open", Form::Words(&["listen", "simultaneous"]), word("listen"), "`simultaneous`: nobody listens, both ends bind `port` and connect, and their SYNs cross (RFC 9293, figure 8); for one connection between two hosts");
-pub(crate) const SERVER_START: Key = key("server_start", Form::Time(Bounds::Any), says("`start`"), "time at which the server's end connects (with `open = \"simultaneous\"`)");
+pub(crate) const LISTENS: Key = key("listens", Form::Flag, flag(true), "the server listens; if not, connections and datagrams are refused");
+pub(crate) const BACKLOG: Key = key("backlog", Form::Count((0, 65_535)), number(crate::app::BACKLOG as u64), "backlog of listen(2): connections waiting for accept, up to `net.core.somaxconn`");
+pub(crate) const DEFER_ACCEPT: Key = key("defer_accept", Form::Time(Bounds::Whole(1_000_000_000, 3_600, "seconds")), says("off"), "TCP_DEFER_ACCEPT of the listener, whole seconds: accept when data arrive, or after this time");
+pub(crate) const FASTOPEN: Key = key("fastopen", Form::Flag, flag(false), "TCP Fast Open: the first write goes with the SYN (TCP_FASTOPEN_CONNECT), the listener takes it (TCP_FASTOPEN); the server's host needs bit 2 in `net.ipv4.tcp_fastopen`");
+pub(crate) const ACCEPT_EVERY: Key = key("accept_every", Form::Time(Bounds::Any), number(0), "time that the server waits after each accepted connection; 0: accepts all at once");
+pub(crate) const OPEN: Key = key("open", Form::Words(&["listen", "simultaneous"]), word("listen"), "`simultaneous`: nobody listens, both ends bind `port` and connect, their SYNs cross (RFC 9293, figure 8); one connection between two hosts");
+pub(crate) const SERVER_START: Key = key("server_start", Form::Time(Bounds::Any), says("`start`"), "time at which the server connects (with `open = \"simultaneous\"`)");
 /// `[[app]]`, whatever its kind.
 pub(crate) const APP: &[Key] = &[
     NAME, KIND, CLIENT, SERVER, PORT, START, CONNECTIONS, STAGGER, CLIENT_SOCKET, SERVER_SOCKET, CLIENT_CHANGE,
     SERVER_CHANGE, CLIENT_TIMEOUT, SERVER_TIMEOUT, LISTENS, BACKLOG, ACCEPT_EVERY, DEFER_ACCEPT, FASTOPEN, OPEN,
     SERVER_START,
 ];
-pub(crate) const COUNT: Key = key("count", Form::Count(COUNTS), says("no limit"), "ends after this many writes, transactions or datagrams");
-pub(crate) const DURATION: Key = key("duration", Form::Time(LONGER), says("10s without `count`"), "ends this long after the connection was established");
-pub(crate) const PAUSE: Key = key("pause", Form::Time(Bounds::Any), number(0), "the client waits after each response");
+pub(crate) const COUNT: Key = key("count", Form::Count(COUNTS), says("no limit"), "end after this many writes, transactions or datagrams");
+pub(crate) const DURATION: Key = key("duration", Form::Time(LONGER), says("10s without `count`"), "end this long after the connection was established");
+pub(crate) const PAUSE: Key = key("pause", Form::Time(Bounds::Any), number(0), "client's wait after each response");
 
-pub(crate) const STREAM_CHUNK: Key = key("chunk", Form::Size(CHUNK), number(1460), "bytes of each write");
-pub(crate) const STREAM_EVERY: Key = key("every", Form::Time(Bounds::Any), number(0), "time between two writes, on an absolute schedule; 0: as fast as the socket accepts them");
-pub(crate) const STREAM_LATE: Key = key("late", Form::Time(Bounds::Any), number(0), "delays each write, and all later writes, by a random time up to this, like a loop whose body takes time");
-pub(crate) const STREAM_URGENT: Key = key("urgent", Form::Count(COUNTS), says("none"), "each Nth write is sent with MSG_OOB: its last byte is urgent, and the client does not read it");
-pub(crate) const STREAM_MORE: Key = key("more", Form::Count((2, MAX_COUNT)), says("none"), "of each N writes, all but the last use MSG_MORE: full segments leave at once, the rest after 200 ms; writes with MSG_OOB do not use it");
+pub(crate) const STREAM_CHUNK: Key = key("chunk", Form::Size(CHUNK), number(1460), "bytes per write");
+pub(crate) const STREAM_EVERY: Key = key("every", Form::Time(Bounds::Any), number(0), "time between writes, on an absolute schedule; 0: as fast as the socket accepts them");
+pub(crate) const STREAM_LATE: Key = key("late", Form::Time(Bounds::Any), number(0), "delays each write, and all later ones, by a random time up to this, like a loop whose body takes time");
+pub(crate) const STREAM_URGENT: Key = key("urgent", Form::Count(COUNTS), says("none"), "each Nth write uses MSG_OOB: its last byte is urgent, and the client does not read it");
+pub(crate) const STREAM_MORE: Key = key("more", Form::Count((2, MAX_COUNT)), says("none"), "of each N writes, all but the last use MSG_MORE: full segments leave at once, the rest after 200 ms; not for writes with MSG_OOB");
 pub(crate) const STREAM_READ: Key = key("read", Form::Size(CHUNK), number(64 << 10), "most bytes per read");
 pub(crate) const READ_PAUSE: Key = key("read_pause", Form::Time(Bounds::Any), number(0), "the reader stops once for this long");
-pub(crate) const READ_PAUSE_AT: Key = key("read_pause_at", Form::Size((0, SIZE.max)), number(0), "bytes that it reads before `read_pause`");
+pub(crate) const READ_PAUSE_AT: Key = key("read_pause_at", Form::Size((0, SIZE.max)), number(0), "bytes read before `read_pause`");
 pub(crate) const READ_EVERY: Key = key("read_every", Form::Time(Bounds::Any), number(0), "time between reads; with `read` it limits the reading rate; 0: reads as data arrive");
 const STREAM: &[Key] = &[
     STREAM_CHUNK, STREAM_EVERY, STREAM_LATE, STREAM_URGENT, STREAM_MORE, STREAM_READ, READ_PAUSE, READ_PAUSE_AT, READ_EVERY, COUNT, DURATION,
 ];
 
-pub(crate) const ECHO_SIZE: Key = key("size", Form::Size(MESSAGE), number(1), "bytes of a message");
+pub(crate) const ECHO_SIZE: Key = key("size", Form::Size(MESSAGE), number(1), "bytes per message");
 const ECHO: &[Key] = &[ECHO_SIZE, PAUSE, COUNT, DURATION];
 
 pub(crate) const HEAD: Key = key("head", Form::Size(MESSAGE), number(512), "bytes of the first write");
-pub(crate) const BODY: Key = key("body", Form::Size((0, MAX_MESSAGE)), number(512), "bytes of the second write; 0: no second write");
+pub(crate) const BODY: Key = key("body", Form::Size((0, MAX_MESSAGE)), number(512), "bytes of the second write; 0: none");
 pub(crate) const REPLY: Key = key("reply", Form::Size(MESSAGE), number(1448), "bytes of the reply");
 const WRITE_WRITE_READ: &[Key] = &[HEAD, BODY, REPLY, PAUSE, COUNT, DURATION];
 
 pub(crate) const BULK_BYTES: Key = key("bytes", Form::Size((1, SIZE.max)), says("no limit"), "bytes to send");
 pub(crate) const BULK_DURATION: Key = key("duration", Form::Time(LONGER), says("10s without `bytes`"), "time to send");
-pub(crate) const BULK_CHUNK: Key = key("chunk", Form::Size(CHUNK), number(128 << 10), "bytes of each write");
+pub(crate) const BULK_CHUNK: Key = key("chunk", Form::Size(CHUNK), number(128 << 10), "bytes per write");
 pub(crate) const BULK_REVERSE: Key = key("reverse", Form::Flag, flag(false), "the server sends, the client reads");
 pub(crate) const BULK_READ: Key = key("read", Form::Size(CHUNK), number(crate::app::BULK_READ), "most bytes per read");
 const BULK: &[Key] = &[BULK_BYTES, BULK_DURATION, BULK_CHUNK, BULK_REVERSE, BULK_READ, READ_PAUSE, READ_PAUSE_AT, READ_EVERY];
 
 pub(crate) const RR_REQUEST: Key = key("request", Form::Size(MESSAGE), number(1), "bytes of a request");
 pub(crate) const RR_RESPONSE: Key = key("response", Form::Size(MESSAGE), number(1), "bytes of a response");
-pub(crate) const RR_BURST: Key = key("burst", Form::Count((0, 10_000)), number(0), "requests outstanding beyond the first (netperf's `-b`): the client writes this many more before it reads, then one for each response; if buffers cannot hold them, both ends wait for ever");
+pub(crate) const RR_BURST: Key = key("burst", Form::Count((0, 10_000)), number(0), "requests outstanding beyond the first (netperf's `-b`): the client writes this many more before it reads, then one per response; if buffers cannot hold them, both ends wait for ever");
 const REQUEST_RESPONSE: &[Key] = &[RR_REQUEST, RR_RESPONSE, RR_BURST, PAUSE, COUNT, DURATION];
 const CONNECT_REQUEST_RESPONSE: &[Key] = &[RR_REQUEST, RR_RESPONSE, PAUSE, COUNT, DURATION];
 
 pub(crate) const WEB_REQUEST: Key = key("request", Form::Size(MESSAGE), number(200), "bytes of a request");
-pub(crate) const WEB_SIZES: Key = key("sizes", Form::Sizes(MESSAGE), number(10 << 10), "bytes of the responses, in order; or how many to draw from a distribution: `20 of lognormal(median 15kB, sigma 1)`");
-pub(crate) const WEB_THINK: Key = key("think", Form::Times, number(0), "pauses of the client before each request except the first; the last value repeats");
+pub(crate) const WEB_SIZES: Key = key("sizes", Form::Sizes(MESSAGE), number(10 << 10), "response bytes, in order; or how many to draw from a distribution: `20 of lognormal(median 15kB, sigma 1)`");
+pub(crate) const WEB_THINK: Key = key("think", Form::Times, number(0), "client's pauses before each request except the first; the last value repeats");
 const WEB: &[Key] = &[WEB_REQUEST, WEB_SIZES, WEB_THINK];
 
 pub(crate) const WRITES: Key = key("messages", Form::Texts, MUST, "items in order: `client` or `server`, then `BYTES`, `BYTES x N`, `shutdown` or `close`, then optionally `more` (MSG_MORE), `after TIME` (a pause before it) and `at once` (see [Conversations](#conversations))");
@@ -97,8 +97,8 @@ const MESSAGES: &[Key] = &[WRITES];
 pub(crate) const SINK_HOLD: Key = key("hold", Form::Time(Bounds::Any), number(10 * S), "how long the client holds the connection");
 const SINK: &[Key] = &[SINK_HOLD];
 
-pub(crate) const UDP_SIZE: Key = key("size", Form::Size(DATAGRAM), number(1400), "bytes of payload");
-pub(crate) const UDP_EVERY: Key = key("every", Form::Time(Bounds::Any), number(10 * MS), "time between two datagrams, on an absolute schedule");
+pub(crate) const UDP_SIZE: Key = key("size", Form::Size(DATAGRAM), number(1400), "payload bytes");
+pub(crate) const UDP_EVERY: Key = key("every", Form::Time(Bounds::Any), number(10 * MS), "time between datagrams, on an absolute schedule");
 const UDP_STREAM: &[Key] = &[UDP_SIZE, UDP_EVERY, COUNT, DURATION];
 
 pub(crate) const UDP_RR_REQUEST: Key = key("request", Form::Size(DATAGRAM), number(1), "bytes of a request");
@@ -106,24 +106,24 @@ pub(crate) const UDP_RR_RESPONSE: Key = key("response", Form::Size(DATAGRAM), nu
 pub(crate) const UDP_RR_TIMEOUT: Key = key("timeout", Form::Time(LONGER), number(S), "the client gives up a transaction after this time");
 const UDP_RR: &[Key] = &[UDP_RR_REQUEST, UDP_RR_RESPONSE, PAUSE, UDP_RR_TIMEOUT, COUNT, DURATION];
 
-pub(crate) const PING_EVERY: Key = key("every", Form::Time(Bounds::AtLeast(MS_NS)), number(200 * MS), "time between two pings, on an absolute schedule; they do not wait for answers");
+pub(crate) const PING_EVERY: Key = key("every", Form::Time(Bounds::AtLeast(MS_NS)), number(200 * MS), "time between pings, on an absolute schedule, without waiting for answers");
 pub(crate) const PING_TIMEOUT: Key = key("timeout", Form::Time(LONGER), number(10 * S), "a ping without an answer counts as lost after this time");
-pub(crate) const UDP_PING_SIZE: Key = key("size", Form::Size((LEAST_PING, MAX_DATAGRAM)), number(60), "bytes of payload, each way");
+pub(crate) const UDP_PING_SIZE: Key = key("size", Form::Size((LEAST_PING, MAX_DATAGRAM)), number(60), "payload bytes, each way");
 pub(crate) const PING_SIZE: Key = key("size", Form::Size((LEAST_PING, MAX_DATAGRAM)), number(56), "bytes after the ICMP header");
 pub(crate) const REPLAY_FILE: Key = key("file", Form::Text, MUST, "capture to replay (pcap, pcapng, also compressed), relative to this file");
-pub(crate) const REPLAY_INTERFACE: Key = key("interface", Form::Text, says("all"), "replay only frames of this interface of the capture");
-pub(crate) const REPLAY_FROM: Key = key("from", Form::Text, says("all"), "replay only IP packets from this address");
+pub(crate) const REPLAY_INTERFACE: Key = key("interface", Form::Text, says("all"), "only frames of this interface of the capture");
+pub(crate) const REPLAY_FROM: Key = key("from", Form::Text, says("all"), "only IP packets from this address");
 const UDP_PING: &[Key] = &[UDP_PING_SIZE, PING_EVERY, PING_TIMEOUT, COUNT, DURATION];
 const PING: &[Key] = &[PING_SIZE, PING_EVERY, PING_TIMEOUT, COUNT, DURATION];
 const REPLAY: &[Key] = &[REPLAY_FILE, REPLAY_INTERFACE, REPLAY_FROM];
 
-pub(crate) const RRUL_DURATION: Key = key("duration", Form::Time(Bounds::Any), number(60 * S), "how long the load lasts");
+pub(crate) const RRUL_DURATION: Key = key("duration", Form::Time(Bounds::Any), number(60 * S), "duration of the load");
 pub(crate) const RRUL_DELAY: Key = key("delay", Form::Time(Bounds::Any), number(5 * S), "time with pings only, before and after the load");
-pub(crate) const RRUL_MARKS: Key = key("marks", Form::Words(&MARKS), word("rrul"), "flent's test: `rrul` marks flows BE, BK, CS5, EF; `rrul_be` marks all BE; `rrul_noclassification` marks only pings");
+pub(crate) const RRUL_MARKS: Key = key("marks", Form::Words(&MARKS), word("rrul"), "flent's test: `rrul` marks flows BE, BK, CS5, EF; `rrul_be` all BE; `rrul_noclassification` marks only pings");
 pub(crate) const RRUL_UP: Key = key("up", Form::Count((0, MAX_FLOWS)), number(4), "uploads; 0: none");
 pub(crate) const RRUL_DOWN: Key = key("down", Form::Count((0, MAX_FLOWS)), number(4), "downloads; 0: none");
 pub(crate) const RRUL_PINGS: Key = key("pings", Form::Flag, flag(true), "send three UDP pings and one ICMP ping");
-pub(crate) const RRUL_STEP: Key = key("step", Form::Time(Bounds::AtLeast(MS_NS)), number(200 * MS), "time between two values of a series, and between two pings");
+pub(crate) const RRUL_STEP: Key = key("step", Form::Time(Bounds::AtLeast(MS_NS)), number(200 * MS), "time between values of a series, and between pings");
 pub(crate) const RRUL_SETTLE: Key = key("settle", Form::Time(Bounds::Any), says("a quarter of `duration`"), "start of the load that the statistics of series ignore");
 /// Keys of `rrul`.
 pub(crate) const RRUL: &[Key] = &[
