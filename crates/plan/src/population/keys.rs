@@ -9,8 +9,8 @@ use crate::experiment::variant::Scope;
 /// All of something, in parts of a billion.
 const ALL: u64 = crate::rules::ALL_PPB as u64;
 
-pub(crate) const OF: Key = fixed("population", Form::Table(POPULATION), MUST, "distributions that connections are drawn from");
-pub(crate) const ARM: Key = fixed("arm", Form::Tables(HOST), MUST, "the server's host in one arm, with the keys of `[[host]]`; the first arm is the baseline");
+pub(crate) const OF: Key = fixed("population", Form::Table(POPULATION), MUST, "distributions of the connections");
+pub(crate) const ARM: Key = fixed("arm", Form::Tables(HOST), MUST, "the server's host in an arm, with the keys of `[[host]]`; the first arm is the baseline");
 pub(crate) const HOW: Key = fixed("compare", Form::Table(COMPARE), says("see below"), "how to compare arms");
 
 /// The file.
@@ -22,7 +22,7 @@ pub(crate) const POPULATION_FILE: &[Key] = &[
 /// `[[variant]]`.
 pub(crate) const VARIANT: &[Key] = &[
     VARIANT_NAME,
-    fixed("set", Form::Set, says("nothing"), "values by the path of their key: `population.KEY`, `arm.NAME.KEY`; keys of a table within follow after a dot"),
+    fixed("set", Form::Set, says("nothing"), "values by key path: `population.KEY`, `arm.NAME.KEY`; keys of a table within follow after a dot"),
 ];
 
 /// What a variant may change.
@@ -35,28 +35,28 @@ pub(super) const SCOPE: Scope = Scope {
 
 pub(crate) const BASE: Key = fixed("base", Form::Words(&["web"]), word("web"), "population that sets the keys left out here");
 pub(crate) const CONNECTIONS: Key = fixed("connections", Form::Count((1, Population::MAX_CONNECTIONS)), number(100_000), "connections per arm");
-pub(crate) const SEED: Key = fixed("seed", Form::Count((0, (1 << 53) - 1)), number(1), "seed; the draws of connection n depend only on it and n");
-pub(crate) const HZ: Key = fixed("hz", Form::Count((24, 1000)), number(1000), "timer ticks per second (HZ) of every host");
-pub(crate) const IP: Key = fixed("ip", Form::Words(&["ipv4", "ipv6"]), word("ipv4"), "internet protocol of all packets");
-pub(crate) const RTT: Key = fixed("rtt", Form::Dist(Kind::Time), says("web's"), "round-trip time of the path without queues");
-pub(crate) const RATE: Key = fixed("rate", Form::Dist(Kind::Rate), says("web's"), "rate of the bottleneck, both ways");
-pub(crate) const BUFFER: Key = fixed("buffer", Form::Dist(Kind::Buffer), says("web's"), "size of the bottleneck's drop-tail queue: bytes (`64 kB`), a time at the bottleneck's rate (`100ms`), or multiples of the bandwidth-delay product (`0.5 bdp`)");
+pub(crate) const SEED: Key = fixed("seed", Form::Count((0, (1 << 53) - 1)), number(1), "the draws of connection n depend only on it and n");
+pub(crate) const HZ: Key = fixed("hz", Form::Count((24, 1000)), number(1000), "timer ticks per second (HZ) of all hosts");
+pub(crate) const IP: Key = fixed("ip", Form::Words(&["ipv4", "ipv6"]), word("ipv4"), "IP version of all packets");
+pub(crate) const RTT: Key = fixed("rtt", Form::Dist(Kind::Time), says("web's"), "RTT of the path without queues");
+pub(crate) const RATE: Key = fixed("rate", Form::Dist(Kind::Rate), says("web's"), "bottleneck rate, both ways");
+pub(crate) const BUFFER: Key = fixed("buffer", Form::Dist(Kind::Buffer), says("web's"), "bottleneck's drop-tail queue: bytes (`64 kB`), a time at the bottleneck's rate (`100ms`), or multiples of the bandwidth-delay product (`0.5 bdp`)");
 pub(crate) const JITTER: Key = fixed("jitter", Form::Dist(Kind::Time), says("web's"), "mean of each packet's exponential extra delay; packets keep their order");
-pub(crate) const REQUESTS: Key = fixed("requests", Form::Dist(Kind::Number), says("web's"), "number of requests per connection");
+pub(crate) const REQUESTS: Key = fixed("requests", Form::Dist(Kind::Number), says("web's"), "requests per connection");
 pub(crate) const THINK: Key = fixed("think", Form::Dist(Kind::Time), says("web's"), "time from a response to the next request");
 pub(crate) const REQUEST: Key = fixed("request", Form::Dist(Kind::Size), says("web's"), "size of a request");
 pub(crate) const RESPONSE: Key = fixed("response", Form::Dist(Kind::Size), says("web's"), "size of a response");
-pub(crate) const CLIENT_TIMEOUT: Key = fixed("client_timeout", Form::Dist(Kind::Time), says("web's"), "time that the client waits for its socket before it gives up");
+pub(crate) const CLIENT_TIMEOUT: Key = fixed("client_timeout", Form::Dist(Kind::Time), says("web's"), "how long the client waits for its socket before it gives up");
 pub(crate) const SERVER_TIMEOUT: Key = fixed("server_timeout", Form::Dist(Kind::Time), says("web's"), "the same for the server");
-pub(crate) const THE_LOSS: Key = fixed("loss", Form::Tables(LOSS), says("web's"), "kinds of paths that lose packets; other paths lose packets only in full queues");
-pub(crate) const ACK_LOSS: Key = fixed("ack_loss", Form::Percent, says("web's"), "part of a path's loss that the ACKs' direction has");
+pub(crate) const THE_LOSS: Key = fixed("loss", Form::Tables(LOSS), says("web's"), "kinds of lossy paths; other paths lose packets only in full queues");
+pub(crate) const ACK_LOSS: Key = fixed("ack_loss", Form::Percent, says("web's"), "loss in the ACKs' direction, as part of the path's loss");
 pub(crate) const THE_SPIKES: Key = fixed("spikes", Form::Table(SPIKES), says("web's"), "periods in which the link sends nothing");
 pub(crate) const THE_REORDERING: Key = fixed("reordering", Form::Table(REORDERING), says("none"), "data packets that are delayed and overtaken");
 pub(crate) const THE_OUTAGE: Key = fixed("outage", Form::Table(OUTAGE), says("web's"), "a period in which every packet is lost");
-pub(crate) const THE_MIDDLEBOXES: Key = fixed("middlebox", Form::Tables(BOX), says("none"), "kinds of paths with a middle box that rewrites or drops segments both ways; other paths have no middle box");
-pub(crate) const THE_CHANGES: Key = fixed("change", Form::Tables(CHANGE), says("none"), "kinds of paths whose rate or round-trip time changes; other paths stay unchanged");
-pub(crate) const THE_INJECTS: Key = fixed("inject", Form::Tables(INJECT), says("none"), "kinds of paths on which a forged segment enters the connection");
-pub(crate) const THE_CLIENTS: Key = fixed("clients", Form::Tables(CLIENT), says("web's"), "kinds of clients; their shares add to 100%");
+pub(crate) const THE_MIDDLEBOXES: Key = fixed("middlebox", Form::Tables(BOX), says("none"), "kinds of paths with a middle box that rewrites or drops segments both ways; other paths have none");
+pub(crate) const THE_CHANGES: Key = fixed("change", Form::Tables(CHANGE), says("none"), "kinds of paths whose rate or RTT changes; other paths stay unchanged");
+pub(crate) const THE_INJECTS: Key = fixed("inject", Form::Tables(INJECT), says("none"), "kinds of paths on which a forged segment enters");
+pub(crate) const THE_CLIENTS: Key = fixed("clients", Form::Tables(CLIENT), says("web's"), "kinds of clients; shares add to 100%");
 /// `[population]`.
 pub(crate) const POPULATION: &[Key] = &[
     BASE, CONNECTIONS, SEED, HZ, IP, RTT, RATE, BUFFER, JITTER, REQUESTS, THINK, REQUEST, RESPONSE, CLIENT_TIMEOUT,
@@ -65,8 +65,8 @@ pub(crate) const POPULATION: &[Key] = &[
 ];
 
 pub(crate) const LOSS_SHARE: Key = fixed("share", Form::Percent, MUST, "share of the paths");
-pub(crate) const LOSS_RATE: Key = fixed("rate", Form::Dist(Kind::Chance), MUST, "mean loss of such a path in the data's direction, a chance");
-pub(crate) const LOSS_BURST: Key = fixed("burst", Form::Dist(Kind::Number), says("none"), "losses come in bursts (Gilbert-Elliott): mean number of packets that meet the bad state");
+pub(crate) const LOSS_RATE: Key = fixed("rate", Form::Dist(Kind::Chance), MUST, "mean loss in the data's direction");
+pub(crate) const LOSS_BURST: Key = fixed("burst", Form::Dist(Kind::Number), says("none"), "bursts (Gilbert-Elliott): mean number of packets that meet the bad state");
 pub(crate) const LOSS_BAD: Key = fixed("bad", Form::Percent, number(ALL), "chance of loss in the bad state");
 /// `loss`.
 pub(crate) const LOSS: &[Key] = &[
@@ -100,7 +100,7 @@ pub(crate) const OUTAGE: &[Key] = &[
 ];
 
 pub(crate) const BOX_SHARE: Key = fixed("share", Form::Percent, MUST, "share of the paths");
-pub(crate) const BOX_RULES: Key = Key { axis: false, absent: MUST, rules: &[], meaning: "its rules, in the words of a link's `middlebox`: `strip-options timestamp`, `set-mss 1200`, `ecn-tcp-remove`", name: "rules", ..links::MIDDLEBOX };
+pub(crate) const BOX_RULES: Key = Key { axis: false, absent: MUST, rules: &[], meaning: "in the words of a link's `middlebox`: `strip-options timestamp`, `set-mss 1200`, `ecn-tcp-remove`", name: "rules", ..links::MIDDLEBOX };
 /// `middlebox`.
 pub(crate) const BOX: &[Key] = &[
     BOX_SHARE, BOX_RULES,
@@ -108,8 +108,8 @@ pub(crate) const BOX: &[Key] = &[
 
 pub(crate) const CHANGE_SHARE: Key = fixed("share", Form::Percent, MUST, "share of the paths");
 pub(crate) const CHANGE_AT: Key = fixed("at", Form::Dist(Kind::Time), MUST, "time after the connection's start");
-pub(crate) const CHANGE_RATE: Key = fixed("rate", Form::Dist(Kind::Rate), says("as before"), "new rate of the bottleneck, both ways; its queue keeps its bytes");
-pub(crate) const CHANGE_RTT: Key = fixed("rtt", Form::Dist(Kind::Time), says("as before"), "new round-trip time of the path without queues");
+pub(crate) const CHANGE_RATE: Key = fixed("rate", Form::Dist(Kind::Rate), says("as before"), "new bottleneck rate, both ways; the queue keeps its bytes");
+pub(crate) const CHANGE_RTT: Key = fixed("rtt", Form::Dist(Kind::Time), says("as before"), "new RTT of the path without queues");
 /// `change`.
 pub(crate) const CHANGE: &[Key] = &[
     CHANGE_SHARE, CHANGE_AT, CHANGE_RATE, CHANGE_RTT,
@@ -117,7 +117,7 @@ pub(crate) const CHANGE: &[Key] = &[
 
 pub(crate) const INJECT_SHARE: Key = fixed("share", Form::Percent, MUST, "share of the paths");
 pub(crate) const INJECT_AT: Key = fixed("at", Form::Dist(Kind::Time), MUST, "time after the connection's start");
-pub(crate) const INJECT_SEGMENT: Key = fixed("segment", Form::Text, MUST, "the segment, in the words of a link's `inject` without the time: `rst`, `rst seq +1000`, `data 100`");
+pub(crate) const INJECT_SEGMENT: Key = fixed("segment", Form::Text, MUST, "in the words of a link's `inject` without the time: `rst`, `rst seq +1000`, `data 100`");
 pub(crate) const INJECT_TO: Key = fixed("to", Form::Words(&["client", "server"]), word("client"), "receiver of the segment");
 /// `inject`.
 pub(crate) const INJECT: &[Key] = &[
@@ -135,8 +135,8 @@ pub(crate) const CLIENT: &[Key] = &[
 ];
 
 pub(crate) const LEVEL: Key = fixed("level", Form::Percent, number(50_000_000), "false discovery rate of the decided rows (Benjamini and Hochberg)");
-pub(crate) const BAND: Key = fixed("band", Form::Percent, number(10_000_000), "a latency counts as equal if its whole interval lies within this of the baseline");
-pub(crate) const STOP: Key = fixed("stop", Form::Words(&["never", "decided"]), word("never"), "`decided`: the run ends at the first of five looks at which every row is decided; the looks share `level`");
+pub(crate) const BAND: Key = fixed("band", Form::Percent, number(10_000_000), "a latency is equal if its whole interval lies within this of the baseline");
+pub(crate) const STOP: Key = fixed("stop", Form::Words(&["never", "decided"]), word("never"), "`decided`: end at the first of five looks at which every row is decided; the looks share `level`");
 /// `[compare]`.
 pub(crate) const COMPARE: &[Key] = &[
     LEVEL, BAND, STOP,

@@ -50,7 +50,7 @@ pub struct PopulationDocument {
     /// What the run cost; not in `summary.json`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<PopulationCost>,
-    /// What went wrong; the exit code is not 0 then.
+    /// Failure; the exit code is not 0 then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorRecord>,
 }

@@ -96,23 +96,19 @@ const DRAWN: &[Column] = &[
     column(
         "connection",
         Get::Int(|s| s.drawn.number as i64),
-        "its number: `tcplab population connection FILE NUMBER` runs it again; its group is the rest by 2,048",
+        "number; `tcplab population connection FILE NUMBER` runs it again; its group is the number modulo 2,048",
     ),
     column("arm", Get::Text(|s| Some(s.arm)), "the arm's name"),
-    column(
-        "rtt_ns",
-        Get::Int(|s| s.drawn.rtt_ns),
-        "round-trip time without queues",
-    ),
+    column("rtt_ns", Get::Int(|s| s.drawn.rtt_ns), "RTT without queues"),
     column(
         "rate_bps",
         Get::Int(|s| s.drawn.rate_bps as i64),
-        "rate of the bottleneck, both ways",
+        "bottleneck rate, both ways",
     ),
     column(
         "buffer_bytes",
         Get::Int(|s| s.drawn.buffer_bytes as i64),
-        "size of its queue",
+        "bottleneck queue",
     ),
     column(
         "jitter_ns",
@@ -128,7 +124,7 @@ const DRAWN: &[Column] = &[
                 LossKind::Bursts(_) => "bursts",
             })
         }),
-        "how the path loses packets apart from full queues: `none`, `independent`, `bursts`",
+        "losses apart from full queues: `none`, `independent`, `bursts`",
     ),
     column(
         "loss_ppb",
@@ -136,22 +132,22 @@ const DRAWN: &[Column] = &[
             LossKind::None => 0,
             LossKind::Independent(ppb) | LossKind::Bursts(ppb) => i64::from(ppb),
         }),
-        "its mean loss on the way of the data, in parts of a billion (10^9)",
+        "mean loss on the data's way, parts per billion (10^9)",
     ),
     column(
         "outage_from_ns",
         Get::Maybe(|s| s.drawn.outage.map(|o| o.from_ns)),
-        "start of an outage, after the run's start; null: no outage",
+        "start of an outage, after the run's start; null if none",
     ),
     column(
         "outage_until_ns",
         Get::Maybe(|s| s.drawn.outage.and_then(|o| o.until_ns)),
-        "end of the outage; null: no end",
+        "end of the outage; null if it does not end",
     ),
     column(
         "reorder_least_ns",
         Get::Maybe(|s| (s.drawn.faults.reorder_ppb > 0).then_some(s.drawn.faults.reorder_least_ns)),
-        "least extra delay of an overtaken data packet; null: no reordering",
+        "least extra delay of an overtaken data packet; null if none",
     ),
     column(
         "reorder_most_ns",
@@ -161,7 +157,7 @@ const DRAWN: &[Column] = &[
     column(
         "client",
         Get::Int(|s| s.drawn.client as i64),
-        "the kind of client: its place in `clients`, from 0",
+        "kind of client: place in `clients`, from 0",
     ),
     column(
         "client_timeout_ns",
@@ -195,7 +191,7 @@ const CAME: &[Column] = &[
     column(
         "outcome",
         Get::Text(|s| Some(s.outcome())),
-        "`done`: every response was ACKed whole; `unfinished`; `cut_short`: at the end of the run's hour it still went on",
+        "`done`: every response was ACKed whole; `unfinished`; `cut_short`: still going on at the end of the run's hour",
     ),
     column(
         "latency_us",
@@ -211,12 +207,12 @@ const CAME: &[Column] = &[
             let recoveries = s.world.recoveries(s.server).iter();
             recoveries.map(|us| i64::from(*us)).collect()
         }),
-        "each recovery that came to its end (TCPRecovLat)",
+        "each completed recovery (TCPRecovLat)",
     ),
     column(
         "client_opened_ns",
         Get::Maybe(|s| s.ended(true).opened_ns),
-        "time from the run's start until the client was connected; null: never",
+        "time from the run's start until the client was connected; null if never",
     ),
     column(
         "client_closed_ns",
@@ -226,12 +222,12 @@ const CAME: &[Column] = &[
     column(
         "client_error",
         Get::Text(|s| s.ended(true).error),
-        "the error that ended it (`ETIMEDOUT`); `ETIME`: it gave up waiting for its socket; null: none",
+        "error that ended it (`ETIMEDOUT`); `ETIME`: it gave up waiting for its socket; null if none",
     ),
     column(
         "server_opened_ns",
         Get::Maybe(|s| s.ended(false).opened_ns),
-        "when the server accepted it; null: never",
+        "when the server accepted it; null if never",
     ),
     column(
         "server_closed_ns",
