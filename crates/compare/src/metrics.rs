@@ -10,55 +10,55 @@ pub use tcplab_plan::measure::Better;
 /// `schema` of a [`Metrics`].
 pub const METRICS_SCHEMA: &str = "tcplab.metrics/1";
 
-/// What was measured in one or more arms.
+/// Measurements of one or more arms.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "metrics: what tcplab compare reads")]
 pub struct Metrics {
     /// Always `tcplab.metrics/1`.
     pub schema: String,
-    /// What this is about, in a line.
+    /// Subject, one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// The arms, such as `before` and `after`.
+    /// Such as `before` and `after`.
     pub arms: Vec<Arm>,
 }
 
-/// One side of a comparison.
+/// Side of a comparison.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Arm {
     /// Its name.
     pub name: String,
-    /// Where its values come from: one for each file or command.
+    /// Sources of its values, one per file or command.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<Source>,
-    /// What was measured.
+    /// Measured metrics.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub metrics: Vec<Metric>,
-    /// Tests that were counted.
+    /// Counted tests.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub counts: Vec<Count>,
-    /// What to know about it.
+    /// Remarks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<Remark>,
 }
 
-/// Where values come from.
+/// Source of values.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
-    /// The file, or what else names it.
+    /// File name, or another name.
     pub name: String,
-    /// The format it was read as, such as `iperf3`.
+    /// Format that it was read as, such as `iperf3`.
     pub format: String,
-    /// The tool and its version.
+    /// Tool and version.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub tool: String,
-    /// The command that was run.
+    /// Command that was run.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub command: String,
-    /// The machine and its kernel.
+    /// Machine and kernel.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub system: String,
     /// Settings that the tool reports (`congestion`: `bbr`).
@@ -66,33 +66,33 @@ pub struct Source {
     pub settings: BTreeMap<String, String>,
 }
 
-/// Something that was measured, once or more.
+/// Something measured once or more.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Metric {
-    /// Its name; with `role` it names the row.
+    /// With `role`, it names the row.
     pub name: String,
-    /// Unit of its values, as the tool writes it.
+    /// Unit, as the tool writes it.
     #[serde(default)]
     pub unit: String,
     /// Which way is better.
     #[serde(default)]
     pub better: Better,
-    /// At which end it was measured.
+    /// End at which it was measured.
     #[serde(default)]
     pub role: Role,
-    /// How its runs become one figure.
+    /// Combination of its runs.
     #[serde(default)]
     pub combine: Combine,
-    /// Exact: each run gives the same value, as counters in virtual time. Such values are equal or differ, without statistics.
+    /// Each run gives the same value, as counters in virtual time: equal or different, without statistics.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub exact: bool,
-    /// What its values are totals over, such as `10 s`: totals over something else are not comparable.
+    /// Span of its totals, such as `10 s`: not comparable with other totals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total_over: Option<String>,
-    /// The runs, in the order in which they were made.
+    /// In the order in which they were made.
     pub runs: Vec<Run>,
-    /// The change that the source itself printed, per cent (an arm `after` has it).
+    /// Change that the source prints (of an arm `after`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stated_percent: Option<f64>,
 }
@@ -101,18 +101,18 @@ pub struct Metric {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
-    /// What it gave; null: nothing, see `failed` and `absent`.
+    /// Null: none, see `failed` and `absent`.
     pub value: Option<f64>,
-    /// Runs of two arms with the same number belong together: they were made one after the other.
+    /// Shared by runs of two arms that were made one after the other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block: Option<u32>,
-    /// Its place in time among the runs of all arms, from 0.
+    /// Place in time among the runs of all arms, from 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<u64>,
-    /// When it began, seconds since 1970.
+    /// Unix time of its begin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub began_s: Option<f64>,
-    /// Why it does not count; its value is shown and not used.
+    /// Why it does not count; the value is shown, not used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
     /// Why a valid run has no value: nothing to measure, such as no delayed ACK.
@@ -127,19 +127,19 @@ pub struct Run {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Noise {
-    /// Time that the hypervisor took, per cent of all processors' (`steal` in /proc/stat).
+    /// Share of all processors' time that the hypervisor took (`steal` in /proc/stat).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steal_percent: Option<f64>,
-    /// Mean frequency of the processors, MHz.
+    /// Mean frequency of the processors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frequency_mhz: Option<f64>,
-    /// Interrupts a second that do not belong to the run.
+    /// Interrupts per second, without the run's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupts_per_s: Option<f64>,
-    /// Load average over a minute when it began.
+    /// Load average over a minute at its begin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<f64>,
-    /// Other figures by name, with the unit at its end.
+    /// Other figures by name, which ends with the unit.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub others: BTreeMap<String, f64>,
 }
@@ -160,7 +160,7 @@ impl Noise {
     }
 }
 
-/// At which end something was measured.
+/// End at which something was measured.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -170,37 +170,37 @@ pub enum Role {
     Client,
     /// At the server.
     Server,
-    /// Not told, or at neither.
+    /// Unknown, or at neither.
     #[default]
     None,
 }
 
-/// How runs become one figure.
+/// Combination of runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Combine {
     /// The mean.
     #[default]
     Mean,
-    /// The geometric mean; values are above 0.
+    /// Geometric mean; values are above 0.
     Geometric,
-    /// The mean of the middle 60 %, which discounts a few disturbed runs; the mean if there are fewer than 10.
+    /// Mean of the middle 60 %, which discounts a few disturbed runs; below 10 runs, the mean.
     Trimmed,
 }
 
-/// Tests of a suite that were counted.
+/// Counted tests of a suite.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Count {
-    /// The suite, such as `ltp syscalls`.
+    /// Such as `ltp syscalls`.
     pub name: String,
-    /// Where the count is, if a source states it twice (`summary`, `section 3`).
+    /// Its place, if a source has two (`summary`, `section 3`).
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub place: String,
     /// Tests that passed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed: Option<u64>,
-    /// Tests that failed, broken and timed out ones included.
+    /// Tests that failed, were broken or timed out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<u64>,
     /// Tests that were skipped.
@@ -209,36 +209,36 @@ pub struct Count {
     /// All tests, as the source says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total: Option<u64>,
-    /// Single tests by name, where the source names them.
+    /// Single tests by name, if the source names them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tests: BTreeMap<String, TestResult>,
 }
 
-/// How one test ended.
+/// Result of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TestResult {
     /// It passed.
     Passed,
-    /// It failed, was broken or timed out.
+    /// Failed, broken or timed out.
     Failed,
     /// It was skipped.
     Skipped,
 }
 
-/// Something to know about an arm.
+/// Remark on an arm.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Remark {
-    /// What kind of remark.
+    /// Kind of remark.
     pub kind: RemarkKind,
-    /// The source and the place in it.
+    /// Source and place in it.
     pub place: String,
     /// In words.
     pub text: String,
 }
 
-/// What kind of remark.
+/// Kind of remark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RemarkKind {
@@ -246,7 +246,7 @@ pub enum RemarkKind {
     Note,
     /// The first cell of a row or of a heading is missing.
     MissingCell,
-    /// Something that the source did not measure, or did wrong.
+    /// Not measured by the source, or wrongly.
     Failed,
 }
 

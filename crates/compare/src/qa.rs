@@ -9,39 +9,39 @@ use crate::{Comparison, Verdict};
 /// `schema` of a [`QaDocument`].
 pub const QA_SCHEMA: &str = "tcplab.qa/1";
 
-/// The report of `tcplab qa`.
+/// Report of `tcplab qa`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 #[schemars(title = "tcplab qa --json")]
 pub struct QaDocument {
     /// Always `tcplab.qa/1`.
     pub schema: String,
-    /// The stack before.
+    /// Stack before.
     pub before: String,
-    /// The stack after.
+    /// Stack after.
     pub after: String,
-    /// That of its gravest section.
+    /// That of the gravest section.
     pub standing: Standing,
-    /// The sections, in order.
+    /// In order.
     pub sections: Vec<Section>,
-    /// What went wrong; the exit code is not 0 then.
+    /// Failure; the exit code is not 0 then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorRecord>,
 }
 
-/// What a section says, the gravest last.
+/// Result of a section, gravest last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
-    /// It was not run: see `why`.
+    /// Not run: see `why`.
     #[default]
     NotRun,
-    /// Nothing differs, or nothing that matters.
+    /// No difference, or none that matters.
     Same,
-    /// Not decided: more runs would say more.
+    /// Undecided: more runs may decide.
     Open,
-    /// Something differs, and neither way is better; or it got better.
+    /// Neither better nor worse; or better.
     Differs,
-    /// Something got worse, or a test that passed fails.
+    /// Something is worse, or a test that passed now fails.
     Worse,
 }
 
@@ -80,9 +80,9 @@ pub struct Section {
     pub kind: String,
     /// Its title.
     pub title: String,
-    /// What it says.
+    /// Its result.
     pub standing: Standing,
-    /// Why it was not run, or what to know about it; empty when the table says it.
+    /// Why it was not run, or a remark; empty if the table says it.
     pub why: String,
     /// Its table.
     #[serde(skip_serializing_if = "Option::is_none")]

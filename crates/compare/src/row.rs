@@ -5,31 +5,31 @@ use serde::{Deserialize, Serialize};
 
 use crate::metrics::{Better, Combine, Count, Noise, Role};
 
-/// What is said of a row.
+/// Verdict on a row.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// It changed for the worse.
+    /// Changed for the worse.
     Worse,
-    /// It changed for the better.
+    /// Changed for the better.
     Better,
-    /// It rose, and neither way is better.
+    /// Rose; neither way is better.
     Higher,
-    /// It fell, and neither way is better.
+    /// Fell; neither way is better.
     Lower,
-    /// An exact value is not the same.
+    /// An exact value differs.
     Differs,
-    /// The whole interval lies inside the band in which changes do not matter.
+    /// The whole interval lies inside the band of equal changes.
     Same,
-    /// An exact value is the same.
+    /// An exact value is equal.
     Equal,
-    /// Not decided: see `needs`.
+    /// Undecided: see `needs`.
     Undecided,
-    /// No sensible number of runs would find a change that matters: see `finds_percent`.
+    /// No sensible number of runs finds a change that matters: see `finds_percent`.
     TooNoisy,
-    /// The values cannot be compared: see `why`.
+    /// Values are not comparable: see `why`.
     Invalid,
     /// Only one side has it.
     Missing,
@@ -86,43 +86,43 @@ pub struct Row {
     pub unit: String,
     /// Which way is better.
     pub better: Better,
-    /// How runs were combined.
+    /// Combination of runs.
     pub combine: Combine,
-    /// Whether it is exact: equal or not, no statistics.
+    /// Exact: equal or not, without statistics.
     pub exact: bool,
-    /// The figure before.
+    /// Figure before.
     pub before: Option<f64>,
-    /// The figure after.
+    /// Figure after.
     pub after: Option<f64>,
-    /// The change in per cent of `before`; null if `before` is 0 or values have both signs.
+    /// Change relative to `before`; null if `before` is 0 or values have both signs.
     pub change_percent: Option<f64>,
-    /// The interval of the change, 95 % unless told; null where runs are too few.
+    /// Interval of the change, 95 % by default; null if runs are too few.
     pub interval_percent: Option<(f64, f64)>,
-    /// Chance of such a change when there is none, for this row alone.
+    /// Chance of such a change if there is none, for this row alone.
     pub p: Option<f64>,
-    /// The same, adjusted for the number of rows (Benjamini and Hochberg).
+    /// `p` adjusted for the number of rows (Benjamini and Hochberg).
     pub adjusted_p: Option<f64>,
-    /// Whether runs were compared in pairs.
+    /// Runs were compared in pairs.
     pub paired: bool,
     /// Runs that count, before.
     pub runs_before: Vec<f64>,
     /// Runs that count, after.
     pub runs_after: Vec<f64>,
-    /// What else the machine did during each of these runs before; empty if unknown.
+    /// What else the machine did during each run before; absent if unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub noise_before: Vec<Noise>,
-    /// The same after.
+    /// As `noise_before`, for the runs after.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub noise_after: Vec<Noise>,
     /// What is said of it.
     pub verdict: Verdict,
-    /// `undecided`: runs a side, in all, that decide it; null: not known.
+    /// `undecided`: total runs per side that decide it; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub needs: Option<u32>,
-    /// `too-noisy`: the smallest change that the most runs would find, per cent.
+    /// `too-noisy`: smallest change that the most runs would find.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finds_percent: Option<f64>,
-    /// Why, in a line; empty when the figures say it.
+    /// Reason, one line; empty if the figures say it.
     pub why: String,
 }
 
@@ -158,17 +158,17 @@ pub fn label(metric: &str, role: Role) -> String {
 pub struct CountRow {
     /// The suite.
     pub name: String,
-    /// The counts before, without single tests; null: this side has none.
+    /// Counts before, without single tests; null: none on this side.
     pub before: Option<Count>,
-    /// The counts after.
+    /// Counts after.
     pub after: Option<Count>,
-    /// Tests that did not fail before and fail now.
+    /// Tests that fail only after.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub newly_failed: Vec<String>,
-    /// Tests that failed before and pass now.
+    /// Tests that failed before and pass after.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub newly_passed: Vec<String>,
-    /// Tests that ran before and are skipped now.
+    /// Tests that ran before and are skipped after.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub newly_skipped: Vec<String>,
     /// `worse`: more fail; `better`: fewer; `equal`; `differs`: other counts changed; `missing`.

@@ -20,7 +20,7 @@ pub const COMPARE_SCHEMA: &str = "tcplab.compare/1";
 pub struct Options {
     /// What decides.
     pub rules: Rules,
-    /// Level of the intervals.
+    /// Confidence level of the intervals.
     pub level: f64,
     /// Whether repeats of exact values are samples, such as other seeds of one experiment.
     pub is_sampled: bool,
@@ -39,7 +39,7 @@ impl Default for Options {
     }
 }
 
-/// What changed between two arms: `tcplab compare --json`.
+/// Changes between two arms: `tcplab compare --json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "tcplab compare --json")]
@@ -52,29 +52,29 @@ pub struct Comparison {
     pub after: String,
     /// False discovery rate of the table.
     pub q: f64,
-    /// Changes up to this count as equal, in percent.
+    /// Changes up to this count as equal.
     pub band_percent: f64,
-    /// Size of the change that the runs must detect, in percent.
+    /// Change that the runs must detect.
     pub find_percent: f64,
-    /// A row that needs more runs per side is too noisy.
+    /// Most runs per side; a row that needs more is too noisy.
     pub most_runs: u32,
-    /// Assumed difference between runs where a side has only one run, in percent.
+    /// Assumed difference between runs if a side has one run.
     pub assumed_noise_percent: f64,
-    /// Level of the intervals.
+    /// Confidence level of the intervals.
     pub level: f64,
     /// The metrics.
     pub rows: Vec<Row>,
-    /// The suites of tests.
+    /// Suites of tests.
     pub counts: Vec<CountRow>,
     /// Objections of a careful reader.
     pub flags: Vec<Flag>,
-    /// Rows (and suites) of each verdict.
+    /// Number of rows (and suites) per verdict.
     pub summary: Summary,
-    /// Where the values before come from.
+    /// Sources of the values before.
     pub sources_before: Vec<Source>,
-    /// Where the values after come from.
+    /// Sources of the values after.
     pub sources_after: Vec<Source>,
-    /// What went wrong; the exit code is not 0 then.
+    /// Failure; the exit code is not 0 then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorRecord>,
 }
@@ -82,19 +82,19 @@ pub struct Comparison {
 /// Rows of each verdict, by its word.
 pub type Summary = BTreeMap<String, usize>;
 
-/// An objection, and the rows that it concerns.
+/// Objection, and the rows concerned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Flag {
-    /// What kind of objection.
+    /// Kind of objection.
     pub kind: FlagKind,
     /// In words.
     pub text: String,
-    /// The rows or suites, or places in sources.
+    /// Rows or suites, or places in sources.
     pub rows: Vec<String>,
 }
 
-/// What kind of objection.
+/// Kind of objection.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -102,43 +102,43 @@ pub struct Flag {
 pub enum FlagKind {
     /// Client and server changed in opposite directions.
     OppositeSigns,
-    /// Passed, failed and skipped are not the total.
+    /// Passed, failed and skipped do not give the total.
     CountsDoNotAddUp,
-    /// One source tells the same count differently.
+    /// One source gives two figures for the same count.
     CountToldTwice,
     /// More tests were skipped.
     MoreSkipped,
-    /// Another number of tests ran: not the same suite.
+    /// A different number of tests ran: not the same suite.
     OtherTests,
-    /// Both sides were run with other settings.
+    /// The sides were run with different settings.
     OtherSettings,
-    /// The runs of one arm alone differ by more than the arms.
+    /// Runs of one arm differ by more than the arms.
     NoiseAboveChange,
     /// A first cell is missing.
     MissingCell,
     /// The units of both sides differ.
     Units,
-    /// Only one side has it.
+    /// Only one side has the row.
     OneSide,
-    /// The change that the source printed does not follow from its values.
+    /// The change that the source prints does not follow from its values.
     StatedChange,
     /// Runs that do not count.
     FailedRun,
-    /// Runs of one arm were made together, and not between those of the other.
+    /// Runs of one arm not made between those of the other.
     NotInterleaved,
-    /// Runs of one arm were made while the machine did more beside them.
+    /// The machine did more beside the runs of one arm.
     OtherNoise,
-    /// Runs of which the hypervisor took much away.
+    /// The hypervisor took much time away from these runs.
     Stolen,
-    /// Runs of one arm began at the same time: copies, or runs side by side.
+    /// Runs of one arm began at the same time: copies, or parallel runs.
     SameTime,
-    /// Runs of a paired row that have no partner in the other arm.
+    /// Runs of a paired row without a partner in the other arm.
     WithoutPartner,
-    /// Runs without a value, which a row of samples leaves out.
+    /// Runs without a value, left out of a row of samples.
     NoValue,
-    /// Units that differ by their prefix were converted.
+    /// Units with different prefixes were converted.
     Converted,
-    /// Something that a source says.
+    /// A remark of a source.
     Note,
 }
 

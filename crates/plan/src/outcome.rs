@@ -38,13 +38,13 @@ pub struct Outcome {
     pub addresses: BTreeMap<String, String>,
 }
 
-/// One connection (or one pair of UDP sockets) of an application.
+/// A connection or a pair of UDP sockets of an application.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Flow {
     /// The application's name.
     pub app: String,
-    /// Its number within the application, from 0.
+    /// Number within the application, from 0.
     pub connection: u32,
     /// The client's port.
     pub client_port: u16,
@@ -54,35 +54,34 @@ pub struct Flow {
     pub server: End,
 }
 
-/// One end of a connection.
+/// End of a connection.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct End {
-    /// When it was connected or accepted, after the run's start; null: never.
+    /// When it was connected or accepted, after the run's start; null if never.
     pub opened_ns: Option<i64>,
     /// When its application had finished with it.
     pub closed_ns: Option<i64>,
-    /// The error that ended it, by its name (`ETIMEDOUT`).
+    /// Name of the error that ended it (`ETIMEDOUT`).
     pub error: Option<String>,
-    /// Bytes that the application wrote.
+    /// Bytes written by the application.
     pub written_bytes: u64,
-    /// Bytes that the application read.
+    /// Bytes read by the application.
     pub read_bytes: u64,
     /// Transactions or writes that its application completed.
     pub completed: u64,
-    /// Time of each transaction, in the order of the run (the first 100,000).
+    /// Time of each transaction, in order (the first 100,000).
     pub latency_ns: Vec<i64>,
-    /// Each ping in order: when it was sent, after the run's start, and the time to its answer, nanoseconds; null: lost.
+    /// Each ping in order: send time after the run's start and time to its answer, nanoseconds; null: lost.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pings: Vec<(i64, Option<i64>)>,
-    /// tcp_info at its end, by the kernel's names (`tcpi_rtt`, in the kernel's units).
+    /// tcp_info at its end, with the kernel's names and units.
     pub tcp_info: BTreeMap<String, i64>,
     /// Samples of tcp_info: time after the run's start in nanoseconds, then tcpi_rtt, tcpi_rttvar,
-    /// tcpi_rto, tcpi_ato, tcpi_snd_cwnd, tcpi_snd_ssthresh, tcpi_unacked,
-    /// tcpi_total_retrans, tcpi_delivered, tcpi_bytes_acked and tcpi_bytes_received
-    /// ([`TCP_INFO_SERIES`]).
+    /// tcpi_rto, tcpi_ato, tcpi_snd_cwnd, tcpi_snd_ssthresh, tcpi_unacked, tcpi_total_retrans,
+    /// tcpi_delivered, tcpi_bytes_acked and tcpi_bytes_received.
     pub tcp_info_series: Vec<(i64, Vec<i64>)>,
-    /// Each step of the application, when the point asks for a log.
+    /// Each step of the application, if the point asks for a log.
     pub log: Vec<LogLine>,
 }
 
@@ -107,26 +106,26 @@ pub const TCP_INFO_SERIES: [&str; 11] = [
     "tcpi_bytes_received",
 ];
 
-/// One step of an application.
+/// Step of an application.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LogLine {
-    /// When, after the run's start.
+    /// After the run's start.
     pub time_ns: i64,
     /// `connect`, `connected`, `accept`, `write`, `readable` (before a read), `read`, `shutdown`,
     /// `close`, `error`.
     pub what: String,
-    /// Bytes of a write or read; the value of an option.
+    /// Bytes of a write or read; value of an option.
     pub value: i64,
-    /// What getsockopt(TCP_QUICKACK) says; of `connected`, `accept`, `readable` and `read`.
+    /// Value of getsockopt(TCP_QUICKACK), at `connected`, `accept`, `readable` and `read`.
     pub quickack: Option<i64>,
-    /// The quick-ACK credits that are left, from /proc/net/tcp (`quick * 2 + pingpong`).
+    /// Quick-ACK credits left, from /proc/net/tcp (`quick * 2 + pingpong`).
     pub quick: Option<u32>,
-    /// Whether the kernel is in interactive (pingpong) mode.
+    /// The kernel is in interactive (pingpong) mode.
     pub pingpong: Option<bool>,
 }
 
-/// What one link did, each way.
+/// Counts of a link.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LinkCount {
@@ -134,25 +133,25 @@ pub struct LinkCount {
     pub a_to_b: WayCount,
     /// From `b` to `a`.
     pub b_to_a: WayCount,
-    /// The qdisc from `a` to `b`, where there is one.
+    /// Qdisc from `a` to `b`; absent if none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub a_to_b_qdisc: Option<QdiscCount>,
-    /// The qdisc from `b` to `a`.
+    /// Qdisc from `b` to `a`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub b_to_a_qdisc: Option<QdiscCount>,
-    /// The queue from `a` to `b` by time, where it is asked for.
+    /// Queue from `a` to `b` by time; absent if not asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub a_to_b_queue: Option<QueueCount>,
-    /// The queue from `b` to `a`.
+    /// Queue from `b` to `a`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub b_to_a_queue: Option<QueueCount>,
 }
 
-/// The bytes of a queue, weighted by time. They include the frame on its way out until its last bit has left.
+/// Time-weighted bytes of a queue, including the frame on its way out until its last bit has left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct QueueCount {
-    /// The time that counts.
+    /// Time that counts.
     pub ns: u64,
     /// The mean.
     pub mean_bytes: u64,
@@ -164,10 +163,10 @@ pub struct QueueCount {
     pub max_bytes: u64,
 }
 
-/// Samples of one link, each way: time after the run's start in nanoseconds, then the values of
-/// [`LINK_SERIES`]: frames in the queue, the one on its way out included; their bytes, a frame's until its last
-/// bit has left; bytes that came out of the link since the run's start; the fewest and the most bytes that the queue
-/// had since the sample before, at each packet. Links of the kernel have none.
+/// Samples of one link, each way: time after the run's start in nanoseconds, then frames in the queue, the one on
+/// its way out included; their bytes, a frame's until its last bit has left; bytes that came out of the link since
+/// the run's start; the fewest and the most bytes of the queue since the sample before, at each packet. Links of
+/// the kernel have none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LinkSeries {
@@ -186,20 +185,20 @@ pub const LINK_SERIES: [&str; 5] = [
     "queue_max_bytes",
 ];
 
-/// What one way of a link did; all 0 on the kernel's own link, which counts its qdisc alone.
+/// Counts of one way; all 0 on the kernel's own link, which counts its qdisc alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct WayCount {
     /// Frames that entered.
     pub frames: u64,
-    /// Bytes of them.
+    /// Bytes of `frames`.
     pub bytes: u64,
     /// Frames that came out.
     pub delivered: u64,
-    /// Frames that the queue dropped: it was full, or its qdisc chose so.
+    /// Frames dropped by a full queue or the qdisc.
     pub queue_drops: u64,
     /// Frames lost by the link's chance or by a listed event.
     pub lost: u64,
-    /// The longest queue, in frames.
+    /// Longest queue, frames.
     pub peak_pkts: u32,
 }

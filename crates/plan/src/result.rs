@@ -18,7 +18,7 @@ pub const RUN_SCHEMA: &str = "tcplab.run/1";
 /// `schema` of a [`ReproduceDocument`].
 pub const REPRODUCE_SCHEMA: &str = "tcplab.reproduce/1";
 
-/// The answer of `tcplab run --json`: one document, also when something failed.
+/// Document of `tcplab run --json`, also after a failure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "tcplab run --json")]
@@ -27,66 +27,66 @@ pub struct RunDocument {
     pub schema: String,
     /// The experiment's name.
     pub experiment: String,
-    /// The measures of all points: their units, kinds and which way is better.
+    /// Units, kinds and better directions of all measures.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub measures: Vec<Described>,
-    /// One for each point and stack: stacks in the order given, points in the order of the plan.
+    /// One per point and stack: stacks in the order given, points in the order of the plan.
     pub points: Vec<PointResult>,
     /// Whether the stacks sent the same packets: the first stack in virtual time (`model:`, `uml:`) with each other one.
     /// Absent with fewer than two of them, and in the files of a result folder.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agreement: Vec<Agreement>,
-    /// Peak memory of tcplab and its children, as wait4(2) says.
+    /// Peak memory of tcplab and its children, by wait4(2).
     pub peak_rss_bytes: u64,
-    /// The first thing that went wrong; the exit code is not 0 then.
+    /// First failure; the exit code is not 0 then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorRecord>,
 }
 
-/// Why a command could not do what it was asked.
+/// Error that ends a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ErrorRecord {
     /// `usage`, `input`, `output`, `inconclusive`, `cannot_run` or `interrupted`.
     pub kind: String,
-    /// What happened and what to do about it.
+    /// What happened and what to do.
     pub message: String,
 }
 
-/// What came out of one point on one stack.
+/// Result of a point on a stack.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PointResult {
     /// Value of each axis as written in the experiment, and `variant` and `repeat`.
     pub axes: BTreeMap<String, serde_json::Value>,
-    /// The stack, as `--on` names it.
+    /// As `--on` names it.
     pub stack: String,
-    /// Measures by name (docs/experiment.md); null: it has no value, see `missing`.
+    /// Measures by name (docs/experiment.md); null if it has no value, see `missing`.
     pub measures: BTreeMap<String, Option<f64>>,
-    /// For each measure without a value: why.
+    /// Why a measure has no value.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub missing: BTreeMap<String, String>,
-    /// Counters of each host by nstat's names, as differences over the run.
+    /// Growth of each host's counters over the run, by nstat's names.
     pub counters: BTreeMap<String, BTreeMap<String, i64>>,
-    /// The connections in the order in which they were opened.
+    /// Connections, in the order in which they were opened.
     pub flows: Vec<Flow>,
-    /// What each link did, in the order of the experiment.
+    /// Counts of each link, in the order of the experiment.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<LinkCount>,
-    /// Samples of each link, in the order of the experiment (`run.link_every`).
+    /// Samples of each link (`run.link_every`), in the order of the experiment.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub link_series: Vec<LinkSeries>,
-    /// Names of the columns of each array of numbers that is in it: `tcp_info_series`, `link_series`, `pings`; not covered
-    /// by the digest.
+    /// Column names of its arrays of numbers (`tcp_info_series`, `link_series`, `pings`); not covered by the
+    /// digest.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub columns: BTreeMap<String, Vec<String>>,
-    /// Name of each link, `a-b` by its hosts, in the order of the experiment; not covered by the digest.
+    /// Names of the links, `a-b` by hosts, in the order of the experiment; not covered by the digest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub link_names: Vec<String>,
-    /// What it cost; not covered by the digest.
+    /// Not covered by the digest.
     pub cost: Cost,
-    /// SHA-256 of this result (without `cost`) and its captures, in hexadecimal; empty when the
-    /// point was not run.
+    /// SHA-256 of this result (without `cost`) and its captures, in hexadecimal; empty if the point
+    /// was not run.
     pub digest: String,
     /// Seed of the random streams.
     pub seed: u64,
@@ -96,16 +96,16 @@ pub struct PointResult {
     /// The run reached its `max` before its applications ended.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cut_short: bool,
-    /// What the run could not do, such as a capture that lost frames.
+    /// Shortcomings of the run, such as a capture that lost frames.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// Settings that this stack left out because `run.tolerate` allows it, with the reason.
+    /// Settings that this stack left out by `run.tolerate`, with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tolerated: Vec<String>,
     /// Why this point has no result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The error is a limit that ended the run: `run.max_events`, or the time that a guest may take.
+    /// A limit ended the run: `run.max_events`, or the time of a guest.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub inconclusive: bool,
 }
@@ -148,75 +148,75 @@ impl PointResult {
     }
 }
 
-/// What a run cost.
+/// Cost of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cost {
-    /// CPU time in user mode, seconds: wait4(2) for guests, the thread's time for a model.
+    /// CPU time in user mode: wait4(2) for guests, the thread's time for a model.
     pub user_s: f64,
-    /// Time on the clock of the machine, seconds.
+    /// Time on the machine's clock.
     pub wall_s: f64,
-    /// Time that passed in the experiment, seconds.
+    /// Time in the experiment.
     pub virtual_s: f64,
-    /// TCP packets that the endpoints handed to links, lost ones included; a super-segment counts as its wire packets. Model
-    /// only, like the next three.
+    /// TCP packets that the endpoints handed to links, lost ones included; a super-segment counts as its wire
+    /// packets. Model only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tcp_packets: Option<u64>,
-    /// Of these with payload.
+    /// Of `tcp_packets`, those with payload. Model only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_segments: Option<u64>,
-    /// Connections that clients opened.
+    /// Connections that clients opened. Model only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections: Option<u64>,
-    /// Events that the simulator took from its queue.
+    /// Events that the simulator took from its queue. Model only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub events: Option<u64>,
-    /// The most memory that a process of the run had held when it ended: the guest of a kernel, tcplab
-    /// itself (and so all points before this one) for the model.
+    /// Peak memory of a process of the run, at its end: a kernel's guest; for the model tcplab itself (and so all
+    /// points before).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_rss_bytes: Option<u64>,
 }
 
-/// The answer of `tcplab reproduce --json`: one document, also when something failed.
+/// Document of `tcplab reproduce --json`, also after a failure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "tcplab reproduce --json")]
 pub struct ReproduceDocument {
     /// Always `tcplab.reproduce/1`.
     pub schema: String,
-    /// The claims, in the order of the list.
+    /// In the order of the list.
     pub claims: Vec<Claim>,
-    /// The first thing that went wrong; the exit code is not 0 then.
+    /// First failure; the exit code is not 0 then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorRecord>,
 }
 
-/// A published claim and what was measured.
+/// A published claim and its measurement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// Its name, such as `quickack.default`.
+    /// Such as `quickack.default`.
     pub id: String,
-    /// Where it was published.
+    /// Place of publication.
     pub source: String,
-    /// The value that was published.
+    /// Published value.
     pub expected: f64,
     /// How `measured` must compare with `expected`.
     pub rule: Rule,
-    /// How far they may be apart; what it means depends on the rule.
+    /// Largest distance; its meaning depends on the rule.
     pub tolerance: f64,
-    /// The value that was measured; null when it was not.
+    /// Null if not measured.
     pub measured: Option<f64>,
-    /// Lower and upper end of the values that the repetitions gave, or of their confidence
-    /// interval; null when there is one value only.
+    /// Lower and upper end of the repetitions' values, or of their confidence interval; null if
+    /// there is one value only.
     pub interval: Option<(f64, f64)>,
     /// Unit of all these values, such as `us` or `ACKs`.
     pub unit: String,
     /// Whether it holds.
     pub verdict: Verdict,
-    /// What it was measured on.
+    /// Stack that it was measured on.
     pub stack: String,
-    /// Why it does not hold or was not measured; what to know about it otherwise.
+    /// Why it does not hold or was not measured; else a remark.
     pub why: String,
 }
 
@@ -226,14 +226,13 @@ pub struct Claim {
 pub enum Rule {
     /// They differ by at most `tolerance`, in their unit.
     Within,
-    /// They have the same sign; of a published 0 the measured value is at most `tolerance` away.
+    /// The same sign; of a published 0, the measured value is at most `tolerance` away.
     Sign,
-    /// They have the same sign and neither is more than `tolerance` times the other.
+    /// The same sign, and neither is more than `tolerance` times the other.
     SignAndFactor,
     /// Several measures come in the published order; the value counts those that do not.
     Order,
-    /// The whole `interval` (the value, where there is none) lies within `tolerance` of the
-    /// published value.
+    /// The whole `interval` (the value, if null) lies within `tolerance` of the published value.
     Band,
 }
 
@@ -245,7 +244,7 @@ pub enum Verdict {
     Pass,
     /// It does not; the figure stays in the table.
     Fail,
-    /// It was not measured, for the reason in `why`.
+    /// Not measured, see `why`.
     NotRun,
 }
 

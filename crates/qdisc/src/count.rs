@@ -10,7 +10,7 @@ use crate::kinds::counted;
 use crate::netlink::{find, number};
 use crate::stats::Stats;
 
-/// What a qdisc counted, by the names of `tc -s -j qdisc`.
+/// Counts of a qdisc, by the names of `tc -s -j qdisc`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct QdiscCount {
@@ -20,13 +20,13 @@ pub struct QdiscCount {
     pub bytes: u64,
     /// Packets that left.
     pub packets: u64,
-    /// Packets that were dropped.
+    /// Packets dropped.
     pub drops: u64,
-    /// How often packets had to wait for the shaper.
+    /// How often packets waited for the shaper.
     pub overlimits: u64,
-    /// Bytes that wait at the end of the run.
+    /// Bytes that wait: at the end of the run, or now on a live link.
     pub backlog: u64,
-    /// Packets that wait at the end of the run.
+    /// Packets that wait: at the end of the run, or now on a live link.
     pub qlen: u64,
     /// What only this kind counts.
     #[serde(flatten)]

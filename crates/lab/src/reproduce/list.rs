@@ -129,9 +129,9 @@ struct Entry {
 /// A claim and how it is measured.
 #[derive(Clone, Debug)]
 pub struct ClaimData {
-    /// Its name, such as `quickack.default`.
+    /// Such as `quickack.default`.
     pub id: String,
-    /// Where it was published.
+    /// Place of publication.
     pub source: String,
     /// The published value.
     pub expected: f64,

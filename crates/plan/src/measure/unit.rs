@@ -9,7 +9,7 @@ use tcplab_base::quantity::{
 /// The unit of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Unit {
-    /// A number as such.
+    /// A plain number.
     #[default]
     #[serde(rename = "")]
     Number,
@@ -97,13 +97,13 @@ fn plain(value: f64) -> String {
     }
 }
 
-/// What kind of thing a value is.
+/// Kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// How many, or which one.
     Count,
-    /// How much in a time.
+    /// Amount per time.
     Rate,
     /// How long.
     Duration,
@@ -119,9 +119,9 @@ pub enum Kind {
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Better {
-    /// More is better: throughput, requests a second.
+    /// More: throughput, requests a second.
     Higher,
-    /// Less is better: latency, losses.
+    /// Less: latency, losses.
     Lower,
     /// Neither: a counter.
     #[default]
@@ -197,15 +197,15 @@ pub(super) const fn share(direction: Direction) -> Values {
     of(Unit::Number, Kind::Share, direction)
 }
 
-/// A measure of a result: its name, and what its values are.
+/// A measure of a result.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Described {
     /// Its name.
     pub name: String,
-    /// The unit of its values; empty: a number as such.
+    /// Unit of its values; empty: a plain number.
     pub unit: Unit,
-    /// What kind of thing they are; absent: nothing is known of this measure.
+    /// Absent if nothing is known of this measure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
     /// Which way is better.

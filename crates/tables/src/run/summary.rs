@@ -8,7 +8,7 @@ use tcplab_stats::reach;
 use crate::field::{Field, Kind};
 use crate::table::Table;
 
-/// Level of the intervals.
+/// Confidence level of the intervals.
 const LEVEL: f64 = 0.95;
 
 /// The axis of repetitions.
