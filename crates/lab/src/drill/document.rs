@@ -8,15 +8,15 @@ use super::strict::Mutants;
 /// Schema of the answer.
 pub const DRILL_SCHEMA: &str = "tcplab.drill/1";
 
-/// How a case ended.
+/// Result of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// Everything was as the script says.
+    /// As the script says.
     Pass,
-    /// Something was not.
+    /// Not as the script says.
     Fail,
-    /// It could not be run on this stack.
+    /// It cannot run on this stack.
     Skip,
 }
 
@@ -29,14 +29,14 @@ pub struct CaseResult {
     pub mode: &'static str,
     /// How it ended.
     pub verdict: Verdict,
-    /// The line of the script at which it failed or was skipped; 0: none.
+    /// Line of the script at which it failed or was skipped; 0: none.
     pub line: u32,
-    /// Why it failed or was skipped; empty when it passed.
+    /// Reason for a failure or skip; empty if it passed.
     pub why: String,
-    /// It failed, and the list of `--expect` says that it does.
+    /// It failed, as `--expect` lists.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub known: bool,
-    /// The file with its packets, where one was written: of cases that failed, of all with `--pcap`.
+    /// File with its packets: if it failed; with `--pcap`, always.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capture: Option<String>,
     /// What happened, in order: a line for each packet and call.
@@ -70,32 +70,32 @@ impl CaseResult {
 pub struct DrillDocument {
     /// `tcplab.drill/1`.
     pub schema: &'static str,
-    /// The stack that was tested.
+    /// Tested stack.
     pub stack: String,
     /// Cases that passed.
     pub passed: usize,
     /// Cases that failed.
     pub failed: usize,
-    /// Cases that could not be run on this stack.
+    /// Cases that cannot run on this stack.
     pub skipped: usize,
-    /// Each case, in the order of the scripts.
+    /// In the order of the scripts.
     pub results: Vec<CaseResult>,
-    /// Mutants of the cases that passed, when some were asked for.
+    /// Mutants of the cases that passed, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mutants: Option<Mutants>,
-    /// What became of the known failures, when there is a list of them (`--expect`).
+    /// Known failures, if listed (`--expect`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<Expected>,
 }
 
-/// What became of known failures.
+/// Known failures.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Expected {
-    /// How many failed, as the list says.
+    /// Cases that failed as listed.
     pub failed: usize,
-    /// Cases of the list that pass.
+    /// Listed cases that pass.
     pub passes: Vec<String>,
-    /// Lines of the list that name no case of this call.
+    /// Lines of the list that match no case of this call.
     pub unused: Vec<String>,
 }
 

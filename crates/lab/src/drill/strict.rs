@@ -15,11 +15,11 @@ use crate::model::Model;
 /// Mutants of scripts that pass.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Mutants {
-    /// How many were run.
+    /// Mutants that ran.
     pub run: usize,
-    /// How many failed, as they should.
+    /// Mutants that failed, as they should.
     pub failed: usize,
-    /// Those that passed: script, mode, line and what was changed.
+    /// Mutants that passed: script, mode, line and change.
     pub survivors: Vec<String>,
 }
 
