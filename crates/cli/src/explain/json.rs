@@ -16,13 +16,13 @@ pub struct Document {
     schema: &'static str,
     /// The file.
     file: String,
-    /// TCP connections in it.
+    /// TCP connections in the file.
     streams: usize,
-    /// Packets that were left out because there were too many.
+    /// Packets beyond the limit, left out.
     packets_left_out: u64,
-    /// Each receiver of data.
+    /// One per receiver of data.
     receivers: Vec<Receiver>,
-    /// What is wrong with the file behind what was read.
+    /// Damage of the file behind the packets read.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Failure>,
 }

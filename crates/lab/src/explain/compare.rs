@@ -22,19 +22,19 @@ pub(super) struct Fit {
     pub(super) first: Option<Mismatch>,
 }
 
-/// The first captured ACK that a profile sends at another time, or not at all.
+/// First captured ACK that a profile sends at another time, or not at all.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Mismatch {
-    /// Frame number of the captured ACK; of the next one when an ACK was predicted that is not there.
+    /// Frame number of the captured ACK; of the next one if the predicted ACK was not captured.
     pub frame: u64,
-    /// Its place among the ACKs, from 1.
+    /// Place among the ACKs, from 1.
     pub ack: usize,
-    /// How long after the newest data that it covers it was captured, microseconds.
+    /// Time from the newest data that it covers to its capture.
     pub captured_us: i64,
-    /// How long after that data the profile sends it, microseconds; none: it does not.
+    /// Time from that data to the ACK of the profile; absent if it sends none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub predicted_us: Option<i64>,
-    /// The profile sends another ACK so many microseconds before this one, and that one was not captured.
+    /// Time before this ACK at which the profile sends another, uncaptured ACK.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub one_more_us: Option<i64>,
 }

@@ -25,10 +25,10 @@ pub use script::{Lack, Tags};
 use script::Script;
 use tcplab_plan::profile::{KNOWN, Known};
 
-/// One receiver and what the profiles say of its ACKs.
+/// Receiver, and what the profiles say of its ACKs.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Receiver {
-    /// Number of the connection, in the order of the file.
+    /// Number of the connection in the file.
     pub stream: usize,
     /// Who receives.
     pub receiver: String,
@@ -42,55 +42,55 @@ pub struct Receiver {
     pub found: Option<Found>,
 }
 
-/// What was found about one receiver.
+/// Result for a receiver.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Found {
-    /// Captured ACKs of new data, and those with SACK blocks.
+    /// Captured ACKs of new data or with SACK blocks.
     pub acks: usize,
-    /// From the capture to the receiver and back, microseconds.
+    /// From the capture to the receiver and back.
     pub path_us: i64,
-    /// How much longer it takes an ACK that nothing held, microseconds.
+    /// Extra time of an ACK that nothing held.
     pub noise_us: i64,
-    /// The receive window of its SYN or SYN-ACK.
+    /// Receive window of its SYN or SYN-ACK.
     pub syn_window: u16,
     /// Data segments that were captured and then lost.
     pub lost_behind: usize,
-    /// The connection is longer than what was replayed.
+    /// The connection is longer than the replay.
     pub cut: bool,
-    /// The tags of a connection that agreed on CAQM: every profile was played with CAQM on.
+    /// Tags, if the connection agreed on CAQM: every profile was played with CAQM.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub caqm: Option<Tags>,
-    /// The best profile and those that send the same ACKs at the same times.
+    /// Best profile, and those that send the same ACKs at the same times.
     pub best: Vec<&'static str>,
-    /// Whether the best one sends all these ACKs and no other.
+    /// The best profile sends all these ACKs and no other.
     pub is_exact: bool,
-    /// All profiles, the best first.
+    /// All profiles, best first.
     pub profiles: Vec<Ranked>,
 }
 
-/// A profile and how well it explains the ACKs.
+/// A profile, and how well it explains the ACKs.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Ranked {
     /// Its name.
     pub profile: &'static str,
     /// Captured ACKs that it sends at these times.
     pub matched: usize,
-    /// Captured ACKs that it does not send then.
+    /// Captured ACKs that it does not send at these times.
     pub missed: usize,
-    /// ACKs that it sends and that were not captured.
+    /// ACKs of the profile that were not captured.
     pub extra: usize,
-    /// Mean difference of those that match, microseconds.
+    /// Mean difference of the matching ACKs.
     pub mean_error_us: i64,
-    /// The largest one.
+    /// Largest difference of a matching ACK.
     pub worst_error_us: i64,
-    /// Ticks a second that fit best.
+    /// Best-fitting ticks per second.
     pub hz: u32,
-    /// Memory of a received frame that fits best; none: as small as the allocator makes it.
+    /// Best-fitting memory per received frame; absent: as small as the allocator makes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rx_truesize_bytes: Option<u32>,
-    /// From data to read that fits best, microseconds.
+    /// Best-fitting time from data to read.
     pub read_delay_us: i64,
-    /// The first ACK that it does not explain.
+    /// First ACK that it does not explain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_mismatch: Option<Mismatch>,
 }

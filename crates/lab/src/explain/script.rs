@@ -88,12 +88,12 @@ pub struct Ack {
 const ASKS: u16 = 0x100;
 const AGREES: u16 = 0x200;
 
-/// The tags of a connection whose ends agreed on CAQM.
+/// Tags of a connection whose ends agreed on CAQM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Tags {
-    /// Frames of the receiver with a tag. None: its `sysctl_caqm_filter_nics` lets none out.
+    /// Tagged frames of the receiver. 0: its `sysctl_caqm_filter_nics` lets none out.
     pub receiver: usize,
-    /// Frames of the sender with a tag.
+    /// Tagged frames of the sender.
     pub sender: usize,
 }
 
