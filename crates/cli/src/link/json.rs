@@ -16,7 +16,7 @@ pub const SCHEMA: &str = "tcplab.link/1";
 #[derive(Serialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Line {
-    /// The link stands: the first line.
+    /// First line: the link works.
     Start {
         /// `tcplab.link/1`.
         schema: String,
@@ -24,16 +24,16 @@ pub enum Line {
         a: EndLine,
         /// The other end.
         b: EndLine,
-        /// What happens to frames from `a` to `b`; none: they pass at once.
+        /// Settings from `a` to `b`; null: frames pass at once.
         a_to_b: Option<String>,
-        /// What happens to frames from `b` to `a`.
+        /// Settings from `b` to `a`; null: frames pass at once.
         b_to_a: Option<String>,
-        /// Bytes of the longest IP packet.
+        /// Longest IP packet, bytes.
         mtu: u32,
     },
-    /// After each interval `look` prints what it counted.
+    /// Counts after each interval.
     Look(Snapshot),
-    /// A way has other settings from now on.
+    /// New settings of a way.
     Changed {
         /// `a-to-b` or `b-to-a`.
         way: String,
@@ -41,23 +41,23 @@ pub enum Line {
         words: String,
         /// Seconds since the start.
         at_s: f64,
-        /// What became of the frames that waited.
+        /// What became of the waiting frames.
         how: String,
     },
-    /// A way was to be changed and was not.
+    /// A change that was refused.
     Refused {
         /// `a-to-b` or `b-to-a`.
         way: String,
         /// Why.
         why: String,
     },
-    /// The link ended: the last line.
+    /// Last line: the link ended.
     End(Snapshot),
-    /// It could not be made, or broke down: the last line.
+    /// Last line: the link could not be made, or broke down.
     Failed {
-        /// What kind of error it is.
+        /// Kind of error.
         kind: Kind,
-        /// What happened and what to do about it.
+        /// What happened and what to do.
         message: String,
     },
 }
@@ -65,14 +65,14 @@ pub enum Line {
 /// An end of a link.
 #[derive(Serialize, JsonSchema)]
 pub struct EndLine {
-    /// What it is, such as `new:a` or `if:eth0`.
+    /// Such as `new:a` or `if:eth0`.
     pub end: String,
     /// Its device.
     pub device: String,
-    /// The address that it was given.
+    /// Absent if it was given none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
-    /// How a command is run in its namespace, when that goes with the link.
+    /// How to run a command in the namespace of a `new:` end; absent for other ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub enter: Option<String>,
 }
