@@ -9,14 +9,14 @@ use tcplab_probe::{Report, SCHEMA};
 use crate::failure::Failure;
 use crate::screen;
 
-/// The answer of `tcplab probe ... --json`.
+/// Document of `tcplab probe ... --json`.
 #[derive(Serialize, JsonSchema)]
 #[schemars(title = "tcplab probe ... --json")]
 pub struct Document {
     /// What happened.
     #[serde(flatten)]
     pub report: Report,
-    /// Why it did not come to its end; the exit code is not 0 then.
+    /// Why it did not complete; the exit code is not 0 then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
 }
