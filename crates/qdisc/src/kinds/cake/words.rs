@@ -42,7 +42,7 @@ const OVERHEADS: [(&str, Option<Framing>, i32, Option<u32>); 13] = [
 impl Words for Settings {
     const NAME: &'static str = "cake";
     const SUPPORTED: &'static str =
-        "all of tc-cake(8) except firewall marks and NAT, and three more filters (below)";
+        "all of tc-cake(8) except firewall marks and NAT; three more filters (below)";
     const WORDS: &'static [&'static str] = &[
         "bandwidth",
         "unlimited",

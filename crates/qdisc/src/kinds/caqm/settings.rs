@@ -80,7 +80,8 @@ impl Default for Settings {
 
 impl Words for Settings {
     const NAME: &'static str = "caqm";
-    const SUPPORTED: &'static str = "CAQM, a switch's egress queue that shares out window; tc has no such qdisc, [below](#caqm)";
+    const SUPPORTED: &'static str =
+        "CAQM, a switch's egress queue that shares out window; not in tc, [below](#caqm)";
     const WORDS: &'static [&'static str] = &[
         "limit",
         "packets",
