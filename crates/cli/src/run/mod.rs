@@ -88,6 +88,7 @@ fn run(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failure> {
             true => json::print(&plan)?,
             false => plan.print(input.view.title.as_deref(), &terminal::theme(color, false))?,
         }
+        missing(&lab()?, &input.stacks(&on));
         return Ok(ExitCode::SUCCESS);
     }
     let lab = lab()?;
@@ -273,6 +274,14 @@ fn each_once(names: &[String]) -> Result<(), Failure> {
             "the stack `{}` is named twice: name it once, and repeat runs with --repeat",
             names[n]
         ))),
+    }
+}
+
+/// Says which stacks of a dry run would not run here, and what helps.
+fn missing(lab: &Lab, names: &[String]) {
+    let here = names.iter().filter(|name| !name.starts_with("ssh:"));
+    for error in here.filter_map(|name| lab.stack(name).err()) {
+        say(&format!("note: {error}"));
     }
 }
 

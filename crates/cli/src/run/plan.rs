@@ -190,6 +190,8 @@ fn parts(point: &Point) -> Vec<(&'static str, String)> {
     for app in &point.apps {
         let own = words(app, &["name", "group", "client", "server", "does"]);
         let does = words(&app.does, &[]);
+        let values = does.find(' ').map_or("", |at| &does[at..]);
+        let does = format!("{}{values}", app.does.word());
         let ends = format!("client {}, server {}", host(app.client), host(app.server));
         parts.push(("app", head(&app.name, format!("{does}; {ends}; {own}"))));
     }

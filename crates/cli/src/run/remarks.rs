@@ -31,6 +31,9 @@ fn shapers(points: &[Point]) -> BTreeSet<String> {
                 let Some((shaped, wire)) = far_below(way) else {
                     continue;
                 };
+                if is_for_another(point, shaped) {
+                    continue;
+                }
                 let (a, b, percent) = (host(link.a), host(link.b), shaped * 100 / wire);
                 let (shaped, wire) = (rate(shaped as f64), rate(wire as f64));
                 found.insert(format!(
@@ -40,6 +43,13 @@ fn shapers(points: &[Point]) -> BTreeSet<String> {
         }
     }
     found
+}
+
+/// The bandwidth suits another link: a router shapes for the modem behind it.
+fn is_for_another(point: &Point, shaped: u64) -> bool {
+    let ways = point.links.iter().flat_map(|link| [&link.a_to_b, &link.b_to_a]);
+    let suits = |rate: u64| (rate / 5 * 4..=rate).contains(&shaped);
+    ways.filter_map(|way| way.rate_bps).any(suits)
 }
 
 /// CAKE's bandwidth and the wire's rate, when the first is less than four fifths.
