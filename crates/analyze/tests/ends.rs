@@ -258,6 +258,62 @@ fn a_window_that_late_acks_spread_is_too_small_as_well() {
 }
 
 #[test]
+fn a_window_that_unread_data_keep_small_is_the_programs() {
+    let syns = [
+        "0 > S 100 0 0 60000 mss=1460 ws=0",
+        "100 < S. 500 101 0 60000 mss=1460 ws=0",
+        CLIENT[2],
+    ];
+    // Each segment is ACKed after 100 ms; the window has room for another one 30 ms later: the program's pace.
+    let reads = |largest: u32, window: u32| {
+        let mut lines = vec![
+            (101.0, "> . 101 501 1460 60000".to_owned()),
+            (201.0, format!("< . 501 1561 0 {largest}")),
+        ];
+        for i in 1..200_u32 {
+            let at = 201.0 + f64::from(i) * 30.0;
+            lines.push((at, format!("> . {} 501 1460 60000", 101 + i * 1460)));
+            lines.push((
+                at + 100.0,
+                format!("< . 501 {} 0 {window}", 1561 + i * 1460),
+            ));
+        }
+        lines.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let lines: Vec<String> = lines.iter().map(|(at, l)| format!("{at} {l}")).collect();
+        run(&syns, &lines)
+    };
+    let said =
+        "the program on 192.0.2.2 reads slowly: 192.0.2.1 waits for room in its receive buffer";
+    let answer = reads(60_000, 5_840);
+    assert_eq!(title(&answer, "receive_window_limited"), said);
+    // It was never larger: that is a small buffer.
+    let small = reads(5_840, 5_840);
+    assert_ne!(title(&small, "receive_window_limited"), said);
+    // Between: the packets do not tell, and the program is not said to be fast.
+    let half = rounds(&[10; 12], 14_600);
+    let mut larger = half.clone();
+    larger.insert(10, "150 < . 501 101 0 24000".to_owned());
+    let cause = |lines: &[String]| {
+        let answer = run(&syns, lines);
+        let found = answer
+            .findings
+            .into_iter()
+            .find(|f| f.id.name() == "receive_window_limited");
+        found.expect("a full window").cause
+    };
+    assert!(
+        cause(&half).contains("the program reads fast enough"),
+        "{}",
+        cause(&half)
+    );
+    assert!(
+        cause(&larger).contains("or the program reads slowly"),
+        "{}",
+        cause(&larger)
+    );
+}
+
+#[test]
 fn a_level_far_below_the_window_is_the_senders_own() {
     assert_eq!(
         run(&CLIENT, &rounds(&[10; 20], 60_000)).ids(),

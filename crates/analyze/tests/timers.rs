@@ -212,3 +212,147 @@ fn a_syn_ack_that_answers_a_repeated_syn_is_no_copy_of_the_timers() {
         assert_eq!(synacks_again(&lines.map(String::as_str)), (0, 0), "{ts:?}");
     }
 }
+
+/// What is said of SYNs that were sent again, in one word for each finding.
+fn syn_retries(lines: &[&str]) -> Vec<(String, String)> {
+    let answer = analyze_script(lines);
+    let found = answer
+        .findings
+        .iter()
+        .filter(|f| f.id.name() == "syn_retries");
+    found.map(|f| (f.title.clone(), f.cause.clone())).collect()
+}
+
+#[test]
+fn a_round_trip_longer_than_the_first_timer_loses_no_syn() {
+    // At the client, 1.3 s from the server. Both SYNs are answered, and the server's timer fires, too.
+    let late = [
+        "0 > S 100 0 0 60000 mss=1460 ts=1000,0",
+        "1000 > S 100 0 0 60000 mss=1460 ts=2000,0",
+        "1300 < S. 500 101 0 60000 mss=1460 ts=7000,1000",
+        "1300.1 > . 101 501 0 60000 ts=2300,7000",
+        "1300.2 > P. 101 501 200 60000 ts=2300,7000",
+        "2300 < S. 500 101 0 60000 mss=1460 ts=8000,1000",
+        "2300.1 > . 301 501 0 60000 ts=3300,7000",
+        "2600.2 < . 501 301 0 60000 ts=8300,2300",
+    ];
+    let [(title, cause)] = &syn_retries(&late)[..] else {
+        panic!("one finding");
+    };
+    assert!(
+        title.ends_with("was answered after 1.30 s, later than its timer waits"),
+        "{title}"
+    );
+    assert!(cause.contains("nothing was lost"), "{cause}");
+    // The same times on a path of 0.3 s: the first SYN was lost.
+    let mut lost = late.to_vec();
+    lost.truncate(5);
+    lost[2] = "1300 < S. 500 101 0 60000 mss=1460 ts=7000,2000";
+    lost.push("1600.2 < . 501 301 0 60000 ts=7300,2300");
+    let [(title, cause)] = &syn_retries(&lost)[..] else {
+        panic!("one finding");
+    };
+    assert!(title.starts_with("it took 2 tries"), "{title}");
+    assert!(
+        cause.starts_with("The SYN or its answer was lost, or the listener"),
+        "{cause}"
+    );
+    // An answer that names the first SYN shows that it came.
+    lost[2] = late[2];
+    let named = syn_retries(&lost);
+    assert!(
+        named[0]
+            .1
+            .starts_with("The answer to the first SYN was lost or late"),
+        "{named:?}"
+    );
+    // Nothing tells how long the path is.
+    lost.truncate(4);
+    let lost: Vec<String> = lost
+        .iter()
+        .map(|l| l.split(" ts=").next().unwrap_or(l).to_owned())
+        .collect();
+    let lost: Vec<&str> = lost.iter().map(String::as_str).collect();
+    let unknown = syn_retries(&lost);
+    assert!(
+        unknown[0]
+            .1
+            .contains("or the round trip is longer than 1 s"),
+        "{unknown:?}"
+    );
+}
+
+/// At a sender, 40 ms from its receiver: one pushed segment each 300 ms. ACK number `i` comes `late(i)` milliseconds later,
+/// and left `held(i)` milliseconds after the data came.
+fn acks(late: fn(u32) -> u32, held: fn(u32) -> u32, stamps: bool) -> Answer {
+    let stamp = |val: u32, echo: u32| match stamps {
+        true => format!(" ts={val},{echo}"),
+        false => String::new(),
+    };
+    let mut lines = vec![
+        format!("0 > S 100 0 0 60000 mss=1460{}", stamp(1000, 0)),
+        format!("40 < S. 500 101 0 60000 mss=1460{}", stamp(7020, 1000)),
+        format!("40 > . 101 501 0 60000{}", stamp(1040, 7020)),
+    ];
+    for i in 0..12 {
+        let (at, seq) = (100 + 300 * i, 101 + 1448 * i);
+        lines.push(format!(
+            "{at} > P. {seq} 501 1448 60000{}",
+            stamp(1000 + at, 7020)
+        ));
+        let left = stamp(7000 + at + 20 + held(i), 1000 + at);
+        let came = at + 40 + late(i);
+        lines.push(format!("{came} < . 501 {} 0 60000{left}", seq + 1448));
+    }
+    run(&lines)
+}
+
+#[test]
+fn an_ack_that_left_at_once_and_was_late_on_its_way_was_not_delayed() {
+    let counts = |answer: Answer| {
+        let a = &answer.streams[0].server_to_client.acks_sent;
+        (a.immediate, a.delayed)
+    };
+    let jitter = |i: u32| i % 4 * 25;
+    assert_eq!(counts(acks(jitter, |_| 0, true)), (12, 0));
+    // The same arrivals, by ACKs that left late; and without time stamps nothing tells.
+    assert_eq!(counts(acks(jitter, jitter, true)), (3, 9));
+    assert_eq!(counts(acks(jitter, |_| 0, false)), (3, 9));
+}
+
+#[test]
+fn without_time_stamps_late_acks_may_have_been_late_on_their_way() {
+    let nagle = |late: fn(u32) -> u32| {
+        let mut lines = vec![
+            "0 > S 100 0 0 60000 mss=1460".to_owned(),
+            "40 < S. 500 101 0 60000 mss=1460".to_owned(),
+            "40 > . 101 501 0 60000".to_owned(),
+        ];
+        let mut at = 100;
+        for i in 0..12 {
+            let seq = 101 + 200 * i;
+            lines.push(format!("{at} > P. {seq} 501 100 60000"));
+            at += 40 + late(i);
+            lines.push(format!("{at} < . 501 {} 0 60000", seq + 100));
+            lines.push(format!("{at} > P. {} 501 100 60000", seq + 100));
+            at += 40;
+            lines.push(format!("{at} < . 501 {} 0 60000", seq + 200));
+        }
+        let answer = run(&lines);
+        let found = answer
+            .findings
+            .into_iter()
+            .find(|f| f.id.name() == "delack_nagle");
+        found.expect("late ACKs let data go")
+    };
+    let hedged = "look the same.";
+    let jitter = nagle(|i| 25 + i % 5 * 20);
+    assert!(
+        jitter.cause.ends_with(hedged) && jitter.confidence.is_none(),
+        "{}",
+        jitter.cause
+    );
+    // As long as Linux's timer.
+    let timer = nagle(|i| 40 + i % 3);
+    assert!(!timer.cause.ends_with(hedged) && timer.confidence.is_some());
+}

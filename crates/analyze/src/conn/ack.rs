@@ -185,6 +185,8 @@ pub(crate) fn classify(
         AckClass::Other
     } else if is_triggered(taken, path_us, now) {
         AckClass::Other
+    } else if held_us.saturating_sub(late_on_way(acker, p, now)) < TIMER_US {
+        AckClass::Immediate
     } else {
         timer = Held::Yes;
         AckClass::Delayed
@@ -197,6 +199,13 @@ pub(crate) fn classify(
         path_us,
         trigger,
     }
+}
+
+/// How long the way from `acker` held up the packet, microseconds, as far as its time stamp tells (RFC 7323 3).
+fn late_on_way(acker: &Dir, p: &TcpPacket, now: Instant) -> u32 {
+    let stamps = p.options.timestamps;
+    let late = stamps.and_then(|(tsval, _)| acker.one_way.late_us(tsval, now));
+    late.unwrap_or(0)
 }
 
 /// Does this answer show that the shortest one is the path? It does when it left out data that came soon after what it

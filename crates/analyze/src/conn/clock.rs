@@ -62,21 +62,90 @@ impl TsClock {
 
     /// Length of a tick in nanoseconds, when it is one of those in use.
     pub(crate) fn tick_length(&self, tsval: u32, now: Instant) -> Option<i64> {
-        let at = self.at.get()?;
-        let (ticks, length) = (Seq(tsval).distance(Seq(self.first)), now.since(at));
-        if ticks <= 0 || length < ENOUGH {
-            return None;
+        tick_length((self.first, self.at.get()?), (tsval, now))
+    }
+}
+
+/// From one packet's time stamp and the moment in which it passed to those of a later one.
+fn tick_length(first: (u32, Instant), later: (u32, Instant)) -> Option<i64> {
+    let (ticks, length) = (Seq(later.0).distance(Seq(first.0)), later.1.since(first.1));
+    if ticks <= 0 || length < ENOUGH {
+        return None;
+    }
+    let measured = length.as_nanos() / i64::from(ticks);
+    TICKS
+        .into_iter()
+        .find(|t| (t * 2 / 3..t * 3 / 2).contains(&measured))
+}
+
+/// How long packets of one side were under way to the capture, beside the one that came soonest.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct OneWay {
+    /// The time stamp of that one, and when it passed.
+    tsval: u32,
+    at: Moment,
+}
+
+/// Clocks run apart by 100 in a million at most: after this a packet that is late by [`NEAR_US`] at most is the new measure.
+const RENEWED: Duration = Duration::from_secs(10);
+const NEAR_US: u32 = 5_000;
+/// An older measure is none.
+const STALE: Duration = Duration::from_secs(60);
+
+impl OneWay {
+    /// A packet with this time stamp passes.
+    pub(crate) fn see(&mut self, tsval: u32, now: Instant) {
+        let Some(at) = self.at.get() else {
+            (self.tsval, _) = (tsval, self.at.set(now));
+            return;
+        };
+        let late = self.late(tsval, now);
+        let old = now.since(at) >= RENEWED && late.is_some_and(|ns| ns / 1000 <= NEAR_US.into());
+        if old || late.is_some_and(|ns| ns < 0) {
+            (self.tsval, _) = (tsval, self.at.set(now));
         }
-        let measured = length.as_nanos() / i64::from(ticks);
-        TICKS
-            .into_iter()
-            .find(|t| (t * 2 / 3..t * 3 / 2).contains(&measured))
+    }
+
+    /// How much longer than that one a packet was under way, microseconds, at least; `None` while the rate of the clock is
+    /// not known.
+    pub(crate) fn late_us(&self, tsval: u32, now: Instant) -> Option<u32> {
+        let at = self.at.get()?;
+        let tick = tick_length((self.tsval, at), (tsval, now))?;
+        let sure = self.late(tsval, now)?.saturating_sub(tick);
+        let fresh = now.since(at) < STALE;
+        fresh.then(|| u32::try_from(sure / 1000).unwrap_or(0))
+    }
+
+    /// Nanoseconds.
+    fn late(&self, tsval: u32, now: Instant) -> Option<i64> {
+        let at = self.at.get()?;
+        let tick = tick_length((self.tsval, at), (tsval, now))?;
+        let ticks = i64::from(Seq(tsval).distance(Seq(self.tsval)));
+        Some(now.since(at).as_nanos() - ticks * tick)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_packet_that_was_longer_under_way_shows_by_its_time_stamp() {
+        let at = |ms: i64| Instant::from_nanos(ms * 1_000_000);
+        let mut way = OneWay::default();
+        way.see(7000, at(0));
+        assert_eq!(way.late_us(7050, at(80)), None, "too soon to know the tick");
+        assert_eq!(way.late_us(7200, at(200)), Some(0));
+        // It left 30 ms before it would have, had it come as soon as the first one.
+        assert_eq!(way.late_us(7200, at(230)), Some(29_000));
+        // One that came sooner is the new measure.
+        way.see(7300, at(290));
+        assert_eq!(way.late_us(7500, at(500)), Some(9_000));
+        // Clocks run apart: a measure that nothing renewed is none.
+        assert_eq!(way.late_us(67_410, at(60_400)), None);
+        way.see(19_013, at(12_006));
+        assert_eq!(way.late_us(74_013, at(67_009)), Some(2_000));
+    }
 
     #[test]
     fn silence_is_read_from_the_senders_clock() {

@@ -6,7 +6,7 @@ use tcplab_wire::{Standing, TcpFlags, TcpPacket};
 use super::ack::{AckStats, TIMER_US};
 use super::ahead::Ahead;
 use super::caqm::Tags;
-use super::clock::TsClock;
+use super::clock::{OneWay, TsClock};
 use super::data::At;
 use super::flight::Flight;
 use super::icmp::Icmp;
@@ -99,6 +99,8 @@ pub(crate) struct Dir {
     pub srtt_us: u32,
     /// How fast its time stamps run.
     pub clock: TsClock,
+    /// How long its packets were under way, by its time stamps.
+    pub one_way: OneWay,
     /// A TSval of this side that waits for its echo, and when it passed.
     pub echo_tsval: u32,
     pub echo_at: Moment,
@@ -214,6 +216,8 @@ pub(crate) struct Seldom {
     pub size: SegmentSize,
     /// Frame number of its first SYN, if the file has it behind packets that were sent later; 0: no.
     pub late_syn: u64,
+    /// How long the window that it advertised was at most half of the largest one.
+    pub low_window: Duration,
 }
 
 /// Keep-alives since the peer's last packet.
@@ -364,6 +368,7 @@ impl Default for Dir {
             rcv_mss: RCV_MSS_START,
             last_seg_size: 0,
             clock: TsClock::default(),
+            one_way: OneWay::default(),
             path_us: u32::MAX,
             path_proofs: 0,
             options_seen: false,

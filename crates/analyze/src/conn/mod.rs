@@ -113,6 +113,8 @@ pub(crate) struct Handshake {
     pub syns_again: u32,
     pub server_rtt_us: Option<u32>,
     pub client_rtt_us: Option<u32>,
+    /// The time stamp of the first SYN.
+    pub syn_tsval: u32,
     pub reset: bool,
     pub refused: bool,
     pub caqm: Offer,
@@ -322,6 +324,7 @@ impl Connection {
         if let Some((tsval, _)) = p.options.timestamps {
             tx.timestamps = true;
             tx.stamps_used |= !p.flags.has(TcpFlags::SYN | TcpFlags::RST);
+            tx.one_way.see(tsval, at.now);
             if p.payload_len > 0 {
                 tx.clock.tick(tsval, at.now);
             }
@@ -407,7 +410,7 @@ impl Connection {
         let is_other = |c| (usize::from(c) == dir) == ack;
         let crosses = p.flags.has(TcpFlags::SYN) && self.client.is_some_and(is_other);
         if ack && p.flags.has(TcpFlags::SYN) && !crosses {
-            self.answered(dir, at);
+            self.answered(dir, p, at);
         }
         let h = &mut self.handshake;
         if p.flags.has(TcpFlags::RST) {
@@ -423,12 +426,14 @@ impl Connection {
             self.learn_syn(dir, p);
         } else if p.flags.has(TcpFlags::SYN) {
             h.caqm.take(p.flags);
-            let first = if ack {
-                h.synack_at.set(now)
-            } else {
-                h.syn_at.set(now)
-            };
+            let sent = if ack { &mut h.synack_at } else { &mut h.syn_at };
+            if let Some(before) = sent.get() {
+                let opening = self.opening.get_or_insert_default();
+                opening.first[usize::from(ack)].set_first(before);
+            }
+            let first = sent.set(now);
             if first && !ack {
+                h.syn_tsval = p.options.timestamps.map_or(0, |t| t.0);
                 self.late_syn(dir, p, at);
             }
             if first {
@@ -504,11 +509,14 @@ impl Connection {
     }
 
     /// A SYN-ACK of side `dir`, before the handshake takes it in.
-    fn answered(&mut self, dir: usize, at: At) {
+    fn answered(&mut self, dir: usize, p: &TcpPacket, at: At) {
         let h = &self.handshake;
         if h.synack_at.is_none() && h.syns_again > 0 {
             let opening = self.opening.get_or_insert_default();
             opening.unanswered_syns = h.syns_again;
+            let echo = p.options.timestamps.map(|t| t.1);
+            opening.names_first = echo == Some(h.syn_tsval) && h.syn_at.is_some();
+            opening.answer(0, at.now);
         } else if let (Some(synack), Some(us)) = (h.synack_at.get(), h.client_rtt_us) {
             let done_at = synack + Duration::from_micros(us.into());
             let path = Duration::from_micros(h.server_rtt_us.unwrap_or(0).into());
@@ -548,6 +556,8 @@ impl Connection {
             let is_first = p.seq.at_or_before(self.dirs[dir].una);
             if h.synacks_again == 0 {
                 self.dirs[dir].answered_after(us);
+            } else if let Some(opening) = self.opening.as_deref_mut() {
+                opening.answer(1, now);
             }
             if h.synacks_again == 0 && is_first {
                 self.dirs[dir].prove_path(PROVEN);
@@ -729,8 +739,8 @@ mod tests {
     fn a_connection_stays_small() {
         // What the bound of 1 kB for each open connection is made of.
         let sizes = [
-            ("a connection", size_of::<Connection>(), 1408),
-            ("a side of it", size_of::<Dir>(), 544),
+            ("a connection", size_of::<Connection>(), 1440),
+            ("a side of it", size_of::<Dir>(), 560),
             ("its time budget", size_of::<Tracker>(), 712),
             ("its ACKs", size_of::<AckStats>(), 192),
             ("its losses", size_of::<loss::Loss>(), 224),

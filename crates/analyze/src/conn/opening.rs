@@ -18,6 +18,14 @@ const SHOWN: usize = 8;
 pub(crate) struct Opening {
     /// SYNs beyond the first that had passed when the first SYN-ACK did.
     pub unanswered_syns: u32,
+    /// When the first SYN, and the first SYN-ACK, passed that was sent again; and how long it took to the answer.
+    pub first: [Moment; 2],
+    pub answered: [Option<Duration>; 2],
+    /// The first SYN-ACK echoes the time stamp of the first SYN, and others had followed that.
+    pub names_first: bool,
+    /// SYN-ACKs that came again after the client's answer, and how long after it the last one did.
+    pub again: u32,
+    pub again_after: Duration,
     /// When the client's last packet of the handshake passed.
     done_at: Moment,
     /// SYN-ACKs that came again though that one must have arrived.
@@ -44,13 +52,20 @@ impl Opening {
     ) {
         self.done_at.set_first(done_at);
         let done = self.done_at.get().unwrap_or(done_at);
-        let late = at.now.since(done) > path + path + Duration::from_millis(100);
+        let since = at.now.since(done);
+        let late = since > path + path + Duration::from_millis(100);
+        (self.again, self.again_after) = (self.again + 1, since);
         if self.taken.is_none() && late && has_data {
             self.deaf += 1;
             self.show(at.number);
         } else if self.taken.is_none() && late {
             self.deferred += 1;
         }
+    }
+
+    /// A SYN (`which` 0) or SYN-ACK (1) is answered.
+    pub(crate) fn answer(&mut self, which: usize, now: Instant) {
+        self.answered[which] = self.first[which].get().map(|first| now.since(first));
     }
 
     /// The client sends data again, and has seen nothing but SYN-ACKs.

@@ -95,6 +95,12 @@ impl Dir {
             return;
         }
         let (low, high) = self.window_range;
+        // A program that has read tells so at once: Linux announces a window that doubles (__tcp_cleanup_rbuf()).
+        if u64::from(self.window_before) * 2 <= u64::from(high) {
+            let before = self.last_packet;
+            let time = &mut self.seldom_mut().low_window;
+            *time = *time + now.since(before);
+        }
         self.window_range = (low.min(self.window), high.max(self.window));
         if self.window == 0 && !p.flags.has(TcpFlags::FIN) {
             let z = self.zero.get_or_insert_default();

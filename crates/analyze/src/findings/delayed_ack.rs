@@ -96,6 +96,16 @@ pub(super) fn net_wait(acks: &AckStats, e: &Evidence, count: u64) -> String {
     ))
 }
 
+/// Without time stamps nothing tells whether an ACK left late or was late on its way, unless the waits are as long as a timer
+/// in use.
+pub(super) fn hedge(side: &Side<'_>, acks: &AckStats, f: &mut Finding) {
+    if side.has(Need::TimeStamps) || acks.shows_timer(side.receiver.path_or_zero()) {
+        return;
+    }
+    f.confidence = None;
+    f.cause += " Without TCP time stamps, ACKs that a queue or jitter held up on the way back look the same.";
+}
+
 fn nagle(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> Finding {
     let r = &e.released_nagle;
     let mut f = side.finding(NAGLE.id, Severity::High);
@@ -125,6 +135,7 @@ fn nagle(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> Finding {
             .to_owned(),
     ];
     f.remedy.extend(quickack::quickack_routes(side));
+    hedge(side, acks, &mut f);
     f
 }
 
@@ -157,5 +168,6 @@ fn held(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> Finding {
         side.sender_end.ip
     )];
     f.remedy.extend(quickack::quickack_routes(side));
+    hedge(side, acks, &mut f);
     f
 }

@@ -1,7 +1,7 @@
 //! The receiver left quick-ACK mode: Linux up to 6.1.56 ACKs writes of exactly one `rcv_mss` by
 //! the timer once its quick-ACK credits are used up (commits 4720852ed9af and 059217c18be6).
 
-use super::delayed_ack::net_wait;
+use super::delayed_ack::{hedge, net_wait};
 use super::{Detector, Finding, Found, Id, Need, Severity, Side, packets, times, us};
 use crate::conn::{AckStats, Evidence};
 
@@ -112,6 +112,7 @@ fn describe(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> Finding {
         us(late.max),
         side.receiver.rcv_mss,
     );
+    hedge(side, acks, &mut f);
     f.remedy = remedies(side);
     if !held_up {
         f.remedy.insert(0, NOTHING.to_owned());

@@ -1,16 +1,16 @@
 //! The receiver's window is smaller than what the path could hold (RFC 7323 1.1): the sender fills it in each round
-//! trip and waits.
+//! trip and waits. It is small because the receive buffer is, or because the program leaves data in it unread.
 
 use tcplab_base::Duration;
 use tcplab_base::quantity::{BITS_PER_SECOND, Digits, bytes, figure};
 
 use super::{Detector, Finding, Found, Id, Need, Severity, Side, length, packets};
-use crate::conn::Level;
+use crate::conn::{Dir, Level};
 
 pub(crate) const LIMITED: Detector = Detector {
     id: Id("receive_window_limited"),
     severity: "medium",
-    said_when: "In eight round trips or more, and a third or more of the transfer (half, if late ACKs spread the round trips), the sender filled the advertised window and waited, though the path had room. The window was not closed",
+    said_when: "In eight round trips or more, and a third or more of the transfer (half, if late ACKs spread the round trips), the sender filled the advertised window and waited, though the path had room. The window was not closed. The cause is the receiving program if the window stayed at half of its largest size or below",
     needs: &[Need::Handshake, Need::BothDirections, Need::Data],
     detect: |side, out| look(side, out, limited),
 };
@@ -78,9 +78,44 @@ fn by_time(side: &Side<'_>) -> Option<(Level, Duration)> {
     (level.rounds, level.window, level.bytes, level.time) = (rounds, window, window, full);
     // A sender waits long before it sends less than a segment into such a window.
     let tiny = window < tx.full_payload(rx.mss);
-    let unqueued = tiny || passed >= f64::from(window) * UNQUEUED;
+    // The path keeps no data in the receive buffer.
+    let unread = (full + low_window(rx)).as_nanos() * 2 >= life.as_nanos() * 3;
+    let unqueued = tiny || unread || passed >= f64::from(window) * UNQUEUED;
     let fits = unqueued && full.as_nanos() * 2 >= life.as_nanos();
     (rounds >= ROUNDS && fits).then_some((level, each))
+}
+
+fn low_window(rx: &Dir) -> Duration {
+    let seldom = rx.seldom();
+    seldom.map_or(Duration::ZERO, |s| s.low_window)
+}
+
+/// Why the window is small.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cause {
+    /// It stays near its largest size: the buffer.
+    Buffer,
+    /// It is at half of its largest size or below for most of the time: unread data.
+    Program,
+    /// In between: the packets do not tell.
+    Untold,
+}
+
+impl Cause {
+    fn of(side: &Side<'_>, level: &Level) -> Self {
+        let (tx, rx) = (side.sender, side.receiver);
+        let first = tx.first_data.get();
+        let life = first.map_or(Duration::ZERO, |first| tx.last_data.since(first));
+        // The ACK of two segments leaves before they are read.
+        let window = u64::from(level.window) + 2 * u64::from(tx.full_payload(rx.mss));
+        if low_window(rx).as_nanos() * 2 > life.as_nanos() {
+            Self::Program
+        } else if window * 8 >= u64::from(rx.window_range.1) * 7 {
+            Self::Buffer
+        } else {
+            Self::Untold
+        }
+    }
 }
 
 /// Looks for a full window, or says why nobody can tell.
@@ -121,33 +156,57 @@ fn limited(side: &Side<'_>) -> Option<Finding> {
     let (level, each) = at_window(side)?;
     let mut f = side.finding(LIMITED.id, Severity::Medium);
     f.packets = packets([level.number].into_iter().filter(|n| *n > 0));
-    let (sender, receiver) = (side.sender_end, side.receiver_end);
+    let (sender, receiver) = (side.sender_end.ip, side.receiver_end.ip);
+    let cause = Cause::of(side, &level);
+    let most = bytes(side.receiver.window_range.1.into());
+    if cause == Cause::Program {
+        // What was measured are small buffers.
+        f.confidence = None;
+        f.title = format!(
+            "the program on {receiver} reads slowly: {sender} waits for room in its receive buffer"
+        );
+        f.cause = format!(
+            "{sender} filled the window that {receiver} advertises and waited. For most of the transfer that window was at \
+             most half of its largest size ({most}): the rest of the buffer held data that the program had not read. The \
+             path had room for more."
+        );
+        f.remedy = vec![format!(
+            "On {receiver}: find what keeps the program from reading (`ss -tmi` shows unread data as Recv-Q; `perf top`, \
+             `strace -p PID`). A larger buffer only delays the wait."
+        )];
+        return Some(f);
+    }
     f.title = format!(
-        "{} accepts at most {} per round trip of {}: {}",
-        receiver.ip,
+        "{receiver} accepts at most {} per round trip of {}: {}",
         bytes(level.window.into()),
         length(each),
         rate(level.window, each)
     );
     f.remedy = vec![
         format!(
-            "On {}: let the receive buffer grow, `sysctl -w net.ipv4.tcp_rmem='4096 131072 33554432'`; 100 Mbit/s \
+            "On {receiver}: let the receive buffer grow, `sysctl -w net.ipv4.tcp_rmem='4096 131072 33554432'`; 100 Mbit/s \
              over {} need a window of {}.",
-            receiver.ip,
             length(each),
             needed(each)
         ),
         format!(
-            "In the program on {}: do not set SO_RCVBUF (it switches Linux's automatic growth off), or set it to twice \
-             that window.",
-            receiver.ip
+            "In the program on {receiver}: do not set SO_RCVBUF (it switches Linux's automatic growth off), or set it to \
+             twice that window."
         ),
     ];
+    let program = match cause {
+        Cause::Untold => format!(
+            "The window had been larger ({most}): the buffer is small, or the program reads slowly and leaves data in it."
+        ),
+        _ => {
+            "The window stayed near its largest size, so the program reads fast enough.".to_owned()
+        }
+    };
     f.cause = format!(
-        "In each of {} round trips {} filled the window that {} advertises ({} bytes) and waited for the ACKs. The \
-         path had room for more: nothing was lost and nothing queued. The window was not closed, so the program reads \
-         fast enough. A sender cannot exceed one window in a round trip.",
-        level.rounds, sender.ip, receiver.ip, level.window
+        "In each of {} round trips {sender} filled the window that {receiver} advertises ({} bytes) and waited for the ACKs. \
+         The path had room for more: nothing was lost and nothing queued. {program} A sender cannot exceed one window in \
+         a round trip.",
+        level.rounds, level.window
     );
     Some(f)
 }

@@ -9,7 +9,7 @@ use super::{
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("syn_retries"),
-    severity: "high without an answer, else medium",
+    severity: "high without an answer, info if its answers show a path longer than its timer, else medium",
     said_when: "A SYN or SYN-ACK was sent again. After a RST that answered the SYN, only a repetition 0.8 s later or more counts: the RST was lost behind the capture",
     needs: &[],
     detect,
@@ -18,6 +18,9 @@ pub(crate) const DETECTOR: Detector = Detector {
 /// A connection that is over is remembered so long: 60 s by Linux (TIME-WAIT), 120 s by its packet filter
 /// (`nf_conntrack_tcp_timeout_time_wait`).
 const REMEMBERED: Duration = Duration::from_secs(120);
+
+/// What took so long, or is not known, may be a path longer than the first timer.
+const LONG_US: u32 = 500_000;
 
 fn detect(side: &Side<'_>, out: &mut Found) {
     let h = &side.connection.handshake;
@@ -35,6 +38,12 @@ fn find(side: &Side<'_>) -> Option<Finding> {
         || unreachable::explains(side);
     if explained {
         return None;
+    }
+    if let Some(trip) = longer_path(side) {
+        // Both timers were too short for one reason.
+        let told =
+            !side.sender_is_client() && side.receiver.loss.as_deref().is_some_and(|l| l.syn > 0);
+        return (!told).then(|| was_late(side, loss.syn_packets.as_slice(), trip));
     }
     let h = &side.connection.handshake;
     let from_client = side.sender_is_client();
@@ -62,9 +71,10 @@ fn find(side: &Side<'_>) -> Option<Finding> {
     };
     f.cause = if answered {
         format!(
-            "The {what} or its answer was lost, or the listener dropped it (full accept queue). \
+            "{}, or the listener dropped it (full accept queue). \
              The first retry comes after 1 s, and the waits grow: one retry makes the connection a \
-             second late."
+             second late.",
+            what_was_lost(side, what)
         )
     } else {
         format!(
@@ -96,6 +106,81 @@ fn find(side: &Side<'_>) -> Option<Finding> {
         f.remedy.insert(0, new_ports(side));
     }
     Some(f)
+}
+
+/// The round trip, where it shows that nothing was lost: the answer came too soon after the last SYN (or SYN-ACK) to answer
+/// that one, and later answers take as long as that to the first one. A SYN-ACK that comes after the client's answer was
+/// too soon, too, if that answer cannot have reached the server.
+fn longer_path(side: &Side<'_>) -> Option<Duration> {
+    let h = &side.connection.handshake;
+    let opening = side.connection.opening.as_deref()?;
+    // Without time stamps all that is sent again on such a path leaves doubt what an answer was for.
+    if !side.has(Need::TimeStamps) {
+        return None;
+    }
+    let from_client = side.sender_is_client();
+    let (client, server) = match from_client {
+        true => (side.sender, side.receiver),
+        false => (side.receiver, side.sender),
+    };
+    let [client, server] = [client, server].map(|d| u64::from(d.path_or_zero()));
+    let us = |d: Duration| d.as_micros().max(0).unsigned_abs();
+    // A SYN that passes behind the SYN-ACK repeats one that had come: that answer was late, or lost.
+    let syn = from_client && opening.answered[0].is_some();
+    let late_ack = !syn && opening.again > 0 && opening.again == h.synacks_again;
+    if late_ack && us(opening.again_after) * 8 < server * 7 {
+        return Some(Duration::from_micros(i64::from(
+            side.receiver.path_or_zero().max(side.sender.path_or_zero()),
+        )));
+    }
+    let (path, last) = if syn {
+        (server, h.server_rtt_us?)
+    } else {
+        (client, h.client_rtt_us?)
+    };
+    let first = opening.answered[usize::from(!syn)]?;
+    (u64::from(last) * 4 <= path * 3 && path * 8 >= us(first) * 7).then_some(first)
+}
+
+/// What may have been lost of a handshake that was answered.
+fn what_was_lost(side: &Side<'_>, what: &str) -> String {
+    let opening = side.connection.opening.as_deref();
+    let h = &side.connection.handshake;
+    if side.sender_is_client() && opening.is_some_and(|o| o.names_first) {
+        return "The answer to the first SYN was lost or late (its time stamp names that one, so the SYN arrived)".to_owned();
+    }
+    let path = side.receiver.path_us.max(side.sender.path_us);
+    let late = match h.server_rtt_us {
+        Some(_) if path >= LONG_US => ", or the round trip is longer than 1 s and nothing was lost",
+        _ => "",
+    };
+    format!("The {what} or its answer was lost{late}")
+}
+
+/// Nothing was lost: the timer was shorter than the path.
+fn was_late(side: &Side<'_>, again: &[u64], trip: Duration) -> Finding {
+    let (s, r) = (side.sender_end, side.receiver_end);
+    let what = if side.sender_is_client() {
+        "SYN"
+    } else {
+        "SYN-ACK"
+    };
+    let mut f = side.finding(DETECTOR.id, Severity::Info);
+    f.confidence = None;
+    f.packets = packets(again.iter().copied());
+    f.title = format!(
+        "the {what} of {s} was answered after {}, later than its timer waits",
+        length(trip)
+    );
+    f.cause = format!(
+        "{s} sent its {what} again after 1 s (RFC 6298 2.1), though nothing was lost: the answers of {r} take that long, and \
+         the first one did not come sooner."
+    );
+    f.remedy = vec![
+        "Find what makes the round trip so long: a satellite link, or a long queue (`ping` while the line is idle tells)."
+            .to_owned(),
+    ];
+    f
 }
 
 /// How long ago an open connection of the same ports had ended, if somebody may still remember it.
