@@ -249,9 +249,10 @@ pub struct Direction {
     /// ACKs of the peer's new data.
     pub acks_sent: AcksSent,
     // What follows is left out of the JSON where it says nothing.
-    /// Payload bytes, without retransmissions.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub unique_bytes: u64,
+    /// Payload bytes, without retransmissions; absent, as `goodput_bps` and `max_in_flight_bytes`, if only this side was
+    /// captured.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub unique_bytes: Option<u64>,
     /// Unique payload over the time from the first to the last data packet.
     #[serde(skip_serializing_if = "is_zero")]
     pub goodput_bps: u64,
@@ -259,8 +260,8 @@ pub struct Direction {
     #[serde(skip_serializing_if = "is_zero")]
     pub max_payload_bytes: u64,
     /// Most bytes in flight (sent, not ACKed as seen here).
-    #[serde(skip_serializing_if = "is_zero")]
-    pub max_in_flight_bytes: u64,
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub max_in_flight_bytes: Option<u64>,
     /// Smallest and largest advertised window, scaled; lower bounds with `window_unscaled`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_bytes: Option<(u64, u64)>,
@@ -510,6 +511,11 @@ pub enum SpuriousEvidence {
 
 pub(crate) fn is_zero(n: &u64) -> bool {
     *n == 0
+}
+
+/// Unknown, or zero.
+fn is_nothing(n: &Option<u64>) -> bool {
+    n.is_none_or(|n| n == 0)
 }
 
 fn is_false(b: &bool) -> bool {

@@ -249,7 +249,23 @@ fn what_was_in_flight_when_the_capture_began_is_not_missed() {
     assert_eq!(answer.ids(), [""; 0]);
     assert_eq!(
         answer.streams[0].client_to_server.max_in_flight_bytes,
-        5_000
+        Some(5_000)
+    );
+}
+
+#[test]
+fn without_the_other_direction_nothing_tells_what_was_in_flight() {
+    let answer = analyze_script(&[
+        "0 > . 1101 501 1000 60000",
+        "1 > . 2101 501 1000 60000",
+        "40 > . 3101 501 1000 60000",
+        "300 > . 1101 501 1000 60000",
+    ]);
+    let d = &answer.streams[0].client_to_server;
+    assert_eq!(d.data_bytes, 4_000);
+    assert_eq!(
+        (d.unique_bytes, d.max_in_flight_bytes, d.goodput_bps),
+        (None, None, 0)
     );
 }
 

@@ -5,6 +5,7 @@ mod common;
 
 use common::bulk::{Bulk, not_checked, title};
 use common::{Answer, adds_up, analyze_script};
+use tcplab_analyze::findings::Need;
 
 /// Options of both SYNs.
 const SACK: &str = "mss=1460 sackok";
@@ -343,4 +344,65 @@ fn an_option_that_the_answer_leaves_out_is_told_where_it_matters() {
     assert!(title(&both, "option_not_agreed").contains("offered window scale and SACK,"));
     assert_eq!(with("mss=1460 sackok ws=7", 40).ids(), [""; 0]);
     assert_eq!(with("mss=1460", 5).ids(), [""; 0]);
+}
+
+#[test]
+fn one_record_out_of_order_lacks_no_packet() {
+    let mut bulk = Bulk::new(SACK);
+    bulk.send(100.0, 40, 5.0, |_| 40.0);
+    bulk.lines.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut lines: Vec<String> = bulk
+        .lines
+        .iter()
+        .map(|(ms, l)| format!("{ms} {l}"))
+        .collect();
+    let lacks = |lines: &[String]| {
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let all = analyze_script(&lines).totals.not_checked;
+        let reordering = all.into_iter().find(|n| n.finding.name() == "reordering");
+        reordering.map(|n| n.lacks)
+    };
+    assert_eq!(lacks(&lines), None);
+    lines.swap(30, 31);
+    assert_eq!(lacks(&lines), Some(Need::Order));
+}
+
+#[test]
+fn a_clock_that_jumps_within_a_bulk_transfer_is_no_stall() {
+    // At the sender, 40 ms from the receiver, whose packets are ACKs only: a segment each 10 ms.
+    let moved_from = |packet: usize| {
+        let mut lines = vec![
+            (0, "> S 100 0 0 60000 mss=1460 ts=1000,0".to_owned()),
+            (40, "< S. 500 101 0 60000 mss=1460 ts=7000,1000".to_owned()),
+            (40, "> . 101 501 0 60000 ts=1040,7000".to_owned()),
+        ];
+        for i in 0..200_u32 {
+            let (at, seq) = (50 + 10 * i, 101 + 1448 * i);
+            let (sent, left) = (1000 + at, 7000 + at);
+            lines.push((at, format!("> . {seq} 501 1448 60000 ts={sent},7000")));
+            lines.push((
+                at + 40,
+                format!("< . 501 {} 0 60000 ts={left},{sent}", seq + 1448),
+            ));
+        }
+        lines.sort_by_key(|l| l.0);
+        let moved = |n: usize| if n < packet { 0 } else { 300_000 };
+        let lines: Vec<String> = (0..)
+            .zip(&lines)
+            .map(|(n, (at, l))| format!("{} {l}", at + moved(n)))
+            .collect();
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        analyze_script(&lines)
+    };
+    for packet in [40, 100, 300] {
+        let answer = moved_from(packet);
+        assert_eq!(
+            answer.ids(),
+            ["capture_clock_step"],
+            "at {packet}: {:?}",
+            answer.findings
+        );
+        assert!(answer.streams[0].duration_us < 3_000_000, "at {packet}");
+    }
+    assert_eq!(moved_from(1000).ids(), [""; 0]);
 }

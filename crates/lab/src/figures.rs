@@ -19,9 +19,9 @@ fn whole(of: &Direction, name: &str) -> Option<f64> {
         "packets" => of.packets,
         "data_segments" => of.data_segments,
         "data_bytes" => of.data_bytes,
-        "unique_bytes" => of.unique_bytes,
+        "unique_bytes" => of.unique_bytes?,
         // All data at one instant: a rate needs time.
-        "goodput_bps" if of.goodput_bps == 0 && of.unique_bytes > 0 => return None,
+        "goodput_bps" if of.goodput_bps == 0 && of.unique_bytes? > 0 => return None,
         "goodput_bps" => of.goodput_bps,
         "out_of_order" => of.out_of_order,
         "duplicate_acks" => of.duplicate_acks,
@@ -31,7 +31,7 @@ fn whole(of: &Direction, name: &str) -> Option<f64> {
         "zero_window_probes" => of.zero_window_probes,
         "keep_alives" => of.keep_alives,
         "window_updates" => of.window_updates,
-        "max_in_flight_bytes" => of.max_in_flight_bytes,
+        "max_in_flight_bytes" => of.max_in_flight_bytes?,
         _ => return None,
     };
     Some(n as f64)

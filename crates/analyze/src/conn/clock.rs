@@ -110,16 +110,26 @@ impl OneWay {
     /// not known.
     pub(crate) fn late_us(&self, tsval: u32, now: Instant) -> Option<u32> {
         let at = self.at.get()?;
-        let tick = tick_length((self.tsval, at), (tsval, now))?;
+        let tick = self.tick_length(tsval, now)?;
         let sure = self.late(tsval, now)?.saturating_sub(tick);
         let fresh = now.since(at) < STALE;
         fresh.then(|| u32::try_from(sure / 1000).unwrap_or(0))
     }
 
+    /// The time stamp of that one, and when it passed.
+    pub(crate) fn soonest(&self) -> Option<(u32, Instant)> {
+        Some((self.tsval, self.at.get()?))
+    }
+
+    /// Length of a tick in nanoseconds, when it is one of those in use.
+    pub(crate) fn tick_length(&self, tsval: u32, now: Instant) -> Option<i64> {
+        tick_length(self.soonest()?, (tsval, now))
+    }
+
     /// Nanoseconds.
     fn late(&self, tsval: u32, now: Instant) -> Option<i64> {
         let at = self.at.get()?;
-        let tick = tick_length((self.tsval, at), (tsval, now))?;
+        let tick = self.tick_length(tsval, now)?;
         let ticks = i64::from(Seq(tsval).distance(Seq(self.tsval)));
         Some(now.since(at).as_nanos() - ticks * tick)
     }

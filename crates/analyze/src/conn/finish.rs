@@ -83,6 +83,7 @@ impl Connection {
         totals.waited_us.add(Class::Handshake, opening);
         let [a, b] = &self.dirs;
         let scales = [Scale::of(a, b), Scale::of(b, a)];
+        let unanswered = [b.packets == 0, a.packets == 0];
         let [a, b] = &mut self.dirs;
         let trips = [round_trip::of_data(a), round_trip::of_data(b)];
         let round_trip = self.round_trip(trips);
@@ -113,11 +114,13 @@ impl Connection {
                 &mut self.dirs[client],
                 scales[client],
                 trips[client],
+                unanswered[client],
             )),
             server_to_client: Box::new(direction(
                 &mut self.dirs[1 - client],
                 scales[1 - client],
                 trips[1 - client],
+                unanswered[1 - client],
             )),
         };
         if self.is_untimed() {
@@ -267,8 +270,10 @@ impl Dir {
     }
 }
 
-/// What one side sent.
-fn direction(d: &mut Dir, scale: Scale, trip: Option<RoundTrip>) -> Direction {
+/// What one side sent; `unanswered`: the capture has nothing of the other one.
+fn direction(d: &mut Dir, scale: Scale, trip: Option<RoundTrip>, unanswered: bool) -> Direction {
+    // What comes again is new where no ACK tells that it was there.
+    let told = !unanswered || d.data_segments == 0;
     let times = d.rtt.as_mut();
     let [by_ack, by_ts] = times.map_or([None; 2], |r| {
         let by_ts = Some(&mut r.by_ts).filter(|s| !s.is_empty());
@@ -298,10 +303,10 @@ fn direction(d: &mut Dir, scale: Scale, trip: Option<RoundTrip>) -> Direction {
         zero_windows: u64::from(tally.zero_windows),
         rtt_us: by_ack.unwrap_or_default(),
         acks_sent,
-        unique_bytes: d.unique_bytes,
-        goodput_bps: goodput(d),
+        unique_bytes: told.then_some(d.unique_bytes),
+        goodput_bps: if told { goodput(d) } else { 0 },
         max_payload_bytes: u64::from(d.max_payload),
-        max_in_flight_bytes: u64::from(d.max_in_flight),
+        max_in_flight_bytes: told.then_some(d.max_in_flight.into()),
         window_bytes: (low <= high).then(|| (u64::from(low), u64::from(high))),
         window_unscaled: !scale.known && low <= high,
         window_scale_at_least: scale.at_least,

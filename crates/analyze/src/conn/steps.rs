@@ -194,17 +194,18 @@ impl Connection {
     }
 }
 
-/// The newest time stamp of `own`: on data, or on the ACKs that a sender of bulk got.
+/// The newest time stamp of `own`: on data, or on the ACKs that a sender of bulk got; or else the one of its soonest packet.
 fn before(own: &Dir, peer: &Dir) -> Option<Before> {
     let (tsval, at) = match peer.load().and_then(|l| l.heard.newest()) {
         Some(tsval) if !own.clock.runs() => (tsval, own.last_packet),
         _ if own.clock.runs() => (own.clock.newest(), own.last_data),
-        _ => return None,
+        _ => own.one_way.soonest()?,
     };
+    let tick_ns = own.clock.tick_length(tsval, at);
     Some(Before {
         tsval,
         at,
-        tick_ns: own.clock.tick_length(tsval, at),
+        tick_ns: tick_ns.or_else(|| own.one_way.tick_length(tsval, at)),
         packets: 0,
         ahead: Duration::ZERO,
         runs: false,

@@ -35,11 +35,13 @@ pub enum Need {
     SteadyClock,
     /// Time of each packet, finer than a second.
     PacketTimes,
+    /// The packets in the order in which they passed.
+    Order,
 }
 
 impl Need {
     /// All of them.
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::Handshake,
         Self::BothDirections,
         Self::EveryPacket,
@@ -51,6 +53,7 @@ impl Need {
         Self::RoundTrip,
         Self::SteadyClock,
         Self::PacketTimes,
+        Self::Order,
     ];
 
     /// What has to be there, for a sentence that begins with "needs".
@@ -67,6 +70,7 @@ impl Need {
             Self::RoundTrip => "the path's round trip, apart from waits",
             Self::SteadyClock => "a steady clock",
             Self::PacketTimes => "the time of each packet",
+            Self::Order => "the order of the packets",
         }
     }
 
@@ -86,6 +90,7 @@ impl Need {
             Self::PacketTimes => {
                 "the packets' times (time stamps are absent, or too coarse to show a round trip)"
             }
+            Self::Order => "the order of the packets (some times are earlier than those before)",
         }
     }
 
@@ -116,6 +121,9 @@ impl Need {
             }
             Self::PacketTimes => {
                 "Keep the time stamps to the microsecond (`tcpdump` without `-t`), or analyze the capture file itself."
+            }
+            Self::Order => {
+                "Sort the file by time (`reordercap IN OUT`), or capture on one interface."
             }
         }
     }
@@ -187,6 +195,7 @@ impl Side<'_> {
             Need::Data => self.sender.data_segments > 0,
             Need::RoundTrip => self.receiver.knows_path(),
             Need::PacketTimes => !self.connection.is_untimed(),
+            Need::Order => self.connection.out_of_order() == 0,
             // A step back is taken out of all times. One ahead shows only later.
             Need::SteadyClock => self.connection.clock_step().is_none_or(|step| step.back),
         }

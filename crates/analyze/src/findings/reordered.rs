@@ -7,15 +7,18 @@ pub(crate) const DETECTOR: Detector = Detector {
     id: Id("reordering"),
     severity: "info",
     said_when: "Segments arrived after others that were sent later. Nobody had asked for them again, and no ACKed retransmission tells the sender of them (RACK). Shown by time stamps or IP identification behind the reordering, by SACK at the sender",
-    needs: &[Need::Data, Need::BothDirections, Need::EveryPacket],
+    needs: &[
+        Need::Data,
+        Need::BothDirections,
+        Need::EveryPacket,
+        Need::Order,
+    ],
     detect: |side, out| {
         let loss = side.sender.loss.as_deref();
         let late = loss.and_then(|l| l.reordered.as_deref());
         let found = late.filter(|r| r.segments > 0);
         let sack = side.sender.sack_permitted && side.receiver.sack_permitted;
-        if side.connection.out_of_order() > 0 {
-            out.cannot_tell(Need::EveryPacket);
-        } else if let Some(found) = found {
+        if let Some(found) = found {
             out.extend([finding(side, found)]);
         } else if late.is_some() {
             out.cannot_tell(Need::Handshake);

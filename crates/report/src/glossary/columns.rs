@@ -91,7 +91,7 @@ pub(crate) fn short(id: &str) -> String {
         "delack_request_response" => "held by delayed ACK",
         "rto_stall" => "RTO stall",
         "spurious_rto" => "spurious RTO",
-        "spurious_retransmission_reordering" => "reordering",
+        "spurious_retransmission_reordering" => "spurious retransmission",
         "syn_retries" => "SYN retries",
         "small_mss" => "small MSS",
         "path_mtu" => "path MTU",
@@ -105,4 +105,19 @@ pub(crate) fn short(id: &str) -> String {
         }
     }
     .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tcplab_analyze::findings;
+
+    #[test]
+    fn no_two_findings_have_one_name() {
+        let mut names: Vec<String> = findings::ids().map(|id| short(id.name())).collect();
+        let all = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all);
+    }
 }

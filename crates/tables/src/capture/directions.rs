@@ -37,15 +37,15 @@ pub(super) const DIRECTION: &[OfDirection] = &[
         |d| int(d.data_bytes),
     ),
     ("unique_bytes", "payload, each byte once.", |d| {
-        int(d.unique_bytes)
+        d.unique_bytes.and_then(int)
     }),
     (
         "goodput_bps",
         "unique bytes over the time from the first data to the last.",
-        |d| int(d.goodput_bps),
+        |d| d.unique_bytes.and_then(|_| int(d.goodput_bps)),
     ),
     ("max_in_flight_bytes", "the most that was in flight.", |d| {
-        int(d.max_in_flight_bytes)
+        d.max_in_flight_bytes.and_then(int)
     }),
     ("mss_bytes", "MSS that its sender announced.", |d| {
         d.mss.map(i64::from)
