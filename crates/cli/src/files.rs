@@ -189,7 +189,8 @@ pub fn check_outputs<'a>(
     Ok(())
 }
 
-/// Refuses an output that is an input, and two outputs that are one file. `-` is standard input or output.
+/// Refuses an output that is an input, and two outputs that are one file. `-` is standard input, or the output of `-o`; the
+/// others are beside what standard output has.
 pub fn distinct<'a>(
     inputs: impl IntoIterator<Item = &'a PathBuf>,
     outputs: &[(&str, Option<&Path>)],
@@ -218,9 +219,19 @@ pub fn distinct<'a>(
         before.push(("standard output".into(), which));
     }
     for (option, path) in outputs {
-        let Some(path) = path.filter(|path| *path != Path::new("-")) else {
+        let Some(path) = *path else {
             continue;
         };
+        if path == Path::new("-") {
+            match *option {
+                "-o" => continue,
+                _ => {
+                    return Err(Failure::usage(format!(
+                        "{option} -: standard output has another result; name a file (`./-` is the file `-`)"
+                    )));
+                }
+            }
+        }
         let Some(which) = Identity::of(path) else {
             continue;
         };

@@ -142,6 +142,18 @@ pub fn about(id: &str) -> Option<(&'static str, &'static str)> {
     Some((detector.severity, detector.said_when))
 }
 
+/// Whether a finding of this id may be at least this severe.
+pub fn may_be(id: Id, least: Severity) -> bool {
+    let text = all().find(|d| d.id == id).map_or("", |d| d.severity);
+    let names = [
+        (Severity::High, "high"),
+        (Severity::Medium, "medium"),
+        (Severity::Info, "info"),
+    ];
+    let mut as_severe = names.iter().filter(|(s, _)| *s <= least);
+    as_severe.any(|(_, name)| text.contains(name))
+}
+
 /// What a finding has to see.
 pub fn needs(id: &str) -> &'static [Need] {
     all().find(|d| d.id.name() == id).map_or(&[], |d| d.needs)

@@ -1,5 +1,6 @@
 //! `--fail-on`: findings that turn the exit code into 1.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::process::ExitCode;
 use std::str::FromStr;
@@ -61,11 +62,11 @@ impl fmt::Display for FailOn {
 /// One condition, and how much of the captures could be checked for it.
 struct Condition {
     wanted: FailOn,
-    /// Streams that were checked; for a severity, those too of which only a part was.
-    checked: u64,
-    /// Streams that were not, or not for everything, and what the first of them lacks.
-    unchecked: u64,
-    lacks: Option<Need>,
+    /// All streams, and those of them in which not everything could be checked.
+    streams: u64,
+    gaps: u64,
+    /// The findings that it is about which could not be checked: in how many streams, and what the first of them lacks.
+    unchecked: BTreeMap<Id, (u64, Need)>,
 }
 
 /// Watches the findings go by.
@@ -79,9 +80,9 @@ impl Verdict {
     pub fn new(conditions: &[FailOn]) -> Self {
         let condition = |wanted: &FailOn| Condition {
             wanted: wanted.clone(),
-            checked: 0,
-            unchecked: 0,
-            lacks: None,
+            streams: 0,
+            gaps: 0,
+            unchecked: BTreeMap::new(),
         };
         Self {
             conditions: conditions.iter().map(condition).collect(),
@@ -110,8 +111,8 @@ impl Verdict {
         }
     }
 
-    /// 1 when a finding matched, 3 when a condition was checked in no stream, with a line on standard error that says
-    /// which condition.
+    /// 1 when a finding matched, 3 when a finding of a condition was checked in no stream, with a line on standard error
+    /// that says which condition.
     pub fn exit_code(&self) -> ExitCode {
         if let Some(condition) = &self.matched {
             say(&format!("tcplab: a finding matches --fail-on {condition}"));
@@ -119,11 +120,12 @@ impl Verdict {
         }
         let mut code = 0;
         for condition in &self.conditions {
-            let Some(text) = condition.gap() else {
+            let never = condition.never_checked();
+            let Some(text) = condition.gap(&never) else {
                 continue;
             };
             let text = format!("--fail-on {}: {text}", condition.wanted);
-            if condition.checked == 0 {
+            if condition.streams == 0 || !never.is_empty() {
                 let failure = Failure::inconclusive(text);
                 failure.report();
                 code = failure.code();
@@ -135,35 +137,62 @@ impl Verdict {
     }
 }
 
+impl FailOn {
+    /// Whether it is about findings of this id.
+    fn is_about(&self, id: Id) -> bool {
+        match self {
+            Self::Id(wanted) => *wanted == id,
+            Self::Severity(least) => findings::may_be(id, *least),
+        }
+    }
+}
+
 impl Condition {
     /// Counts a stream.
     fn stream(&mut self, stream: &Stream) {
-        let (lacks, anything) = match &self.wanted {
-            FailOn::Id(id) => {
-                let lacks = stream.not_checked.iter().find(|l| l.findings.contains(id));
-                (lacks, lacks.is_none())
+        self.streams += 1;
+        let mut whole = true;
+        for lacks in &stream.not_checked {
+            for id in lacks
+                .findings
+                .iter()
+                .filter(|id| self.wanted.is_about(**id))
+            {
+                whole = false;
+                self.unchecked.entry(*id).or_insert((0, lacks.lacks)).0 += 1;
             }
-            FailOn::Severity(_) => (stream.not_checked.first(), true),
-        };
-        self.checked += u64::from(anything);
-        if let Some(lacks) = lacks {
-            self.unchecked += 1;
-            self.lacks.get_or_insert(lacks.lacks);
         }
+        self.gaps += u64::from(!whole);
     }
 
-    /// What could not be checked.
-    fn gap(&self) -> Option<String> {
-        let Some(lacks) = self.lacks.map(Need::missing) else {
-            return (self.checked == 0).then(|| "not checked: no TCP stream was read".into());
+    /// Findings that no stream could be checked for.
+    fn never_checked(&self) -> Vec<Id> {
+        let never = self
+            .unchecked
+            .iter()
+            .filter(|(_, gap)| gap.0 == self.streams);
+        never.map(|(id, _)| *id).collect()
+    }
+
+    /// What could not be checked; `never`: in no stream.
+    fn gap(&self, never: &[Id]) -> Option<String> {
+        let first = never.first().and_then(|id| self.unchecked.get(id));
+        let Some((_, lacks)) = first.or(self.unchecked.values().next()) else {
+            return (self.streams == 0).then(|| "not checked: no TCP stream was read".into());
         };
-        let streams = match self.unchecked {
+        let lacks = lacks.missing();
+        let streams = match self.gaps {
             1 => "1 stream".to_owned(),
             n => format!("{n} streams"),
         };
-        let gap = match &self.wanted {
-            FailOn::Severity(_) => format!("not checked for every finding in {streams}"),
-            FailOn::Id(_) => format!("not checked in {streams}"),
+        let gap = match (&self.wanted, never) {
+            (FailOn::Id(_), _) => format!("not checked in {streams}"),
+            (FailOn::Severity(_), []) => format!("not checked for every finding in {streams}"),
+            (FailOn::Severity(_), [id]) => format!("not checked for {} in any stream", id.name()),
+            (FailOn::Severity(_), [id, others @ ..]) => {
+                let (id, more) = (id.name(), others.len());
+                format!("not checked for {id} and {more} more findings in any stream")
+            }
         };
         Some(format!("{gap}: the capture lacks {lacks}"))
     }

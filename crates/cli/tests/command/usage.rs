@@ -40,6 +40,14 @@ fn a_wrong_command_line_ends_with_2_and_says_what_is_wrong() {
             "cannot be used with",
         ),
         (
+            &["analyze", "--html", "-", QUICKACK],
+            "--html -: standard output",
+        ),
+        (
+            &["run", "--html", "-", "examples/delayed-ack.toml"],
+            "--html -: standard output",
+        ),
+        (
             &["analyze", "--annotate", "x.pcapng", QUICKACK, QUICKACK],
             "exactly one",
         ),
@@ -134,7 +142,7 @@ fn fail_on_turns_findings_into_exit_code_1() {
         1.1 IP 10.0.0.1.40000 > 10.0.0.2.80: Flags [P.], seq 101:201, ack 1, win 500, length 100\n";
     for (condition, text, code) in [
         ("delack_nagle", &half[..], 3),
-        ("high", &half[..], 0),
+        ("high", &half[..], 3),
         (
             "delack_nagle,high",
             b"1.0 ARP, Request who-has 10.0.0.1\n",
