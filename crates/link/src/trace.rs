@@ -25,6 +25,10 @@ const TAGS: [[u8; 2]; 2] = [[0x81, 0x00], [0x88, 0xa8]];
 const IPV4: [u8; 2] = [0x08, 0x00];
 const IPV6: [u8; 2] = [0x86, 0xdd];
 
+/// A frame that is earlier than one before it by this much tells of a clock that stepped back; processors that take frames
+/// at once are closer. `tcplab analyze` has the same bound (`capture_clock_step`).
+const STEP: Duration = Duration::from_millis(100);
+
 /// From nobody to nobody: locally administered, unlike those of hosts.
 const ADDRESSES: [u8; 12] = [2, 0x77, 0xff, 0xff, 0xff, 2, 2, 0x77, 0xff, 0xff, 0xff, 1];
 
@@ -69,7 +73,7 @@ impl Trace {
     /// Reads a capture; `mtu` is that of the link.
     ///
     /// # Errors
-    /// A damaged capture; frames without a time or of an unknown link type; frames that the link does not carry; none
+    /// A damaged capture; a clock that stepped back; frames without a time or of an unknown link type; frames that the link does not carry; none
     /// that was chosen.
     pub fn read<R: Read>(
         reader: &mut Reader<R>,
@@ -78,6 +82,7 @@ impl Trace {
     ) -> Result<Self, TraceError> {
         let mut trace = Self::default();
         let mut chosen: Vec<bool> = Vec::new();
+        let mut latest: Option<(Instant, u64)> = None;
         while let Some(record) = reader.next()? {
             let (number, time, interface) = (record.number, record.time, record.interface);
             let Body::Frame {
@@ -113,6 +118,8 @@ impl Trace {
                 continue;
             }
             check(number, frame, len, mtu)?;
+            steps_back((time, number), latest)?;
+            latest = latest.max(Some((time, number)));
             trace.frames.push(Recorded {
                 at: time,
                 begin: head,
@@ -183,6 +190,19 @@ impl Trace {
 /// `skb->priority` of a frame that a router passes on.
 pub fn priority(frame: &Vec<u8>) -> u8 {
     frame.priority()
+}
+
+/// A frame much earlier than the latest before it: nobody knows when it was sent.
+fn steps_back(now: (Instant, u64), latest: Option<(Instant, u64)>) -> Result<(), TraceError> {
+    let Some((before, other)) = latest.filter(|(before, _)| before.since(now.0) >= STEP) else {
+        return Ok(());
+    };
+    let (number, s) = (now.1, before.since(now.0).as_nanos() as f64 / 1e9);
+    Err(wrong(format!(
+        "frame {number} is {s} s earlier than frame {other}: the clock stepped back, or the file has several captures. If \
+         the times are right, sort it with `reordercap IN OUT`; if not, cut it with `editcap -r IN OUT 1-{}`",
+        number - 1
+    )))
 }
 
 fn wrong(message: String) -> TraceError {

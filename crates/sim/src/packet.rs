@@ -12,6 +12,9 @@ pub(crate) const ETHERNET: u32 = 14;
 /// Bytes of a UDP header, and of an ICMP header.
 pub(crate) const UDP_HEADER: u32 = 8;
 
+/// Bytes of TCP's header without options.
+pub(crate) const TCP_HEADER: u32 = 20;
+
 /// The time to live of a packet that leaves its host.
 pub(crate) const TTL: u8 = 64;
 

@@ -90,7 +90,7 @@ pub fn points(points: &[Point], stacks: &[(&str, Kind)]) -> Result<(), LabError>
         for point in points {
             let of_release = sysctls::refusals(point, *kind, name)
                 .into_iter()
-                .chain(sockets::refusals(point, *kind, name));
+                .chain(sockets::refusals(point, name));
             for refusal in refusals(point, *kind).into_iter().chain(of_release) {
                 let line = format!("{name}: {refusal}");
                 if !refusal.is_tolerated(point) && seen.insert(refusal) {

@@ -1,10 +1,11 @@
-//! Options of sockets that kernels of a known release do not have.
+//! Options of sockets that kernels of a known release do not have, nor profiles of it.
 
+use tcplab_guest::stack::StackName;
 use tcplab_plan::point::SocketOptions;
 use tcplab_plan::{Point, Refusal};
 
-use super::Kind;
-use super::sysctls::release;
+use super::sysctls::{parsed, release};
+use crate::model::Model;
 
 /// An option: its key, the first release that has it, and whether a socket asks for it.
 type Since = (&'static str, (u32, u32), fn(&SocketOptions) -> bool);
@@ -18,22 +19,36 @@ const SINCE: [Since; 2] = [
 ];
 
 /// What of a point's sockets this stack is known to refuse. `name`: the stack's.
-pub(super) fn refusals(point: &Point, kind: Kind, name: &str) -> Vec<Refusal> {
-    let Some(release) = (kind != Kind::Model).then(|| release(name)).flatten() else {
-        return Vec::new();
-    };
-    let missing = SINCE.iter().filter(|(_, since, _)| release < *since);
-    let asked = missing.flat_map(|(key, since, asks)| {
-        let tables = point.socket_tables().filter(|table| asks(table.options));
-        tables.map(|table| (table.place(key), *since))
-    });
-    let refused = asked.map(|(place, (major, minor))| {
-        let why = format!("Linux has it since {major}.{minor}");
-        Refusal::new(
-            place,
-            why,
-            "run it on model: or a later kernel, or leave it out",
-        )
-    });
-    refused.collect()
+pub(super) fn refusals(point: &Point, name: &str) -> Vec<Refusal> {
+    let of_stack = release(name).or_else(|| modelled(name));
+    let mut refused = Vec::new();
+    for table in point.socket_tables() {
+        let profile = point
+            .hosts
+            .get(table.host)
+            .and_then(|host| host.profile.as_deref());
+        let Some(has) = profile.map_or(of_stack, of_profile) else {
+            continue;
+        };
+        for (key, (major, minor), asks) in SINCE {
+            if has < (major, minor) && asks(table.options) {
+                let why = format!("Linux has it since {major}.{minor}");
+                let remedy = "run it on model:linux-7.2 or another later release, or leave it out";
+                refused.push(Refusal::new(table.place(key), why, remedy));
+            }
+        }
+    }
+    refused
+}
+
+/// The release of Linux that the model of this name stands for.
+fn modelled(name: &str) -> Option<(u32, u32)> {
+    match StackName::parse(name) {
+        Ok(StackName::Model(name)) => of_profile(Model::named(&name).ok()?.of_host().0.name),
+        _ => None,
+    }
+}
+
+fn of_profile(name: &str) -> Option<(u32, u32)> {
+    parsed(name.strip_prefix("linux-")?)
 }

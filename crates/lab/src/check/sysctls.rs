@@ -134,9 +134,14 @@ pub(super) fn release(name: &str) -> Option<(u32, u32)> {
         return None;
     };
     let ships = |edit: &String| Edit::shipped_names().contains(&edit.as_str());
-    let mut parts = base.split('.').map(str::parse);
+    edits.iter().all(ships).then(|| parsed(&base)).flatten()
+}
+
+/// `6.1.56` is of 6.1.
+pub(super) fn parsed(release: &str) -> Option<(u32, u32)> {
+    let mut parts = release.split('.').map(str::parse);
     match (parts.next(), parts.next()) {
-        (Some(Ok(major)), Some(Ok(minor))) if edits.iter().all(ships) => Some((major, minor)),
+        (Some(Ok(major)), Some(Ok(minor))) => Some((major, minor)),
         _ => None,
     }
 }

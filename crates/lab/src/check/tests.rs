@@ -157,7 +157,9 @@ fn sysctls_that_a_release_of_linux_does_not_have_are_refused() {
 #[test]
 fn socket_options_that_a_release_of_linux_does_not_have_are_refused() {
     let kinds = [
-        ("model", true),
+        ("model", false),
+        ("model:linux-6.1.56@1000", false),
+        ("model:linux-7.2", true),
         ("uml:6.1", false),
         ("uml:6.12@1000", false),
         ("uml:7.2", true),
@@ -170,6 +172,9 @@ fn socket_options_that_a_release_of_linux_does_not_have_are_refused() {
             let stacks = [(stack, kind_of(stack).unwrap())];
             let result = points(&[with("", &host, BULK)], &stacks);
             assert_eq!(result.is_ok(), takes, "{key} on {stack}: {result:?}");
+            let host = format!("{host}\nprofile = \"linux-7.2\"");
+            let newer = points(&[with("", &host, BULK)], &[("model", Kind::Model)]);
+            assert!(newer.is_ok(), "{key}: {newer:?}");
         }
     }
 }

@@ -105,6 +105,27 @@ fn a_choice_of_frames_and_their_order() {
     assert_eq!(sizes(&choice).unwrap_err(), "no frame of it was chosen");
 }
 
+/// Processors that take frames at once are close together; a clock that stepped back is not.
+#[test]
+fn a_clock_that_stepped_back_is_refused() {
+    let a = framed(1);
+    let file = |back_ms: i64| {
+        let times = [0, 300, 300 - back_ms].map(|ms| (ms * 1_000_000, &a[..], 100));
+        read(
+            &capture(LinkType::Ethernet, &times),
+            &Choice::default(),
+            1500,
+        )
+    };
+    assert_eq!(file(99).map(|trace| trace.len()), Ok(3));
+    let why = file(250).unwrap_err();
+    assert!(
+        why.contains("frame 3 is 0.25 s earlier than frame 2"),
+        "{why}"
+    );
+    assert!(why.contains("reordercap") && why.contains("1-2"), "{why}");
+}
+
 #[test]
 fn a_super_segment_is_refused_with_its_number() {
     let frame = framed(1);

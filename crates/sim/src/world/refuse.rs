@@ -10,7 +10,7 @@ use tcplab_tcp::{Clock, Sysctl, Unread, congestion_controls};
 
 use super::replay;
 use crate::events::Events;
-use crate::packet::UDP_HEADER;
+use crate::packet::{TCP_HEADER, UDP_HEADER};
 
 /// Everything of a point that the model does not honour and no rule of a key says, in the order of its hosts,
 /// applications and links.
@@ -42,6 +42,7 @@ fn unread_traces(point: &Point) -> impl Iterator<Item = Refusal> + '_ {
 fn own(point: &Point) -> Vec<Refusal> {
     let mut found = Vec::new();
     of_congestion(point, &mut found);
+    of_mtus(point, &mut found);
     of_links(point, &mut found);
     found.extend(replay::obstacles(point));
     let ends: u64 = point.apps.iter().map(|a| u64::from(a.connections)).sum();
@@ -145,6 +146,46 @@ fn of_congestion(point: &Point, found: &mut Vec<Refusal>) {
 
 fn is_congestion(name: &str) -> bool {
     congestion_controls().any(|known| known == name)
+}
+
+/// Sizes by which Linux would fragment packets, or send ICMP errors.
+fn of_mtus(point: &Point, found: &mut Vec<Refusal>) {
+    for (index, host) in point.hosts.iter().enumerate() {
+        if host.forward && host.route.mtu.is_some() {
+            let place = format!("host.{}.route (mtu)", host.name);
+            let why = "the model's routers do not apply it to the packets that they pass on, as Linux does";
+            found.push(Refusal::new(
+                place,
+                why,
+                "set the `mtu` of the link behind it",
+            ));
+        }
+        for (name, value) in host.sysctls().filter(|(name, _)| *name == LEAST_MSS) {
+            let mut sysctl = Sysctl::default();
+            if sysctl.set(name, value).is_ok() {
+                found.extend(of_least_mss(point, index, sysctl.tcp_min_snd_mss));
+            }
+        }
+    }
+}
+
+const LEAST_MSS: &str = "net.ipv4.tcp_min_snd_mss";
+
+/// Segments of a host that are never smaller than this, and do not fit into a link.
+fn of_least_mss(point: &Point, host: usize, mss: u32) -> Option<Refusal> {
+    let headers = point.ip.header_bytes() + TCP_HEADER;
+    let bytes = mss.saturating_add(headers);
+    let apps = point.apps.iter().filter(|app| !app.does.is_udp());
+    let ends = apps.flat_map(|app| [(app.client, app.server), (app.server, app.client)]);
+    let mut own = ends.filter(|(from, _)| *from == host);
+    let link = own.find_map(|ends| narrower_link(point, ends, bytes))?;
+    let mtu = point.links[link].mtu;
+    let why = format!(
+        "{mss}: packets of {bytes} bytes do not fit into the MTU of {mtu} bytes, and the model does not fragment packets"
+    );
+    let remedy = format!("set at most {}", mtu.saturating_sub(headers));
+    let place = place_of(&point.hosts[host].name, LEAST_MSS);
+    Some(Refusal::new(place, why, &remedy))
 }
 
 fn of_links(point: &Point, found: &mut Vec<Refusal>) {
