@@ -13,10 +13,6 @@ const NAMED: usize = 3;
 /// Reasons, each once, except warnings that were said before the run.
 pub fn notes(document: &RunDocument, said: &[String]) -> BTreeSet<String> {
     let mut notes = BTreeSet::new();
-    for point in &document.points {
-        let reasons = point.missing.iter();
-        notes.extend(reasons.map(|(name, why)| format!("-: {name}: {why}")));
-    }
     notes.extend(of_runs(&document.points, said));
     let stacks = document.points.iter();
     let profiles = stacks.flat_map(|point| point.kernel.split_whitespace());
@@ -26,22 +22,23 @@ pub fn notes(document: &RunDocument, said: &[String]) -> BTreeSet<String> {
     notes
 }
 
-/// Warnings and errors of single runs: with the variants, if only some have them.
+/// Missing measures, warnings and errors of single runs: with the variants, if only some have them.
 fn of_runs(points: &[PointResult], said: &[String]) -> Vec<String> {
-    let mut found: BTreeMap<(&str, &String), BTreeSet<&str>> = BTreeMap::new();
+    let mut found: BTreeMap<(&str, String), BTreeSet<&str>> = BTreeMap::new();
     let mut all: BTreeSet<&str> = BTreeSet::new();
     for point in points {
         let variant = variant(point).unwrap_or_default();
         all.insert(variant);
+        let missing = point.missing.iter();
+        let missing = missing.map(|(name, why)| ("-", format!("{name}: {why}")));
         let new = point.warnings.iter().filter(|text| !said.contains(text));
-        for text in new.chain(&point.tolerated).chain(&point.error) {
-            found
-                .entry((&point.stack, text))
-                .or_default()
-                .insert(variant);
+        let told = new.chain(&point.tolerated).chain(&point.error);
+        let told = told.map(|text| (point.stack.as_str(), text.clone()));
+        for one in missing.chain(told) {
+            found.entry(one).or_default().insert(variant);
         }
     }
-    let say = |((stack, text), variants): ((&str, &String), BTreeSet<&str>)| {
+    let say = |((stack, text), variants): ((&str, String), BTreeSet<&str>)| {
         let which = match variants.len() {
             n if n == all.len() => String::new(),
             n if n > NAMED => format!(", {n} of {} variants", all.len()),

@@ -217,11 +217,14 @@ pub(super) fn not_interleaved(checked: &Checked) -> Option<Flag> {
     };
     let apart = here(of(Sequence::Apart));
     if !apart.is_empty() {
-        return over(
-            FlagKind::NotInterleaved,
-            "all runs before the change preceded all runs after it, so a change of the machine would look the same: interleave the runs",
-            apart,
-        );
+        let metrics = checked.before.metrics.iter().chain(&checked.after.metrics);
+        let mut runs = metrics.flat_map(|metric| &metric.runs);
+        let blocks = match runs.any(|run| run.block.is_some()) {
+            true => ". Their blocks say otherwise, and were not used as pairs",
+            false => "",
+        };
+        let text = "all runs before the change preceded all runs after it, so a change of the machine would look the same: interleave the runs";
+        return over(FlagKind::NotInterleaved, format!("{text}{blocks}"), apart);
     }
     let tied = here(of(Sequence::Tied));
     if !tied.is_empty() {
