@@ -256,6 +256,9 @@ pub struct Direction {
     /// Unique payload over the time from the first to the last data packet.
     #[serde(skip_serializing_if = "is_zero")]
     pub goodput_bps: u64,
+    /// When the first and the last data packet passed; not in the JSON.
+    #[serde(skip)]
+    pub data_ns: Option<(i64, i64)>,
     /// Largest payload of one packet.
     #[serde(skip_serializing_if = "is_zero")]
     pub max_payload_bytes: u64,

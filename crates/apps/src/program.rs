@@ -277,6 +277,14 @@ impl Program {
         }
     }
 
+    /// Requests of datagrams that had no answer in time.
+    pub fn lost(&self) -> u64 {
+        match &self.kind {
+            Kind::Datagrams(d) => d.lost(self.record.completed()),
+            _ => 0,
+        }
+    }
+
     /// Whether an answer is outstanding when it waits to read. Between two pings, when all were answered, none is.
     pub fn is_owed(&self) -> bool {
         match &self.kind {

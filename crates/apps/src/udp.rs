@@ -71,6 +71,17 @@ impl Datagrams {
         }
     }
 
+    /// Requests that had no answer in time: all but those that had one, and one that waits.
+    pub(crate) fn lost(&self, completed: u64) -> u64 {
+        let open = u32::from(self.phase != Phase::Send);
+        match self.answered {
+            Some(_) => (self.number.wrapping_sub(completed as u32))
+                .wrapping_sub(open)
+                .into(),
+            None => 0,
+        }
+    }
+
     pub(crate) fn next(&mut self, now: Instant, last: Result, record: &mut Record) -> Step {
         match self.phase {
             Phase::Send => self.send(now),

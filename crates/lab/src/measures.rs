@@ -74,6 +74,7 @@ fn fields(app: &App, point: &Point) -> Vec<&'static str> {
             "duration_us",
             "completed",
         ],
+        AppKind::UdpRr { .. } => vec!["latency_us.p50", "latency_us.p99", "completed", "lost"],
         _ => vec!["latency_us.p50", "latency_us.p99", "completed"],
     }
 }

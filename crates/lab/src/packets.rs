@@ -51,7 +51,7 @@ fn own(ip: &str, stream: &Stream) -> Vec<Sent> {
         (&stream.server, &stream.server_to_client),
     ];
     let own = directions.into_iter().filter(|(end, _)| is_own(end));
-    own.map(|(_, direction)| Sent::of(|name| figure(direction, name)))
+    own.map(|(_, direction)| Sent::of(|name| figure(direction, name), direction.data_ns))
         .collect()
 }
 

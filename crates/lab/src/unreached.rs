@@ -1,12 +1,13 @@
-//! What a point asks for at a time, or of a frame, that its run never came to: without a word the run would seem to show
+//! What a point asks for at a time that its run never came to: without a word the run would seem to show
 //! its effect.
 
-use tcplab_plan::measure::link_names;
-use tcplab_plan::outcome::{End, Flow, KEPT_LATENCIES, LinkCount, MOST_PINGS, WayCount};
-use tcplab_plan::point::{Direction, Does, Event};
+use tcplab_plan::app::App;
+use tcplab_plan::measure::way_owner;
+use tcplab_plan::outcome::{End, Flow, KEPT_LATENCIES, MOST_PINGS};
+use tcplab_plan::point::Direction;
 use tcplab_plan::{Outcome, Point};
 
-/// A line for each of them.
+/// A line for each of them. What a link saw is said by its stack.
 pub(crate) fn unreached(point: &Point, outcome: &Outcome) -> Vec<String> {
     let end = outcome.virtual_ns;
     let mut found = Vec::new();
@@ -14,23 +15,35 @@ pub(crate) fn unreached(point: &Point, outcome: &Outcome) -> Vec<String> {
         let times = host.changes.iter().map(|change| change.at_ns);
         found.extend(late(&format!("host.{}.change", host.name), times, end));
     }
-    for (link, count) in point.links.iter().zip(&outcome.links) {
-        let [name, _] = link_names(point, link);
-        let LinkCount { a_to_b, b_to_a, .. } = count;
-        for (way, settings, count) in [
-            ("a_to_b", &link.a_to_b, a_to_b),
-            ("b_to_a", &link.b_to_a, b_to_a),
-        ] {
-            of_way(
-                &format!("link.{name}.{way}"),
-                settings,
-                count,
-                end,
-                &mut found,
-            );
-        }
+    let ways = (point.links.iter()).flat_map(|link| [&link.a_to_b, &link.b_to_a]);
+    for (number, way) in ways.enumerate() {
+        of_way(&way_owner(point, number), way, end, &mut found);
     }
+    let apps = point.apps.iter();
+    found.extend(apps.flat_map(|app| closed(app, &outcome.flows)));
     found
+}
+
+/// Options for sockets of an application that had none any more.
+fn closed(app: &App, flows: &[Flow]) -> Vec<String> {
+    let sides = [(true, "client"), (false, "server")].into_iter();
+    let of_side = sides.filter_map(|(of_clients, side)| {
+        let is_over = |at: i64| {
+            let mut own = flows.iter().filter(|flow| flow.app == app.name);
+            own.all(|flow| {
+                let end = if of_clients { &flow.client } else { &flow.server };
+                end.closed_ns.is_some_and(|closed| closed < at)
+            })
+        };
+        let changes = app.changes.iter().filter(|it| it.of_clients == of_clients);
+        let first = changes.map(|it| it.at_ns).filter(|at| is_over(*at)).min()?;
+        let first = first as f64 / 1e9;
+        Some(format!(
+            "app.{}.{side}_change: every connection was closed before {first} s, so what is set for then and later changed nothing",
+            app.name
+        ))
+    });
+    of_side.collect()
 }
 
 /// A line for each application of whose transactions not all have a latency.
@@ -57,27 +70,13 @@ pub(crate) fn bounded(outcome: &Outcome) -> Vec<String> {
     found
 }
 
-fn of_way(place: &str, way: &Direction, count: &WayCount, end: i64, found: &mut Vec<String>) {
+fn of_way(place: &str, way: &Direction, end: i64, found: &mut Vec<String>) {
     let changes = way.changes.iter().map(|change| change.at_ns);
     found.extend(late(&format!("{place}.change"), changes, end));
     let outages = way.outages.iter().map(|outage| outage.from_ns);
     found.extend(late(&format!("{place}.outage"), outages, end));
     let injects = way.injects.iter().map(|inject| inject.at_ns);
     found.extend(late(&format!("{place}.inject"), injects, end));
-    // Frames of one kind are at most all frames.
-    let beyond = |event: &&Event| event.first > count.frames;
-    if let Some(event) = way.events.iter().find(beyond) {
-        let word = match event.does {
-            Does::Drop => "drop",
-            Does::DelayNs(_) => "late",
-            Does::Duplicate => "duplicate",
-            Does::Mark => "mark",
-        };
-        found.push(format!(
-            "{place}.{word}: fewer frames passed, so number {} changed nothing",
-            event.first
-        ));
-    }
 }
 
 /// Times at or after the end of the run. The end itself is not said: it differs from run to run, and one line is enough.
@@ -94,35 +93,52 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_run_did_not_reach_is_said() {
-        let mut way = Direction::default();
-        let event = |first| Event {
-            of: tcplab_plan::point::Of::Data,
-            first,
-            last: first,
-            does: Does::Drop,
+    fn options_for_closed_connections_are_said() {
+        use tcplab_plan::Experiment;
+        let text = "[[app]]\nname = \"x\"\nkind = \"bulk\"\nbytes = \"1k\"\nclient_change = [{ at = \"2s\", nodelay = true }]\nserver_change = [{ at = \"2s\", nodelay = true }]\n";
+        let points = Experiment::parse("x.toml", text).unwrap().points().unwrap();
+        let end = |closed_ns| End {
+            closed_ns,
+            ..End::default()
         };
-        way.events = vec![event(7), event(12)];
-        way.outages = vec![tcplab_plan::point::Outage {
+        let flow = |client, server| Flow {
+            app: "x".into(),
+            client: end(client),
+            server: end(server),
+            ..Flow::default()
+        };
+        let said = |flows: &[Flow]| closed(&points[0].apps[0], flows);
+        let early = Some(1_000_000_000);
+        assert_eq!(
+            said(&[flow(early, None), flow(early, early)]),
+            [
+                "app.x.client_change: every connection was closed before 2 s, so what is set for then and later changed nothing"
+            ]
+        );
+        assert!(said(&[flow(early, early), flow(Some(3_000_000_000), None)]).is_empty());
+    }
+
+    #[test]
+    fn what_a_run_did_not_reach_is_said() {
+        let outage = tcplab_plan::point::Outage {
             from_ns: 2_000_000_000,
             until_ns: None,
-        }];
-        let count = WayCount {
-            frames: 10,
-            ..WayCount::default()
+        };
+        let way = Direction {
+            outages: vec![outage],
+            ..Direction::default()
         };
         let said = |end| {
             let mut found = Vec::new();
-            of_way("link.a-b.a_to_b", &way, &count, end, &mut found);
+            of_way("link.a-b.a_to_b", &way, end, &mut found);
             found
         };
         assert_eq!(
             said(1_500_000_000),
             [
                 "link.a-b.a_to_b.outage: the run ended before 2 s, so what is set for then and later changed nothing",
-                "link.a-b.a_to_b.drop: fewer frames passed, so number 12 changed nothing",
             ]
         );
-        assert_eq!(said(3_000_000_000).len(), 1);
+        assert_eq!(said(3_000_000_000).len(), 0);
     }
 }

@@ -121,6 +121,12 @@ impl Choose {
         }
     }
 
+    /// A listed event that too few frames of its kind came for.
+    pub(crate) fn unreached(&self) -> Option<Event> {
+        let unreached = |(event, seen): &&(Event, u64)| *seen < event.first;
+        self.events.iter().find(unreached).map(|(event, _)| *event)
+    }
+
     /// Whether listed events ask what kind of frame it is.
     pub(crate) fn asks_kind(&self) -> bool {
         !self.events.is_empty()

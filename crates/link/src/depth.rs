@@ -12,6 +12,9 @@ pub(crate) struct Depth {
     /// The part of the run that does not count; none: nobody asks for means and parts of time.
     settle: Option<Duration>,
     from: Instant,
+    /// When the applications have ended: from there on it counts until it is empty.
+    ends: Option<Instant>,
+    is_over: bool,
     /// When it got the bytes that it has.
     since: Instant,
     bytes: u64,
@@ -33,6 +36,8 @@ impl Depth {
         Self {
             settle,
             from: begin(Instant::default(), settle),
+            ends: None,
+            is_over: false,
             since: Instant::default(),
             bytes: 0,
             falls: None,
@@ -47,6 +52,11 @@ impl Depth {
     pub fn begin(&mut self, start: Instant) {
         self.from = begin(start, self.settle);
         self.since = start;
+    }
+
+    /// The applications have ended: what comes after the last of their bytes does not count.
+    pub fn ends(&mut self, now: Instant) {
+        self.ends = Some(now);
     }
 
     /// It has so many bytes from now on.
@@ -89,8 +99,10 @@ impl Depth {
             self.extremes = Some((least.min(self.bytes), most.max(self.bytes)));
         }
         let begin = self.since.max(self.from);
-        if now > begin {
-            let ns = now.since(begin).as_nanos().max(0) as u64;
+        let idle_until = self.ends.filter(|_| self.bytes == 0);
+        let until = idle_until.map_or(now, |ends| now.min(ends));
+        if until > begin && !self.is_over {
+            let ns = until.since(begin).as_nanos().max(0) as u64;
             self.sum += u128::from(self.bytes) * u128::from(ns);
             self.most = self.most.max(self.bytes);
             let place = place(self.bytes);
@@ -99,6 +111,7 @@ impl Depth {
             }
             self.times[place] += ns;
         }
+        self.is_over |= idle_until.is_some_and(|ends| now > ends);
         self.since = self.since.max(now);
         self.bytes = bytes;
     }
@@ -214,6 +227,28 @@ mod tests {
         assert_eq!(depth.take_extremes(at(60)), [2_000, 2_000, 5_000]);
         assert_eq!(depth.take_extremes(at(70)), [2_000, 2_000, 2_000]);
         assert_eq!(depth.until(at(80)), None, "nobody asked for it");
+    }
+
+    /// 3,000 bytes until 100 ns, 1,000 until 150: idle time behind the end of the applications does not count, nor what
+    /// comes later.
+    #[test]
+    fn it_counts_until_the_applications_have_ended_and_it_is_empty() {
+        let mut depth = Depth::new(Some(0));
+        depth.set(at(0), 3_000);
+        depth.ends(at(60));
+        depth.set(at(100), 1_000);
+        depth.set(at(150), 0);
+        let count = depth.until(at(500)).unwrap();
+        assert_eq!((count.ns, count.mean_bytes), (150, 2_333));
+        depth.set(at(500), 9_000);
+        assert_eq!(depth.until(at(600)), Some(count));
+        // An empty queue counts until they end.
+        let mut depth = Depth::new(Some(0));
+        depth.set(at(0), 3_000);
+        depth.set(at(100), 0);
+        depth.ends(at(300));
+        let count = depth.until(at(500)).unwrap();
+        assert_eq!((count.ns, count.mean_bytes), (300, 1_000));
     }
 
     #[test]

@@ -175,6 +175,13 @@ impl Fifo {
         }
     }
 
+    /// The applications have ended.
+    pub(crate) fn programs_end(&mut self, now: Instant) {
+        if let Some(depth) = &mut self.depth {
+            depth.ends(now);
+        }
+    }
+
     /// Goes on with the times of the FIFO that it takes the place of.
     pub(crate) fn follows(&mut self, old: &mut Self, now: Instant) {
         old.note_what_left(now);

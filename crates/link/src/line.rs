@@ -237,7 +237,7 @@ impl<F: Payload> Line<F> {
 
     /// Segments that nobody sent enter behind the middle box: one for each connection that has passed.
     pub(crate) fn inject(&mut self, now: Instant, inject: &Inject) {
-        let frames = self.middlebox.as_ref().map(|it| it.inject(inject));
+        let frames = self.middlebox.as_mut().map(|it| it.inject(inject));
         for frame in frames.into_iter().flatten() {
             self.goes_in(now, frame);
         }
@@ -382,6 +382,18 @@ impl<F: Payload> Line<F> {
         self.way.on_the_way()
     }
 
+    /// The applications have ended: from now on the queue's depth counts until the queue is empty.
+    pub fn programs_end(&mut self, now: Instant) {
+        match &mut self.queue {
+            None => self.way.programs_end(now),
+            Some(queue) => {
+                if let Some(depth) = &mut queue.depth {
+                    depth.ends(now);
+                }
+            }
+        }
+    }
+
     /// How long its queue was until `now` by time, the frame on the wire included; none: nobody asked for it, or there is
     /// no queue.
     pub fn depth(&self, now: Instant) -> Option<QueueCount> {
@@ -409,8 +421,35 @@ impl<F: Payload> Line<F> {
         }
     }
 
+    /// What was set and changed nothing, a line for each; `place`: the line's.
+    pub fn unreached(&self, place: &str) -> Vec<String> {
+        let event = self.way.unreached().map(|event| {
+            let (word, first) = (event.does.key(), event.first);
+            let kind = format!("{:?}", event.of).to_lowercase();
+            format!("{place}.{word}: fewer frames passed, so `{kind} {first}` changed nothing")
+        });
+        let middlebox = self.middlebox.as_ref();
+        let inject = middlebox.and_then(|it| it.injected_nothing).map(|inject| {
+            let at = inject.at_ns as f64 / 1e9;
+            format!("{place}.inject: no connection had passed before {at} s, so nothing was injected then")
+        });
+        event.into_iter().chain(inject).collect()
+    }
+
     /// The counters of its qdisc; `None` without a qdisc.
     pub fn qdisc(&self) -> Option<QdiscCount> {
         self.queue.as_ref().map(|queue| queue.qdisc.report())
+    }
+
+    /// The counters of all qdiscs that it had; what has no sum is that of the last.
+    pub fn qdiscs(&self) -> Option<QdiscCount> {
+        let earlier = self.past.as_ref().and_then(|past| past.qdiscs.as_ref());
+        match (self.qdisc(), earlier) {
+            (Some(mut now), Some(earlier)) => {
+                now.add_earlier(earlier);
+                Some(now)
+            }
+            (now, earlier) => now.or_else(|| earlier.cloned()),
+        }
     }
 }

@@ -17,6 +17,8 @@ pub(crate) struct Middlebox<F> {
     rules: Vec<Rewrite>,
     /// The connections, where something will be injected.
     flows: Option<Flows<F>>,
+    /// The first time at which there was no connection to inject into.
+    pub(crate) injected_nothing: Option<Inject>,
 }
 
 #[derive(Clone, Debug)]
@@ -46,6 +48,7 @@ impl<F: Payload> Middlebox<F> {
             Box::new(Self {
                 rules: way.middlebox.clone(),
                 flows,
+                injected_nothing: None,
             })
         })
     }
@@ -69,9 +72,13 @@ impl<F: Payload> Middlebox<F> {
     }
 
     /// The segments that are injected now.
-    pub(crate) fn inject(&self, inject: &Inject) -> Vec<F> {
+    pub(crate) fn inject(&mut self, inject: &Inject) -> Vec<F> {
         let flows = self.flows.iter().flat_map(|flows| &flows.each);
-        flows.filter_map(|flow| flow.forge(inject)).collect()
+        let frames: Vec<F> = flows.filter_map(|flow| flow.forge(inject)).collect();
+        if frames.is_empty() {
+            self.injected_nothing.get_or_insert(*inject);
+        }
+        frames
     }
 }
 

@@ -11,7 +11,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use tcplab_base::{Duration, Instant, Random};
 use tcplab_plan::outcome::{QueueCount, WayCount};
-use tcplab_plan::point::Direction;
+use tcplab_plan::point::{Direction, Event};
 
 use crate::choose::{Choice, Choose};
 use crate::fifo::Fifo;
@@ -211,6 +211,11 @@ impl<F: Clone> Way<F> {
         self.late[place] = Some(frame);
     }
 
+    /// A listed event that too few frames of its kind came for.
+    pub(crate) fn unreached(&self) -> Option<Event> {
+        self.choose.unreached()
+    }
+
     /// Whether listed events ask what kind of frame it is.
     pub(crate) fn asks_kind(&self) -> bool {
         self.choose.asks_kind()
@@ -372,6 +377,13 @@ impl<F: Clone> Way<F> {
     /// Frames that have entered and not come out.
     pub fn on_the_way(&self) -> usize {
         self.line.len() + self.overtaken.len()
+    }
+
+    /// The applications have ended.
+    pub(crate) fn programs_end(&mut self, now: Instant) {
+        if let Some(fifo) = &mut self.fifo {
+            fifo.programs_end(now);
+        }
     }
 
     /// How long its queue was until `now`, by time; none: it has no rate, or nobody asked for it.

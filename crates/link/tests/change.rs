@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use tcplab_base::Instant;
-use tcplab_link::{ChangeError, Changed, Line};
+use tcplab_link::{ChangeError, Changed, Kind, Line};
 use tcplab_plan::point::{Direction, Does, Event, Faults, Of};
 use tcplab_qdisc::Settings;
 
@@ -93,6 +93,44 @@ fn another_kind_begins_anew() {
     assert_eq!((count.delivered, count.queue_drops), (3, 5));
     assert_eq!(count.peak_pkts, 5);
     assert_eq!(line.qdisc().map(|q| (q.packets, q.drops)), Some((2, 0)));
+    assert_eq!(line.qdiscs().map(|q| (q.packets, q.drops)), Some((3, 5)));
+    // It is gone: what all of them counted is still there.
+    change(&mut line, 2 * MS, &wire(0, 0));
+    assert_eq!(line.qdisc(), None);
+    assert_eq!(line.qdiscs().map(|q| (q.packets, q.drops)), Some((3, 5)));
+}
+
+/// Frames of one kind are fewer than all frames.
+#[test]
+fn a_listed_frame_that_did_not_come_is_told() {
+    let event = |of, first, does| Event {
+        of,
+        first,
+        last: first,
+        does,
+    };
+    let way = Direction {
+        events: vec![
+            event(Of::Data, 2, Does::Drop),
+            event(Of::Frame, 6, Does::Mark),
+            event(Of::Data, 3, Does::Duplicate),
+        ],
+        ..wire(0, 0)
+    };
+    let mut line = line(&way);
+    let kind = |data: bool| Kind {
+        data,
+        ..Kind::default()
+    };
+    for n in 0..6 {
+        line.enter(at(0), 1_250, || kind(n < 2), vec![n; 1_250]);
+    }
+    assert_eq!(
+        line.unreached("link.a-b.a_to_b"),
+        ["link.a-b.a_to_b.duplicate: fewer frames passed, so `data 3` changed nothing"]
+    );
+    line.enter(at(0), 1_250, || kind(true), vec![6; 1_250]);
+    assert!(line.unreached("link.a-b.a_to_b").is_empty());
 }
 
 #[test]

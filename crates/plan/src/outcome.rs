@@ -8,6 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcplab_qdisc::QdiscCount;
 
+use crate::app::is_zero;
+
 /// What came out of one run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -60,7 +62,7 @@ pub struct Flow {
 pub struct End {
     /// When it was connected or accepted, after the run's start; null if never.
     pub opened_ns: Option<i64>,
-    /// When its application had finished with it.
+    /// When its application had finished with it; of a server of datagrams, when it received the last one.
     pub closed_ns: Option<i64>,
     /// Name of the error that ended it (`ETIMEDOUT`).
     pub error: Option<String>,
@@ -70,6 +72,9 @@ pub struct End {
     pub read_bytes: u64,
     /// Transactions or writes that its application completed.
     pub completed: u64,
+    /// Requests of `udp-rr` without an answer within their time-out.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub lost: u64,
     /// Time of each transaction, in order (the first 100,000).
     pub latency_ns: Vec<i64>,
     /// Each ping in order: send time after the run's start and time to its answer, nanoseconds; null: lost.
@@ -133,7 +138,7 @@ pub struct LinkCount {
     pub a_to_b: WayCount,
     /// From `b` to `a`.
     pub b_to_a: WayCount,
-    /// Qdisc from `a` to `b`; absent if none.
+    /// Qdisc from `a` to `b`; absent if none. After a change: the last, with the drops, marks and the like of all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub a_to_b_qdisc: Option<QdiscCount>,
     /// Qdisc from `b` to `a`.

@@ -397,3 +397,15 @@ pub enum Does {
     /// It gets the ECN mark CE when it is ECN-capable.
     Mark,
 }
+
+impl Does {
+    /// The key that sets it.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Drop => "drop",
+            Self::DelayNs(_) => "late",
+            Self::Duplicate => "duplicate",
+            Self::Mark => "mark",
+        }
+    }
+}

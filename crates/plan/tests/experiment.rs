@@ -236,8 +236,8 @@ fn what_the_words_of_a_way_do_not_say_is_the_links() {
 #[test]
 fn a_link_is_the_same_in_keys_and_in_words() {
     let keys = "[[link]]\nrate = \"10mbit\"\ndelay = \"25ms\"\njitter = \"1ms\"\nlimit = 100\nloss = \"0.1%\"\n";
-    let words = "[[link]]\nqdisc = \"netem delay 25ms 1ms rate 10mbit limit 100 loss 0.1%\"\n";
-    let ways = "[[link]]\na_to_b = \"netem delay 25ms 1ms rate 10mbit limit 100 loss 0.1%\"\nb_to_a = { rate = \"10mbit\", delay = \"25ms\", jitter = \"1ms\", limit = 100, loss = \"0.1%\" }\n";
+    let words = "[[link]]\nqdisc = \"netem delay 25ms 1ms rate 10mbit loss 0.1%\"\nlimit = 100\n";
+    let ways = "[[link]]\nlimit = 100\na_to_b = \"netem delay 25ms 1ms rate 10mbit loss 0.1%\"\nb_to_a = { rate = \"10mbit\", delay = \"25ms\", jitter = \"1ms\", limit = 100, loss = \"0.1%\" }\n";
     let links: Vec<_> = [keys, words, ways]
         .map(|text| one(&format!("{text}{APP}")).links)
         .into();
@@ -266,6 +266,18 @@ fn a_link_is_the_same_in_keys_and_in_words() {
         Some("cake bandwidth 30mbit ack-filter")
     );
     assert_eq!(kernel.links[0].b_to_a.qdisc, None);
+}
+
+/// Linux's netem counts the packets that it delays; the link's own limit does not.
+#[test]
+fn a_limit_of_netem_with_a_delay_is_netems() {
+    let queue = |words: &str| {
+        let point = one(&format!("[[link]]\nqdisc = \"{words}\"\n{APP}"));
+        point.links[0].a_to_b.queue.is_some()
+    };
+    assert!(queue("netem delay 25ms rate 10mbit limit 100"));
+    assert!(!queue("netem rate 10mbit limit 100"));
+    assert!(!queue("netem delay 25ms rate 10mbit"));
 }
 
 #[test]

@@ -80,7 +80,10 @@ fn packets() -> BTreeMap<String, Vec<Sent>> {
         })
     };
     BTreeMap::from([
-        ("client".to_owned(), vec![Sent::of(none), Sent::of(some)]),
+        (
+            "client".to_owned(),
+            vec![Sent::of(none, None), Sent::of(some, Some((0, 1)))],
+        ),
         ("server".to_owned(), Vec::new()),
     ])
 }
@@ -147,6 +150,33 @@ fn values() {
     for name in &names {
         let measure = Measure::parse(name, &point).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(&measure.name(), name);
+    }
+}
+
+/// Two connections of 8,000 bit each: the bits of both over the time in which one of them had data.
+#[test]
+fn rates_of_connections_are_over_the_time_in_which_any_had_data() {
+    const S: i64 = 1_000_000_000;
+    let (point, outcome) = (point(), outcome());
+    for (times, right) in [
+        ([(0, S), (S, 2 * S)], 8_000.0),
+        ([(3 * S, 4 * S), (0, S)], 8_000.0),
+        ([(0, S), (0, S)], 16_000.0),
+        ([(0, 2 * S), (S, 2 * S)], 8_000.0),
+    ] {
+        let sent = |(first, last): (i64, i64)| {
+            let bps = 8_000.0 / ((last - first) as f64 / 1e9);
+            let value = |name: &str| (name == "goodput_bps").then_some(bps);
+            Sent::of(value, Some((first, last)))
+        };
+        let packets = BTreeMap::from([("client".to_owned(), times.map(sent).to_vec())]);
+        let sources = Sources {
+            point: &point,
+            outcome: &outcome,
+            packets: &packets,
+        };
+        let value = sources.named("client.goodput_bps").unwrap();
+        assert_eq!(value, Ok(right), "{times:?}");
     }
 }
 

@@ -36,6 +36,20 @@ pub struct QdiscCount {
     pub tins: Vec<BTreeMap<String, u64>>,
 }
 
+/// The counters that [`QdiscCount::named`] knows of every kind.
+pub const COUNTERS: [&str; 10] = [
+    "drops",
+    "ecn_mark",
+    "ack_drops",
+    "overlimits",
+    "granted",
+    "refused",
+    "marked",
+    "already_marked",
+    "granted_bytes",
+    "refused_bytes",
+];
+
 /// `TCA_KIND`, `TCA_STATS2` (linux/rtnetlink.h), and what stands in the second (linux/gen_stats.h).
 const KIND: u16 = 1;
 const STATS2: u16 = 7;
@@ -91,13 +105,28 @@ impl QdiscCount {
         match name {
             "drops" => self.drops,
             "overlimits" => self.overlimits,
-            // red, choke and sfb call their marks so; to caqm it is a mark of its own tag.
-            "ecn_mark" if self.kind != "caqm" && self.own.contains_key("marked") => {
-                self.own["marked"]
-            }
             _ => {
                 let tins = self.tins.iter().filter_map(|tin| tin.get(name));
-                self.own.get(name).copied().unwrap_or_else(|| tins.sum())
+                // red, choke and sfb call their marks so; to caqm it is a mark of its own tag.
+                let is_marked = name == "ecn_mark" && self.kind != "caqm";
+                let marked = self.own.get("marked").filter(|_| is_marked);
+                let own = self.own.get(name).or(marked);
+                own.copied().unwrap_or_else(|| tins.sum())
+            }
+        }
+    }
+
+    /// Adds what another qdisc counted in the same place before this one: [`COUNTERS`], bytes and packets.
+    pub fn add_earlier(&mut self, earlier: &Self) {
+        let counted = COUNTERS.map(|name| (name, self.named(name) + earlier.named(name)));
+        self.bytes += earlier.bytes;
+        self.packets += earlier.packets;
+        for (name, n) in counted {
+            match name {
+                "drops" => self.drops = n,
+                "overlimits" => self.overlimits = n,
+                _ if n > 0 => drop(self.own.insert(name.to_owned(), n)),
+                _ => {}
             }
         }
     }

@@ -25,7 +25,7 @@ mod super_frame;
 mod timed;
 pub mod words;
 
-pub use count::{QdiscCount, xstats};
+pub use count::{COUNTERS, QdiscCount, xstats};
 pub use discipline::Named;
 pub use frame::Frame;
 pub use kinds::{

@@ -210,8 +210,8 @@ impl Network {
             .map(|pair| LinkCount {
                 a_to_b: pair[0].way.count(),
                 b_to_a: pair[1].way.count(),
-                a_to_b_qdisc: pair[0].way.qdisc(),
-                b_to_a_qdisc: pair[1].way.qdisc(),
+                a_to_b_qdisc: pair[0].way.qdiscs(),
+                b_to_a_qdisc: pair[1].way.qdiscs(),
                 a_to_b_queue: pair[0].way.depth(now),
                 b_to_a_queue: pair[1].way.depth(now),
             })

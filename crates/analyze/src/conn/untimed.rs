@@ -53,6 +53,7 @@ impl Connection {
 /// The same, of what one side sent.
 fn untimed(d: &mut Direction) {
     (d.rtt_us, d.rtt_ts_us, d.round_trip, d.goodput_bps) = (Rtt::default(), None, None, 0);
+    d.data_ns = None;
     let r = d.retransmissions;
     d.retransmissions = Retransmissions {
         total: r.total,

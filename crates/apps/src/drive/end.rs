@@ -274,7 +274,7 @@ impl End {
     pub fn ended(&self) -> Ended<'_> {
         Ended {
             opened_ns: known(self.opened),
-            closed_ns: known(self.closed),
+            closed_ns: known(self.closed).filter(|_| self.is_client || !self.is_udp),
             error: self.extra.as_ref().and_then(|e| e.error.as_deref()),
         }
     }
@@ -288,6 +288,7 @@ impl End {
         out.written_bytes = self.written;
         out.read_bytes = self.read;
         out.completed = record.completed();
+        out.lost = self.program.lost();
         let pings = self.program.pings().iter();
         out.pings = pings
             .map(|ping| (ping.sent.as_nanos(), ping.rtt.map(|rtt| rtt.as_nanos())))

@@ -178,6 +178,10 @@ impl End {
         match call.host.receive(call.index) {
             Ok(Some(message)) => {
                 self.read += message.size;
+                if !self.is_client {
+                    // A server of datagrams ends with the last of them.
+                    self.closed = call.host.now();
+                }
                 self.log(call, "read", message.size as i64);
                 self.doing = Doing::Next(Went::Message(message));
                 None

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use tcplab_base::{Duration, Instant};
 use tcplab_link::{Kind, Line, Schedule, damage};
 use tcplab_plan::Point;
+use tcplab_plan::measure::way_owner;
 use tcplab_plan::outcome::LinkCount;
 use tcplab_plan::point::Link;
 
@@ -154,12 +155,24 @@ impl OurLink {
         (self.ways.each_mut()).map(|way| way.sample(now, Vec::len).to_vec())
     }
 
+    /// The applications have ended.
+    pub(crate) fn programs_end(&mut self, now: Instant) {
+        self.ways.iter_mut().for_each(|way| way.programs_end(now));
+    }
+
+    /// What was set on link `number` and changed nothing.
+    pub(crate) fn unreached(&self, point: &Point, number: usize) -> Vec<String> {
+        let ways = self.ways.iter().enumerate();
+        let each = ways.map(|(way, line)| line.unreached(&way_owner(point, 2 * number + way)));
+        each.flatten().collect()
+    }
+
     pub(crate) fn count(&self, now: Instant) -> LinkCount {
         LinkCount {
             a_to_b: self.ways[0].count(),
             b_to_a: self.ways[1].count(),
-            a_to_b_qdisc: self.ways[0].qdisc(),
-            b_to_a_qdisc: self.ways[1].qdisc(),
+            a_to_b_qdisc: self.ways[0].qdiscs(),
+            b_to_a_qdisc: self.ways[1].qdiscs(),
             a_to_b_queue: self.ways[0].depth(now),
             b_to_a_queue: self.ways[1].depth(now),
         }

@@ -3,7 +3,7 @@
 use tcplab_base::Instant;
 use tcplab_plan::outcome::WayCount;
 use tcplab_plan::point::Direction;
-use tcplab_qdisc::{Device, Settings};
+use tcplab_qdisc::{Device, QdiscCount, Settings};
 
 use super::{Line, Payload, Queue, device};
 
@@ -34,18 +34,21 @@ pub enum ChangeError {
 }
 
 /// What [`WayCount`] has to have added since the qdisc was replaced.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Past {
     frames: i64,
     bytes: i64,
     queue_drops: i64,
     peak_pkts: u32,
+    /// What the qdiscs counted that are gone.
+    pub(super) qdiscs: Option<QdiscCount>,
 }
 
 impl Past {
     /// What makes `now` the same as `before`.
-    fn between(before: WayCount, now: WayCount) -> Self {
+    fn between(before: WayCount, now: WayCount, qdiscs: Option<QdiscCount>) -> Self {
         Self {
+            qdiscs,
             frames: before.frames as i64 - now.frames as i64,
             bytes: before.bytes as i64 - now.bytes as i64,
             queue_drops: before.queue_drops as i64 - now.queue_drops as i64,
@@ -133,6 +136,12 @@ impl<F: Payload> Line<F> {
         let mut before = self.count();
         before.queue_drops += u64::from(pkts);
         let start = self.start;
+        let qdiscs = self.qdiscs().map(|count| QdiscCount {
+            drops: count.drops + count.qlen,
+            qlen: 0,
+            backlog: 0,
+            ..count
+        });
         let depth = self.queue.take().and_then(|queue| queue.depth);
         let queue = settings.map(|settings| Queue {
             depth,
@@ -142,7 +151,7 @@ impl<F: Payload> Line<F> {
         self.queue = queue.map(Box::new);
         self.is_plain = self.queue.is_none() && self.middlebox.is_none();
         self.past = None;
-        self.past = Some(Box::new(Past::between(before, self.count())));
+        self.past = Some(Box::new(Past::between(before, self.count(), qdiscs)));
         Changed::Replaced { pkts, bytes }
     }
 }

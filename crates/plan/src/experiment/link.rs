@@ -225,6 +225,10 @@ fn qdisc(fields: &Fields<'_>, key: &str, node: &Node, words: &str, by: By) -> Re
     }
     // What the wire does itself needs no qdisc.
     let shape = match Shape::parse(words) {
+        // Linux netem_enqueue(): the limit counts the packets that are delayed as well. The link's limit does not.
+        Ok(shape) if shape.limit_pkts.is_some() && shape.delay_ns.is_some_and(|ns| ns > 0) => {
+            return own_qdisc(fields, key, node, words);
+        }
         Ok(shape) => shape,
         Err(_) => return own_qdisc(fields, key, node, words),
     };

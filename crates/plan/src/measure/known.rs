@@ -25,6 +25,8 @@ pub enum Over {
     Min,
     /// The largest.
     Max,
+    /// All their bytes over the time in which any of them had data.
+    Rate,
 }
 
 impl Over {
@@ -35,6 +37,7 @@ impl Over {
             Self::First => "first",
             Self::Min => "smallest",
             Self::Max => "largest",
+            Self::Rate => "over the time in which any had data",
         }
     }
 }
@@ -121,7 +124,8 @@ pub static PACKETS: [Packets; 44] = [
         packets(TELLS),
         "tags that report grants to a sender",
     ),
-    sum(
+    over(
+        Over::Rate,
         "goodput_bps",
         rate(Bps, More),
         "unique payload over the time of the data",
@@ -304,7 +308,7 @@ pub static APP: [Known; 21] = [
     known(
         "lost",
         count(Less),
-        "pings without an answer within their time-out (`udp-ping`, `ping`)",
+        "pings and requests without an answer within their time-out (`udp-ping`, `ping`, `udp-rr`)",
     ),
     known(
         "connection_bps.min",

@@ -380,6 +380,14 @@ pub fn link_names(point: &Point, link: &Link) -> [String; 2] {
     [name(|host| &host.name), name(host_owner)]
 }
 
+/// The owner of a way's measures: ways 2n and 2n + 1 are those of link n.
+pub fn way_owner(point: &Point, way: usize) -> String {
+    let own = point.links.get(way / 2).map(|link| link_names(point, link));
+    let [name, _] = own.unwrap_or_default();
+    let way = ["a_to_b", "b_to_a"][way % 2];
+    format!("link.{name}.{way}")
+}
+
 fn link(name: &str, rest: &str, point: &Point) -> Result<Measure, UnknownMeasure> {
     let (link, rest) = rest.split_once('.').unwrap_or((rest, ""));
     let names = || point.links.iter().map(|link| link_names(point, link));

@@ -9,6 +9,7 @@ use crate::AppKind;
 use crate::outcome::{End, Flow, LogLine, Outcome, QueueCount, WayCount};
 use crate::point::{By, Point};
 use crate::set::Table;
+use tcplab_qdisc::COUNTERS;
 
 /// What the measures of one run are taken from.
 #[derive(Clone, Copy, Debug)]
@@ -24,18 +25,43 @@ pub struct Sources<'a> {
 
 /// The analyser's values for the packets that a host sent on one connection, in the order of [`PACKETS`].
 #[derive(Clone, Debug)]
-pub struct Sent(Vec<Option<f64>>);
+pub struct Sent {
+    values: Vec<Option<f64>>,
+    /// When its first and its last data were sent, on a clock that all connections of the run share.
+    data_ns: Option<(i64, i64)>,
+}
 
 impl Sent {
     /// `value` has the values by their names; none: the connection does not have one.
-    pub fn of(value: impl Fn(&str) -> Option<f64>) -> Self {
-        Self(PACKETS.iter().map(|of| value(of.known.name)).collect())
+    pub fn of(value: impl Fn(&str) -> Option<f64>, data_ns: Option<(i64, i64)>) -> Self {
+        let values = PACKETS.iter().map(|of| value(of.known.name)).collect();
+        Self { values, data_ns }
     }
 
     fn value(&self, field: &Packets) -> Option<f64> {
         let at = PACKETS.iter().position(|of| std::ptr::eq(of, field))?;
-        *self.0.get(at)?
+        *self.values.get(at)?
     }
+
+    /// Bits, and when they were sent; none: at one instant, or no data.
+    fn bits(&self, rate: &Packets) -> Option<(f64, (i64, i64))> {
+        let (first, last) = self.data_ns?;
+        let ns = last.saturating_sub(first);
+        Some((self.value(rate)? * ns as f64 / 1e9, (first, last)))
+    }
+}
+
+/// Bits over the time in which any of these connections had data.
+fn rate(all: &[&Sent], of: &Packets) -> Option<f64> {
+    let mut each: Vec<_> = all.iter().filter_map(|sent| sent.bits(of)).collect();
+    each.sort_by_key(|(_, times)| *times);
+    let bits: f64 = each.iter().map(|(bits, _)| bits).sum();
+    let (mut ns, mut until) = (0_i64, i64::MIN);
+    for (_, (first, last)) in each {
+        ns += last.saturating_sub(first.max(until)).max(0);
+        until = until.max(last);
+    }
+    (ns > 0).then(|| bits / (ns as f64 / 1e9))
 }
 
 impl Sources<'_> {
@@ -207,6 +233,10 @@ impl Sources<'_> {
             Over::First => values.next(),
             Over::Min => values.reduce(f64::min),
             Over::Max => values.reduce(f64::max),
+            Over::Rate => match streams.as_slice() {
+                [one] => one.value(known),
+                all => rate(all, known),
+            },
         };
         value.ok_or_else(|| match streams.is_empty() {
             true => "the capture has no TCP connection".to_owned(),
@@ -235,7 +265,7 @@ impl Sources<'_> {
             if let Some(value) = of_queue(queue.as_ref(), field, from) {
                 return Ok(value?.max(so_far));
             }
-            if QDISC.contains(&field) {
+            if COUNTERS.contains(&field) {
                 let qdisc = qdisc.as_ref().ok_or("this link has no qdisc")?;
                 return Ok(so_far + qdisc.named(field) as f64);
             }
@@ -271,16 +301,20 @@ impl Sources<'_> {
         })
     }
 
-    /// Pings whose time-out passed. One that was under way when the run ended is not lost.
-    fn lost_pings(&self, owner: &str, flows: &[&Flow]) -> Result<f64, String> {
-        let mut apps = self.point.apps.iter().filter(|app| is_app(app, owner));
+    /// Requests and pings whose time-out passed. One that was under way when the run ended is not lost.
+    fn lost(&self, owner: &str, flows: &[&Flow]) -> Result<f64, String> {
+        let apps = || self.point.apps.iter().filter(|app| is_app(app, owner));
+        if apps().any(|app| matches!(app.does, AppKind::UdpRr { .. })) {
+            return Ok(flows.iter().map(|flow| flow.client.lost).sum::<u64>() as f64);
+        }
+        let mut apps = apps();
         let timeout_ns = apps.find_map(|app| match app.does {
             AppKind::Ping { timeout_ns, .. } => Some(timeout_ns),
             _ => None,
         });
         let pings: Vec<_> = flows.iter().flat_map(|f| &f.client.pings).collect();
         let (Some(timeout_ns), false) = (timeout_ns, pings.is_empty()) else {
-            return Err("the application sent no ping".to_owned());
+            return Err("the application sent no ping, and is no `udp-rr`".to_owned());
         };
         let is_lost = |(sent_ns, rtt): &&&(i64, Option<i64>)| {
             rtt.is_none() && sent_ns.saturating_add(timeout_ns) <= self.outcome.virtual_ns
@@ -330,7 +364,7 @@ impl Sources<'_> {
             "client_read_bytes" => Ok(count(&|f| f.client.read_bytes)),
             "server_written_bytes" => Ok(count(&|f| f.server.written_bytes)),
             "server_read_bytes" => Ok(count(&|f| f.server.read_bytes)),
-            "lost" => self.lost_pings(owner, &flows),
+            "lost" => self.lost(owner, &flows),
             "duration_us" => match flows.iter().filter(|flow| is_open(flow)).count() {
                 0 => Ok(duration_ns(&flows, None)? as f64 / 1e3),
                 open => Err(format!(
@@ -437,20 +471,6 @@ fn log<'a>(ends: impl Iterator<Item = &'a End>, field: &str) -> Result<f64, Stri
         format!("the log has no {what} of this end: set `log = true` and run on a kernel")
     })
 }
-
-/// Fields of links that are a qdisc's.
-const QDISC: [&str; 10] = [
-    "drops",
-    "ecn_mark",
-    "ack_drops",
-    "overlimits",
-    "granted",
-    "refused",
-    "marked",
-    "already_marked",
-    "granted_bytes",
-    "refused_bytes",
-];
 
 /// A statistic of a queue over time; `None` for an unknown field.
 fn of_queue(

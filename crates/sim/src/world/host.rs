@@ -331,6 +331,15 @@ impl tcplab_apps::Host for Net {
         self.replays_at(end)
     }
 
+    fn programs_ended(&mut self) -> bool {
+        let now = self.now;
+        let ways = self.network.ways.iter_mut();
+        ways.for_each(|one| one.way.programs_end(now));
+        let replays = self.replays.iter_mut();
+        replays.for_each(|one| one.line.programs_end(now));
+        true
+    }
+
     fn warn(&mut self, words: String) {
         self.warnings.push(words);
     }

@@ -1,6 +1,7 @@
 //! What a run came to.
 
 use tcplab_plan::Outcome;
+use tcplab_plan::measure::way_owner;
 use tcplab_plan::profile::marked;
 
 use super::World;
@@ -23,13 +24,14 @@ impl World {
         outcome.links = net.network.counts(net.now);
         for one in &net.replays {
             let link = &mut outcome.links[one.way / 2];
-            let (count, qdisc) = (one.line.count(), one.line.qdisc());
+            let (count, qdisc) = (one.line.count(), one.line.qdiscs());
             let queue = one.line.depth(net.now);
             match one.way % 2 {
                 0 => (link.a_to_b, link.a_to_b_qdisc, link.a_to_b_queue) = (count, qdisc, queue),
                 _ => (link.b_to_a, link.b_to_a_qdisc, link.b_to_a_queue) = (count, qdisc, queue),
             }
         }
+        net.warn_of_unreached();
         outcome.link_series = std::mem::take(&mut net.network.series);
         // Its connections go before what they did is told: they do not add up to a peak of memory.
         net.hosts.clear();
@@ -40,6 +42,18 @@ impl World {
 }
 
 impl Net {
+    /// What was set on links and changed nothing.
+    fn warn_of_unreached(&mut self) {
+        for (number, one) in self.network.ways.iter().enumerate() {
+            let place = way_owner(&self.point, number);
+            let replay = self.replays.iter().find(|replay| replay.way == number);
+            self.warnings.extend(match replay {
+                Some(replay) => replay.line.unreached(&place),
+                None => one.way.unreached(&place),
+            });
+        }
+    }
+
     /// The names of the hosts' profiles, each once.
     fn profiles(&self) -> String {
         let mut names: Vec<&str> = Vec::new();

@@ -4,3 +4,4 @@ mod congestion;
 mod experiments;
 mod runs;
 mod steps;
+mod told;

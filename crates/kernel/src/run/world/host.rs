@@ -185,6 +185,9 @@ impl Host for Net<'_> {
 
     /// In a run of one half, the process that runs both halves decides when the run ends.
     fn programs_ended(&mut self) -> bool {
+        let now = self.now;
+        let links = self.links.iter_mut().flatten();
+        links.for_each(|link| link.programs_end(now));
         match &self.site {
             None => true,
             Some(site) => {

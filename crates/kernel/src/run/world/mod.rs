@@ -421,7 +421,7 @@ impl<'p> Net<'p> {
     }
 
     /// What hosts and links did.
-    fn finish(self, ended: Instant, outcome: &mut Outcome) -> Result<(), OsError> {
+    fn finish(mut self, ended: Instant, outcome: &mut Outcome) -> Result<(), OsError> {
         outcome.kernel = kernel_name();
         outcome.virtual_ns = self.since_start(ended).as_nanos();
         for (n, (host, net)) in (self.point.hosts.iter().zip(&self.network.hosts)).enumerate() {
@@ -432,7 +432,11 @@ impl<'p> Net<'p> {
         }
         for (number, link) in self.links.iter().enumerate() {
             outcome.links.push(match link {
-                Some(link) => link.count(ended),
+                Some(link) => {
+                    let unreached = link.unreached(self.point, number);
+                    self.warnings.extend(unreached);
+                    link.count(ended)
+                }
                 None => wire::kernel_count(self.point, number, &self.network.hosts)?,
             });
         }
