@@ -66,7 +66,7 @@ pub struct Analyzer {
     ready: VecDeque<Output>,
     /// No packet follows.
     finished: bool,
-    /// At the end: the slots whose connections are still to be handed out.
+    /// After the last packet: slots of the connections that remain to be handed out.
     closing: Option<Range<u32>>,
 }
 

@@ -31,9 +31,9 @@ pub struct Options {
 const EACH: usize = 1024;
 /// The memory of all connections is not limited below this, bytes.
 const LEAST: usize = 16 << 20;
-/// A packet adds no more than this on average, bytes: a connection, or the doubling of a list.
+/// Most bytes that a packet adds on average: a connection, or the doubling of a list.
 const GROWTH: usize = 4096;
-/// Connections are weighed no more often than this, in packets: it takes a look at each.
+/// Packets between two weighings, at least: a weighing looks at every connection.
 const RARELY: usize = 65_536;
 /// Connections that are handed out after one packet, at most: they wait in memory until they are taken.
 const AT_ONCE: usize = 16;

@@ -480,7 +480,7 @@ fn a_syn_behind_its_answer_in_the_file_was_sent_once() {
     assert_eq!(s.duration_us, 5_000);
 }
 
-/// At the receiver: a segment was lost, its repair came, then `more`.
+/// A capture at the receiver: a lost segment, its repair, then `more`.
 fn repaired_at_the_receiver(more: &[&str]) -> Answer {
     let lines = [
         "0 > S 100 0 0 60000 mss=1460 sackok ts=1000,0 id=1",

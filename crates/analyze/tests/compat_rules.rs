@@ -215,7 +215,7 @@ fn out_of_order_within_the_rtt_of_the_handshake() {
         ("50.9 > . 201 501 100 1000", "out_of_order"),
         ("51 > . 201 501 100 1000", "retransmission"),
     ]);
-    // Without a handshake it is 3 ms.
+    // If the handshake is missing, the limit is 3 ms.
     check(&[
         ("30 > . 101 501 100 1000", ""),
         ("31 > . 301 501 100 1000", "lost_segment"),

@@ -427,7 +427,7 @@ fn a_listener_that_does_not_take_the_connection() {
     // At the client one repeated SYN-ACK may be the loss of the ACK.
     let client: Vec<String> = lines(&deaf[..5]);
     assert!(!has(&run(&CLIENT, &client), "accept_queue_overflow"));
-    // With SYN cookies nothing is repeated by the server.
+    // With SYN cookies, the server repeats no SYN-ACK.
     let cookies: Vec<String> = lines(&[&deaf[..3], &deaf[5..]].concat());
     assert_eq!(run(&SERVER, &cookies).ids(), ["accept_queue_overflow"]);
     // An ordinary loss after the server has spoken is a loss.
@@ -531,7 +531,7 @@ fn syns_that_the_servers_end_ignores() {
     };
     let here = opened("1000.1 < S. 500 101 0 60000 mss=1460 sackok");
     assert_eq!(here.ids(), ["accept_queue_overflow"]);
-    // At the client the SYN may have been lost.
+    // A capture at the client: the SYN may have been lost.
     assert_eq!(
         opened("1099.9 < S. 500 101 0 60000 mss=1460 sackok").ids(),
         ["syn_retries"]

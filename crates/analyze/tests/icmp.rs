@@ -150,7 +150,7 @@ fn a_sender_that_does_not_act_on_it_is_a_black_hole_with_a_name() {
         cause.starts_with("192.0.2.9 reported an MTU of 1400 bytes (3 times)"),
         "{cause}"
     );
-    // Without the messages the cause is that they do not come.
+    // If the messages are missing, the finding says that they do not come.
     let lines: Vec<&str> = IGNORED
         .into_iter()
         .filter(|l| !l.contains("icmp"))

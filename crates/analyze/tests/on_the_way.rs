@@ -165,7 +165,7 @@ fn segments_that_come_twice_a_moment_later_are_no_retransmissions() {
         })
         .collect();
     assert_eq!(again, [0]);
-    // With a number and a time stamp of its own it was sent again.
+    // A copy with its own identification and time stamp was sent again.
     let wrapped = 0_u32.wrapping_sub(1);
     assert!(!with(wrapped, wrapped).ids().contains(&"duplication"));
 }

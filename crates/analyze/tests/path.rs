@@ -27,7 +27,7 @@ fn a_queue_that_stands_is_bufferbloat() {
         "{answer_title}",
         answer_title = title(&answer, "bufferbloat")
     );
-    // Half of that is a buffer of one round trip, and a spike of the same height is none.
+    // Half of that is a buffer of one round trip; spikes of the same height are no standing queue.
     let mut short = Bulk::new(SACK);
     short.send(50.0, 300, 10.0, |i| 40.0 + f64::from(i.min(60)));
     assert_eq!(short.analyze().ids(), [""; 0]);
@@ -36,8 +36,8 @@ fn a_queue_that_stands_is_bufferbloat() {
     assert!(!spikes.analyze().ids().contains(&"bufferbloat"));
 }
 
-/// At the receiver: 400 segments, one each 10 ms, which arrive `wait` late and are stamped by a clock of `tick` ms; each
-/// is ACKed at once, and the sender hears of it 20 ms and `wait` before it sends the next one that echoes it.
+/// A capture at the receiver: 400 segments, one each 10 ms, which arrive `wait` late, with time stamps of `tick` ms.
+/// Each is ACKed at once. The sender hears of the ACK 20 ms and `wait` before it sends the segment that echoes it.
 fn received(wait: impl Fn(f64) -> f64, tick: f64) -> Answer {
     let stamp = |ms: f64| 1000 + (ms / tick) as u32;
     let mut lines = vec![
@@ -219,7 +219,7 @@ fn a_handshake_of_which_the_ack_was_lost_does_not_tell_the_way() {
         analyze_script(&lines).ids().contains(&"reordering")
     };
     assert!(!with("") && !with("20 > . 101 501 0 60000"));
-    // From a path of 80 ms they would have come too soon.
+    // On a path of 80 ms, they would have come too soon.
     assert!(with("80 > . 101 501 0 60000"));
 }
 
@@ -546,7 +546,7 @@ fn a_rst_of_another_machine_is_told_from_one_of_the_end() {
             .contains("TTL 61, all other packets of 192.0.2.2 with 52")
     );
     assert_eq!(reset(&["200 < R. 701 401 0 0 ttl=52"]).ids(), ["reset"]);
-    // The end goes on: it knows nothing of the RST.
+    // The end goes on: it did not send the RST.
     let goes_on = [
         "200 < R. 701 401 0 0 ttl=52",
         "260 < P. 701 401 200 60000 ttl=52",

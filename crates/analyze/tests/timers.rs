@@ -1,4 +1,5 @@
-//! What a timer sent, and what something else caused that only came as late. Short conversations built by hand.
+//! Packets that a timer sent, and packets that came just as late for another cause. Short conversations built
+//! by hand.
 
 mod common;
 

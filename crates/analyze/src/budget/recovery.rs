@@ -38,7 +38,7 @@ struct Stretch {
     dir: u8,
     /// Which episode of that side, in the order in which they ended.
     episode: u32,
-    /// Something was lost, whatever the verdict on the retransmission that came.
+    /// A packet was lost, independent of the verdict on its retransmission.
     needed: bool,
     /// A probe began it, and the window had no room for new data: if nothing was lost, that was what kept the sender.
     full: bool,

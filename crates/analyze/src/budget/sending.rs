@@ -14,7 +14,7 @@ use crate::conn::{Dir, scale_known};
 const AT_ONCE_US: u64 = 500;
 /// Shorter gaps belong to what the sender did before, microseconds.
 const SHORT_US: u64 = 250;
-/// What a continuous stream waits for is looked at so many times in a round trip, and not more often than this,
+/// The wait of a continuous stream is checked `LOOKS` times a round trip, at most once per `LOOK_US`
 /// microseconds.
 const LOOKS: u64 = 4;
 const LOOK_US: u64 = 1_000;
@@ -137,7 +137,7 @@ impl Default for Side {
 struct Shown {
     /// Its length.
     us: u64,
-    /// Shortest round trip, and the part of it between the capture and the sender.
+    /// Shortest round trip, and its part between the capture and the sender.
     round: u64,
     near: u32,
     /// The capture was taken close to the sender.
@@ -256,7 +256,7 @@ impl Side {
         self.window = rx.window;
     }
 
-    /// The packet of the event, which may be a retransmission, brings data that the capture has not seen.
+    /// The event's packet (perhaps a retransmission) brings data that is new to the capture.
     pub(crate) fn is_fresh(&self, e: &Event<'_>) -> bool {
         e.dirs[e.dir].nxt_rel > self.sent_to
     }
@@ -458,8 +458,8 @@ impl Side {
         self.skipped(e, mss(e)).is_some_and(|lost| lost > 0)
     }
 
-    /// The first packet of a message came after `us` microseconds beside the path: the timer that repaired a loss, when
-    /// packets were lost and their timers can have taken all of it.
+    /// The class of the `us` microseconds (without the path) before a message's first packet. It is the timer that
+    /// repaired a loss if packets were lost and their timers explain the whole wait.
     pub(crate) fn begins_after_loss(&self, e: &Event<'_>, us: u64) -> Option<Class> {
         let round = e.dirs.iter().map(|d| u64::from(d.path_or_zero())).sum();
         let lost = self.skipped(e, mss(e)).filter(|lost| *lost > 0)?;
@@ -553,8 +553,8 @@ fn first_timer(round: u64) -> u64 {
     2 * round + RTO_FLOOR_US + PROBE_WAITS_US
 }
 
-/// Which timer ended a silence of `us` after a loss. With SACK the first one is that of the probe (RFC
-/// 8985 7.2), which is never later than the other one.
+/// Which timer ended a silence of `us` after a loss. With SACK, the probe timer (RFC 8985 7.2) never
+/// expires after the retransmission timer.
 fn timer(e: &Event<'_>, us: u64, round: u64) -> Class {
     let sack = e.dirs.iter().all(Dir::may_sack);
     if sack && us < first_timer(round) {

@@ -1,4 +1,4 @@
-//! Packets of one side that are ahead of its data: what they leave out was sent, and has not passed the capture.
+//! Packets ahead of their side's data: the sender sent the bytes between, which are yet to pass the capture.
 
 use tcplab_base::{Duration, Instant, Seq};
 use tcplab_wire::TcpPacket;

@@ -23,8 +23,9 @@ const FITTED: usize = 3;
 const FINER: [f64; 3] = [0.005, 0.001_25, 0.000_3];
 /// What explains so much less, explains about as much.
 const ALIKE: f64 = 0.04;
-/// How far from the level of a full bucket a loss may be, in packets. Where each packet's time and fate are known, the
-/// bucket has room for less than one when it drops: half a packet up and down, and what the way there blurs.
+/// How far from the level of a full bucket a loss may be, in packets. When a bucket drops, it has room for less than
+/// one packet. If each packet's time and fate are known, that is half a packet up and down, plus the jitter of the
+/// path to it.
 const SLACK: f64 = 1.5;
 const TIGHT: f64 = 0.75;
 /// A level that is never zero: that of a bucket which is never full.

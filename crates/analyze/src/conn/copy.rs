@@ -79,14 +79,14 @@ fn left_before(tx: &Dir, p: &TcpPacket, now: Instant) -> bool {
     let counts = id != 0 && before != 0 && step.unsigned_abs() < NEAR_IDS as u16;
     match (counts, by_stamp) {
         (true, Some(stamp)) => step <= 0 && stamp,
-        // Without time stamps a number that is drawn at random may be near.
+        // Without time stamps: a random identification may be near by chance.
         (true, None) => step <= 0 && tx.id_run >= 1,
         (false, Some(stamp)) => stamp,
         (false, None) => soon(tx, now),
     }
 }
 
-/// Without numbers and time stamps: data has been coming without a pause, so that no timer of its sender had run down.
+/// Without IP identifications and time stamps: data came without a pause, so no timer of its sender had expired.
 fn soon(tx: &Dir, now: Instant) -> bool {
     let (Some(load), Some(near)) = (tx.load(), near(tx)) else {
         return false;

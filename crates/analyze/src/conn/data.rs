@@ -17,7 +17,7 @@ use super::rounds::{self, Rounds};
 use super::unclear::Held;
 use crate::trace::SegmentKind;
 
-/// A sequence number further away than this belongs to something else.
+/// A sequence number further away does not belong to the stream.
 pub(super) const SANE: u32 = 1 << 30;
 /// A segment that arrives this soon after its hole appeared is reordered, not retransmitted, at any round trip.
 const SURELY_LATE: Duration = Duration::from_millis(5);
@@ -177,7 +177,7 @@ fn probe(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> Option<SegmentKin
         }
         return Some(SegmentKind::ZeroWindowProbe);
     }
-    // Without the peer's packets the ACKed data are unknown.
+    // If the peer's packets are not captured, its ACKs are unknown.
     let idle = p.seq + 1 == tx.una && tx.flight.is_empty();
     let alone = rx.packets == 0 && p.payload_len == 0;
     if p.seq + 1 == tx.nxt && (idle || alone) && tx.nxt_rel > 0 {
@@ -413,9 +413,8 @@ fn old_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> SegmentKind {
     kind
 }
 
-/// A segment that the capture had missed: is it late (reordered before the capture), or was it
-/// lost before the capture and sent again? Its time stamp and IP identification tell whether it
-/// left before or after the packet seen last.
+/// A segment fills a hole of the capture: was it reordered before the capture (true), or lost there
+/// and sent again?
 fn late_not_lost(tx: &Dir, p: &TcpPacket, now: Instant) -> bool {
     if let Some(earlier) = left_earlier(tx, p) {
         return earlier;

@@ -466,7 +466,7 @@ impl Dir {
             if p.encap.caqm.is_some() {
                 rare.caqm_tags.get_or_insert_default().packets += 1;
             }
-            // An error quotes as much as its sender liked to: that says nothing of the capture.
+            // An ICMP error may quote any length, which says nothing about the capture.
             let is_cut = p.header_truncated && p.standing != Standing::Quoted;
             rare.truncated += u32::from(is_cut);
             // The options that were cut off: on data they are time stamps, mostly (RFC 7323 appendix A: 12 bytes).
@@ -649,8 +649,8 @@ impl Dir {
         self.path_proofs = self.path_proofs.saturating_add(weight).min(PROVEN);
     }
 
-    /// Largest payload of one packet on the wire towards `peer`. Without the MSS option: the largest one that was not
-    /// pushed (more followed it, so it was full), or what Ethernet carries.
+    /// Largest payload of one packet on the wire towards `peer`. If no MSS option was seen: the largest segment
+    /// without PSH (more data followed, so it was full), or Ethernet's.
     pub(crate) fn full_payload(&self, peer_mss: Option<u16>) -> u32 {
         let guess = || match self.unpushed {
             536.. => u32::from(self.unpushed),

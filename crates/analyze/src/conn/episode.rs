@@ -102,7 +102,7 @@ impl Record {
         if self.dsacked > 0 && self.dsacked >= self.retransmissions {
             return Some(SpuriousEvidence::Dsack);
         }
-        // What never came to the capture was needed, whatever ACKs seem to say.
+        // The original never reached the capture, so the retransmission was needed, even if ACKs suggest otherwise.
         if self.lost {
             return None;
         }

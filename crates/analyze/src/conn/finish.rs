@@ -13,7 +13,7 @@ use crate::report::{
 };
 use crate::trace::AckClass;
 
-/// Shorter stretches of one ACK mode than this are not worth a line.
+/// Fewest ACKs in a stretch of one ACK mode that gets a line.
 const STRETCH: u32 = 3;
 
 /// A message that nothing answered.

@@ -1,4 +1,4 @@
-//! The segments of one sender that its peer has not ACKed yet, as the capture shows them.
+//! The segments of one sender that its peer is yet to ACK, as the capture shows them.
 //!
 //! Sorted by sequence number, without overlaps. Bounded: when the ACKs are not in the capture the
 //! oldest segments are forgotten.

@@ -14,8 +14,8 @@ use super::loss::{Again, Stamp};
 
 /// The identification counts one by one after so many steps of one.
 pub(super) const STEADY: u8 = 2;
-/// More identifications than this, and than four of the sender's flights have (they double in slow start), were used for something else than lost
-/// segments and their repetitions.
+/// A gap of more identifications (and of more than four flights, which double in slow start) is not due to losses and
+/// retransmissions.
 const MOST_LOST: u32 = 8;
 /// Most doublings of the timer that are assumed (RFC 6298 5.5).
 const BACKED_OFF: u32 = 6;
@@ -84,7 +84,7 @@ pub(super) fn timeout(tx: &Dir, rx: &Dir, p: &TcpPacket, at: At) -> Option<Again
     again.silent().then_some(again)
 }
 
-/// So many segments four of its largest flights have, as far as they came here. Without ACKs flights are not known.
+/// Segments in four of the sender's largest flights, as captured. Without ACKs, flights are unknown.
 fn flights(tx: &Dir) -> u32 {
     if !tx.acks_seen {
         return NEAR_IDS.unsigned_abs().into();

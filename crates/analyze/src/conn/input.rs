@@ -125,7 +125,7 @@ fn sure_path(acker: &Dir) -> Duration {
     Duration::from_micros(us.into())
 }
 
-/// The connection was older than the capture, which shows nothing of this side's data before what it showed first.
+/// The connection began before the capture, which lacks this side's earlier data.
 pub(super) fn begun_before(sender: &Dir) -> bool {
     !sender.options_seen && sender.mss.is_none()
 }
@@ -149,7 +149,7 @@ fn new_ack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, at: At) -> Told {
     let mut original = None;
     if let Some(loss) = sender.loss.as_deref_mut() {
         let tsecr = p.options.timestamps.map(|t| t.1);
-        // Without the handshake the shortest answer may have waited in a queue.
+        // If the handshake is missing, even the shortest answer may have waited in a queue.
         let path = sure_path(acker);
         original = loss.eifel(covered, &taken, tsecr, at.now, path);
         loss.advanced(p.ack, at.now);
@@ -244,7 +244,7 @@ fn data_acked(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, taken: &Taken, a
     ack::row(&c, taken, credits)
 }
 
-/// Takes what the ACK covers out of the flight, and notes what of it the capture has not shown.
+/// Removes the ACKed data from the flight, and notes the ACKed bytes that the capture missed.
 fn take(sender: &mut Dir, ack: Seq, now: Instant) -> Taken {
     let taken = sender.flight.take(sender.una, ack);
     if ack.after(sender.nxt) {

@@ -1,4 +1,4 @@
-//! What a path does under load: how long packets wait in its queues, and what arrives out of order.
+//! The path under load: how long packets wait in its queues, and which packets arrive out of order.
 //!
 //! Two clocks tell of queues. At the sender: the time from a segment to its ACK, less the shortest one. Behind the
 //! queue: when a segment passes, less the time stamp that its sender put on it (RFC 7323), less the smallest such
@@ -369,8 +369,8 @@ impl QueueWaits {
         })
     }
 
-    /// The same, unless all of them were told before `since`. What was ACKed long before tells nothing of the queue that a
-    /// burst after a pause meets.
+    /// The same, unless all of them were told before `since`. ACKs from long before a pause do not show the queue that
+    /// the burst after it meets.
     pub(crate) fn queued_since(&self, since: Instant) -> Option<Queued> {
         self.queued().filter(|_| self.last >= since)
     }

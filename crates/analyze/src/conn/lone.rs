@@ -1,4 +1,4 @@
-//! A lone segment in flight that is sent again after a long silence: by a tail loss probe or by a timeout?
+//! A lone segment is sent again after a long silence: by a tail loss probe or by a timeout?
 //!
 //! Linux arms both timers for nearly the same moment then (tcp_schedule_loss_probe() takes two round trips and 200 ms, at
 //! most the timeout), so time cannot tell. The window can: after a probe it is at least half of what it was (RFC 8985 7.4),

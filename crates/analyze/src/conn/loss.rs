@@ -93,7 +93,7 @@ struct Sent {
     spurious: bool,
     /// Time stamp and IP identification.
     stamp: Stamp,
-    /// The capture has nothing of it before: the original did not come so far.
+    /// The capture lacks the original, which was lost before it.
     fresh: bool,
     /// It passed twice, as the same packet.
     doubled: bool,
@@ -150,7 +150,7 @@ pub(crate) struct Again {
     pub tail: bool,
     pub tsval: Option<u32>,
     pub stamp: Stamp,
-    /// The capture has nothing of it before.
+    /// The capture lacks the original.
     pub fresh: bool,
     /// First transmission of the first unACKed packet.
     pub start: Instant,

@@ -17,7 +17,7 @@ pub(crate) struct Noted {
     pub us: u32,
     /// Length with its headers; 0: this is a hole.
     pub bytes: u16,
-    /// Bytes that were lost of it. Of a hole: how many have passed since the newest data.
+    /// Lost bytes of a segment. For a hole: entries since the newest data.
     pub lost: u16,
 }
 

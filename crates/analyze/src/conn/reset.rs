@@ -9,7 +9,7 @@ use super::dir::Dir;
 
 /// Data that follows the ACK of a FIN sooner is the end of what its sender was about to say.
 const STALE: Duration = Duration::from_millis(20);
-/// A RST overtakes no data by more than this.
+/// Longest time by which a RST overtakes data.
 const OVERTAKEN: Duration = Duration::from_millis(100);
 /// So many ACKs that advance, the last one so long after a RST: it overtook none of them.
 const ACKS_ON: u8 = 3;

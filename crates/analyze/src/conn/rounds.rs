@@ -181,7 +181,8 @@ fn is_full(bytes: u32, window: u32, two_segments: u32) -> bool {
     bytes * 8 >= window * 7 || but_one
 }
 
-/// What both sides sent again: a capture behind a loss may show only that of the peer, which got no answer.
+/// Retransmissions of both sides. A capture behind a loss may show only those of the peer, which got no
+/// answer.
 fn losses(tx: &Dir, rx: &Dir) -> u32 {
     let of = |d: &Dir| d.loss.as_deref().map_or(0, |l| l.total() as u32);
     of(tx).wrapping_add(of(rx))
@@ -233,7 +234,7 @@ impl Rounds {
             };
             return Some(Box::new(Self::new(front.seq, first, (tx, rx))));
         }
-        // At the receiver the ACK may have passed already: the sender cannot have seen it yet.
+        // In a capture at the receiver, the ACK passes before the sender can have seen it.
         let near = i64::from(tx.path_or_zero());
         if before == now || now.since(tx.last_data).as_micros() >= sooner(near) {
             return None;
@@ -333,8 +334,8 @@ impl Rounds {
         self.bytes = if bytes <= SANE { bytes } else { 0 };
     }
 
-    /// The round is over: the next one begins `late_us` later than it could. `quiet` tells that nothing of what was sent
-    /// before is missing or on its way.
+    /// The round is over: the next one begins `late_us` later than it could. `quiet`: no earlier data is missing or in
+    /// flight.
     fn turn(&mut self, late_us: i64, quiet: bool, tx: &Dir, rx: &Dir, at: At) {
         let near = i64::from(tx.path_or_zero());
         let losses = losses(tx, rx);
@@ -342,7 +343,7 @@ impl Rounds {
         self.losses = losses;
         self.run.harmed |= harmed;
         self.run.bytes += u64::from(self.bytes);
-        // RFC 5681 3.1: a loss makes the congestion window smaller; what went before tells nothing of the next flight.
+        // RFC 5681 3.1: a loss shrinks the congestion window, so earlier flights do not predict the next one.
         self.largest = match harmed {
             true => 0,
             false => self.largest.max(self.bytes),

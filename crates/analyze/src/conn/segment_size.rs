@@ -65,7 +65,7 @@ impl SegmentSize {
 }
 
 impl Dir {
-    /// Payload of a full segment by the options of both sides, whatever the path carries.
+    /// Payload of a full segment by the options of both sides, independent of the path's MTU.
     pub(crate) fn mss_bound(&self, peer_mss: Option<u16>) -> Option<u32> {
         peer_mss.map(|m| u32::from(m).saturating_sub(self.option_bytes()).max(1))
     }

@@ -1,8 +1,8 @@
 //! Steps of the clock of the capturing host, while it captured.
 //!
-//! Back: a packet that its sender sent after others (new data, a newer time stamp, a new ACK) has an earlier time. From then
-//! on all times are moved, so that the clock goes on from where it was; a file whose packets are out of order goes back to
-//! the old times soon. Ahead: the time stamps of both ends (RFC 7323) say that much less time passed, from then on and for
+//! Back: a packet that its sender sent after others (new data, a newer time stamp, a new ACK) has an earlier time. All
+//! later times are shifted, so the clock continues from where it was. A file with packets out of order soon returns to
+//! the old times. Ahead: the time stamps of both ends (RFC 7323) say that much less time passed, from then on and for
 //! good. A path that stood still looks like that for a moment and in one direction only.
 
 use tcplab_base::{Duration, Instant, Seq};
@@ -15,7 +15,7 @@ use super::dir::Dir;
 const BACK: Duration = Duration::from_millis(-100);
 /// Smaller steps ahead are waits.
 pub(super) const AHEAD: Duration = Duration::from_millis(500);
-/// Packets that are out of order in the file are not more than this behind their place.
+/// Most packets by which a packet of an unordered file stands behind its place.
 const SOON: u32 = 8;
 /// So many packets of an end show a step, of each end where it went ahead.
 const SHOWN: u32 = 2;

@@ -16,9 +16,9 @@ use super::dir::Dir;
 pub(crate) const SLOW_US: u32 = 20_000;
 /// A silence of a speaker that is looked at.
 pub(crate) const SILENT: Duration = Duration::from_micros(SLOW_US as i64);
-/// From here on an answer may be one that was lost and sent again: no retransmission timer in use is shorter.
+/// A slower answer may have been lost and sent again: this is the shortest retransmission timer in use.
 const TIMER_US: u32 = 150_000;
-/// A request of more than this may still lie in a queue of the path when its last packet has passed.
+/// A larger request may still be queued in the path when its last packet has passed the capture.
 const SHORT: u64 = 14_600;
 /// What comes after a longer pause is rather a message of its own than the rest of one.
 const OWN_US: u32 = 3_000_000;
@@ -68,7 +68,7 @@ pub(crate) struct Waits {
     pub waited_us: u64,
 }
 
-/// What of the waits was slow: most connections have nothing of it.
+/// The slow waits, which most connections lack.
 #[derive(Clone, Debug, Default)]
 struct SlowWaits {
     answers: Slow,
@@ -120,7 +120,7 @@ pub(crate) struct Before {
     pub in_order: bool,
     /// It follows the sender's packet before it by one IP identification: none was lost between.
     pub next_id: bool,
-    /// It acknowledges nothing of the other side that the capture has not seen.
+    /// It ACKs only data of the other side that the capture has seen.
     pub heard_all: bool,
     /// The sender's last data, how much it had sent, and the last packet of the other side.
     pub last: Instant,
@@ -322,7 +322,7 @@ impl Turns {
     fn end(&mut self, d: usize, dirs: &[Dir; 2]) {
         self.book(d, dirs, (dirs[d].last_data, dirs[d].unique_bytes));
         if self.counted {
-            // The way to the side that waits is a part of it.
+            // The wait includes the path to the side that waits.
             let far = u64::from(dirs[1 - d].path_or_zero());
             let waited = dirs[d].last_data.since(self.asked).as_micros().max(0);
             self.sides[d].waited_us += waited.unsigned_abs() + far;

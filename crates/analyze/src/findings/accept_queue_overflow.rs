@@ -36,7 +36,7 @@ fn detect(side: &Side<'_>, out: &mut Found) {
 enum Ignored {
     Ack(u32),
     Syn(u32),
-    /// With SYN cookies the SYN-ACK is not repeated.
+    /// With SYN cookies, the server does not repeat the SYN-ACK.
     Data(u32),
 }
 

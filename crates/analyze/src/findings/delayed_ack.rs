@@ -49,7 +49,7 @@ fn full_window_lacks(side: &Side<'_>) -> Option<Need> {
     lacks.or(dropped.then_some(Need::EveryPacket))
 }
 
-/// With the smallest scale that explains what was in flight, that filled the window.
+/// Whether the flight filled the window, under the smallest scale that fits the flight.
 fn may_be_full(side: &Side<'_>) -> bool {
     let (flight, window) = (
         u64::from(side.sender.max_in_flight),

@@ -43,7 +43,7 @@ impl Id {
         self.0
     }
 
-    /// It is about the capture as a whole, and explains nothing of a stream.
+    /// It concerns the whole capture and explains no stream.
     pub fn is_about_the_capture(self) -> bool {
         self == artefacts::DETECTOR.id || self == clock_step::DETECTOR.id
     }

@@ -48,7 +48,7 @@ pub(crate) const UNTOLD: Detector = Detector {
 
 /// Waits below this are no queue on any path, microseconds: clocks and hosts blur as much.
 const BLUR_US: u32 = 1_000;
-/// An active queue management drops while packets wait longer than this (CoDel's target is 5 ms, PIE's 15 ms).
+/// Shortest queueing delay at which an AQM drops (target: CoDel 5 ms, PIE 15 ms).
 pub(super) const AQM_US: u32 = 3_500;
 /// So many times is a habit. A queue that runs over lets one of two or three segments in, so the holes are many; a link
 /// that goes away for a moment makes one.

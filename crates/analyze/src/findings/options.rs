@@ -140,7 +140,7 @@ fn removed(side: &Side<'_>) -> Vec<Finding> {
     for (from_client, sender) in [(true, client), (false, server)] {
         let rare = sender.rare.as_deref();
         let marked = rare.is_some_and(|r| r.ecn_ect + r.ecn_ce > 0);
-        // At the sender itself nothing can have been taken out yet.
+        // A capture at the sender sees options before anything can remove them.
         let away = side.has(if from_client {
             Need::AtReceiver
         } else {

@@ -19,7 +19,8 @@ pub(crate) const DETECTOR: Detector = Detector {
     },
 };
 
-/// Nothing was lost. Without SACK a sender that was wrong about the first segment repeats others that arrived, too.
+/// Nothing was lost. Without SACK, a sender that falsely assumes a loss of the first segment also repeats later
+/// ones that arrived.
 pub(crate) fn is_false_alarm(side: &Side<'_>, r: &Record) -> bool {
     let sack = side.sender.sack_permitted && side.receiver.sack_permitted;
     let first_only = r.too_early.is_some() && !sack;

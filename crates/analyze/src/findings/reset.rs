@@ -89,8 +89,8 @@ fn standing(d: &Dir) -> Option<&Reset> {
     d.rare.as_deref()?.reset.as_deref()
 }
 
-/// What seemed to show that `peer` did not take the RST was on its way already: a RST of the peer answers what came to a
-/// connection that was no more.
+/// `peer` took the RST after all: the contrary packet was already in flight, and the peer's own RST shows that its
+/// connection was closed.
 fn is_refuted(ignored: &Ignored, peer: &Dir) -> bool {
     ignored.first.proof.is_some_and(|p| p.0 == Went::Sent)
         && standing(peer).is_some_and(|r| r.answers && r.open)

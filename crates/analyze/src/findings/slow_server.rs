@@ -42,8 +42,8 @@ fn time(us: u64) -> Duration {
     Duration::from_micros(i64::try_from(us).unwrap_or(i64::MAX))
 }
 
-/// How much longer than the least ACK the answer to the SYN took, where that is much: another machine on the way (a NAT or
-/// a proxy that ACKs for the end) may have sent the ACKs, and the path is longer than they say.
+/// How much longer the answer to the SYN took than the fastest ACK, if that is much. A NAT or proxy may have sent the
+/// ACKs for the end, so the path is longer than they show.
 fn hidden_path_us(side: &Side<'_>) -> u32 {
     let h = &side.connection.handshake;
     let near = side.sender.path_or_zero();

@@ -13,9 +13,9 @@ const HALF: f64 = 0.5;
 /// So many moments of loss, and how much less likely chance is (a logarithm).
 const MOMENTS: usize = 9;
 const UNLIKELY: f64 = 9.0;
-/// Behind the losses so many packets come in half of the time that they take at the rate.
+/// Share of packets behind a loss that come in half of their time at the rate.
 const BURSTS: f64 = 0.2;
-/// So many losses leave a gap there: behind a full queue the packets follow each other whatever it drops.
+/// Share of losses that leave a gap. Behind a full queue, packets follow each other without gaps.
 const GAPS: f64 = 0.5;
 /// From here on losses look like those of a bucket, though they do not prove it.
 const LIKE: f64 = 6.0;
@@ -27,7 +27,7 @@ const AT_ONCE: usize = 50;
 const SHORT: f64 = 0.75;
 const SHORT_OF_FEW: f64 = 0.5;
 const IN_A_ROW: f64 = 4.0;
-/// Packets that wait for no more than this part of a queue when something is lost hardly wait.
+/// A queue is idle at a loss if packets wait for less than this share of its length.
 const IDLE: f64 = 0.1;
 /// Episodes are listed up to a bound, so more repairs may be missing.
 const LISTED: usize = 128;

@@ -2,10 +2,11 @@
 //! way took the path alone, and both ways are taken as equally long. That assumption cannot be
 //! checked from two captures; what is wrong with it is half of the difference of the two ways.
 //!
-//! Clocks drift apart by up to some 100 us in a second. No packet arrives before it was sent, so the drift is a
-//! slope that leaves room for the path below all packets of one way and above all of the other: of these slopes
-//! the one that leaves most room (Zhang, Liu, Xia: Clock Synchronization Algorithms for Network Measurements,
-//! 2002). Where no slope leaves any, a clock was set or runs unevenly, and no offset is given.
+//! Clocks drift apart by up to some 100 us in a second. No packet arrives before it was sent. So the drift is a
+//! slope that leaves room for the path, below all packets of one way and above all of the other. The slope with
+//! the most room is taken (Zhang, Liu, Xia: Clock Synchronization Algorithms for Network Measurements, 2002).
+//! Clock Synchronization Algorithms for Network Measurements, 2002). Where no slope leaves any, a clock was set
+//! or runs unevenly, and no offset is given.
 
 use std::collections::BTreeMap;
 
@@ -299,8 +300,8 @@ fn drift(samples: &[Sample], room: &Room) -> Drift {
     Drift::Hidden
 }
 
-/// Whether this slope is a drift of the clock, and not chance: packets of even and of odd windows, each alone, show
-/// it within a fifth; and with it the room is nearly that of the fastest window alone, unlike across a step.
+/// Whether this slope is drift of the clock and not chance. Packets of even and of odd windows must each show it
+/// within a fifth. The room must be nearly that of the fastest window alone, which a step would prevent.
 fn is_drift(samples: &[Sample], room: &Room, slope: f64, level: i64) -> bool {
     let last = samples.iter().map(|s| s.at).max().unwrap_or_default();
     let path = room.path(slope);

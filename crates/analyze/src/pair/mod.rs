@@ -1,11 +1,10 @@
 //! Two captures of the same connections, taken at both ends: the same packets are found in both,
 //! the clocks are compared, and each ACK is shown as its sender and as its receiver saw it.
 //!
-//! Packets are matched by what no router changes: addresses, ports, sequence and ACK number,
-//! flags, payload length, time stamp option (not in a SYN, nor when headers were cut); the IP identification tells
-//! equal ones apart, and copies of one packet from each other.
-//! Addresses that a NAT changed do not match. Data that offloads joined or split is told from what was lost, but has
-//! no times.
+//! Packets are matched by fields that no router changes: addresses, ports, sequence and ACK number, flags, payload
+//! length, time stamp option. The option does not count in a SYN, nor if headers were cut. The IP identification
+//! tells equal packets apart, and copies of one packet. Addresses that a NAT changed do not match. Data that
+//! offloads joined or split is told from what was lost, but has no times.
 
 mod changed;
 mod clock;

@@ -248,7 +248,7 @@ fn add(
         false => &mut building.stream.server_to_client,
     };
     way.matched += 1;
-    // Without the ends it is unknown who sent and who received.
+    // Unless the ends are known, sender and receiver are unknown.
     let Some(side) = side else { return };
     let from_a = in_a.from_client == (side == End::A);
     let (left, arrived) = if from_a { (x, y) } else { (y, x) };

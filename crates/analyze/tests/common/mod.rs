@@ -43,7 +43,7 @@ pub struct Seen {
     pub icmp: Option<IcmpError>,
 }
 
-/// Gives each frame of a file: its number, its time, and what a capture holds that keeps so many bytes of it.
+/// Gives each frame of a file: number, time, and what a capture with a given snap length holds.
 pub fn frames(path: &Path, mut take: impl FnMut(u64, Option<Instant>, &dyn Fn(usize) -> Seen)) {
     let file = File::open(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let mut reader = Reader::new(file).expect("a capture");

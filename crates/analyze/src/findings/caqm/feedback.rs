@@ -11,7 +11,7 @@ pub(crate) const DETECTOR: Detector = Detector {
     detect: |side, out| out.extend(find(side)),
 };
 
-/// What may wait for the next ACK, and what one ACK can hold at most: 255 units of 64 bytes.
+/// Most bytes of feedback that may wait for the next ACK. One ACK holds up to 255 units of 64 bytes.
 const WAITING: u64 = 255 * 64;
 
 pub(super) fn find(side: &Side<'_>) -> Option<Finding> {

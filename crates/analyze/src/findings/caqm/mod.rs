@@ -13,9 +13,9 @@ use super::{Side, packets};
 use crate::conn::{Connection, Tags};
 use crate::report::{CaqmTags, Vantage};
 
-/// Fewer requests tell nothing of the path.
+/// Fewer requests are too few to judge the path.
 const ENOUGH: u64 = 32;
-/// Fewer feedback ACKs tell nothing of their sum.
+/// Fewer feedback ACKs are too few to judge their sum.
 const ENOUGH_FEEDBACK: u64 = 8;
 
 /// Whether anybody spoke of CAQM.
