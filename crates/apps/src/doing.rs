@@ -7,7 +7,7 @@ use crate::program::{Message, Result};
 /// Where a program stands. Numbers are bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doing {
-    /// The client has not connected, the server was not accepted.
+    /// The client is yet to connect, or the server to be accepted.
     Nothing,
     /// The client's connection is being set up.
     Connecting,

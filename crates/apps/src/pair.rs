@@ -1,5 +1,5 @@
-//! The two published pairs of programs on delayed ACKs: the same calls in the same order. A read is one read, whatever it
-//! gives.
+//! The two published pairs of programs on delayed ACKs: the same calls in the same order. A read is one call, however
+//! few bytes it gives.
 
 use tcplab_base::{Duration, Instant};
 use tcplab_plan::pair::{EchoClient, EchoServer, Pair, StreamClient, StreamServer};

@@ -1,8 +1,8 @@
 //! When an end gives up waiting for its socket: `client_timeout` and `server_timeout`.
 //!
-//! An end gives up (ETIME) when it has waited that long, and what it waited for did not come: a connection, a byte or
-//! a datagram to read, room to write. A datagram that it sends by its schedule meanwhile is no answer. A sleep of its
-//! own (`every`, `pause`, `hold`) is no wait, nor is the time between two pings when all were answered.
+//! An end gives up (ETIME) when it has waited that long in vain: for a connection, for a byte or datagram to read,
+//! for room to write. A datagram that it sends by its schedule meanwhile is no answer. A sleep of its own (`every`,
+//! `pause`, `hold`) is no wait, nor is the time between two pings when all were answered.
 
 use tcplab_base::{Duration, Instant};
 

@@ -1,7 +1,7 @@
 //! `udp-ping` and `ping`: a numbered datagram each interval, whether the ones before were answered or not.
 //!
-//! flent's `udp_rtt` (irtt) and ping(8) do so. What comes back is known by its number; what does not come back within
-//! the time-out is lost, and what comes back later stays lost.
+//! flent's `udp_rtt` (irtt) and ping(8) do so. Each answer is known by its number. A datagram without an answer
+//! within the time-out is lost, and a later answer changes nothing.
 
 use std::collections::VecDeque;
 

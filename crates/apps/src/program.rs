@@ -1,4 +1,4 @@
-//! What a program asks for, and what it hears.
+//! The requests of a program, and the answers that it gets.
 
 use tcplab_base::Instant;
 use tcplab_plan::app::{AppKind, BULK_READ, Reading};
@@ -48,7 +48,7 @@ pub enum Step {
     Send(Message),
     /// Receive one datagram; give up at the time, when there is one.
     Receive(Option<Instant>),
-    /// Set TCP_QUICKACK, whatever the socket's own policy is.
+    /// Set TCP_QUICKACK, independent of the socket's own policy.
     QuickAck(i32),
     /// Do nothing until this time; at once when it is past.
     Until(Instant),

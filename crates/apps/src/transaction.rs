@@ -172,7 +172,7 @@ impl Ask {
     }
 
     fn begin(&mut self, now: Instant) -> Step {
-        // The first connection of a connect-request-response has not been counted yet.
+        // The first connection of a connect-request-response is counted here.
         let counted = self.shape.each_connects && self.limit.done() > 0;
         if !counted && !self.limit.again(&self.shape.until, now) {
             return Step::Close;

@@ -375,7 +375,7 @@ fn pings_keep_their_schedule_and_are_known_by_their_numbers() {
         (1_200, Result::TimedOut, send(2)),
         (1_200, Result::Done, until(1_450)),
         (1_300, answer(7), until(1_450)),
-        // Later than its time-out: lost, whatever woke the program.
+        // Later than its time-out: lost, even if its answer woke the program.
         (1_451, answer(2), Step::Close),
     ];
     for (now, last, step) in script {

@@ -36,7 +36,7 @@ pub struct End {
     pub(super) closed: Instant,
     pub(super) written: u64,
     pub(super) read: u64,
-    /// What few ends have: an error, and what only some points ask for: log, tcp_info, its series.
+    /// Data that few ends have: an error, and on request the log, tcp_info and its series.
     pub(super) extra: Option<Box<EndOutcome>>,
 }
 

@@ -29,7 +29,7 @@ use crate::program::Result as Went;
 /// Clients that connect to servers here from elsewhere, with ports that nobody here knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Foreign {
-    /// There are none.
+    /// No clients from elsewhere.
     #[default]
     None,
     /// Each connection is a client of its own; those beyond the application's are refused. The run waits for them.
@@ -152,7 +152,7 @@ impl Drive {
             }
             if let Some(at) = app.server_connects_ns.filter(|_| host.has(app.server)) {
                 let server = self.apps[index].first + 1;
-                // The run goes on until it has connected, whatever becomes of the client.
+                // The run waits for this connect, even if the client fails.
                 self.ends[server as usize].doing = Doing::Sleeping;
                 self.changed(server as usize);
                 host.set(Instant::from_nanos(at), Timer::Connect(server));
@@ -194,7 +194,7 @@ impl Drive {
         }
     }
 
-    /// The run is over, whatever its applications do.
+    /// Ends the run, even if applications are active.
     pub fn stop(&mut self) {
         self.is_stopped = true;
         self.is_cut_short = !self.is_ending;
@@ -313,7 +313,7 @@ impl Drive {
         self.apps[app].first as usize
     }
 
-    /// Clients from elsewhere that were refused, because the point has not so many.
+    /// Clients from elsewhere that were refused because the point has no connection for them.
     pub fn refused(&self) -> u64 {
         self.refused
     }
@@ -323,7 +323,7 @@ impl Drive {
         self.noted
     }
 
-    /// From now on no step is logged.
+    /// Logs no further steps.
     pub fn stop_log(&mut self) {
         self.logs = false;
     }

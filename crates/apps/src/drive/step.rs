@@ -61,7 +61,7 @@ impl Drive {
         }
     }
 
-    /// An end wants more than its socket, or nothing of it.
+    /// Serves an end that wants something besides its socket, or instead of it.
     #[inline(never)]
     fn steps_off<H: Host>(&mut self, host: &mut H, index: usize, wants: Wants, reported: bool) {
         match wants {
