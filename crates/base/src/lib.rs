@@ -1,6 +1,6 @@
 //! Words that every crate of tcplab shares: time, sequence numbers, quantities, sample statistics.
 //!
-//! Level 0 of the map: nothing of ours below it, no input or output, no clock.
+//! Level 0 of the map: it uses no crate of ours, no input or output, no clock.
 
 mod draws;
 mod errno;

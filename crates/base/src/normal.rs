@@ -1,7 +1,7 @@
 //! The standard normal distribution, the same bits on every machine.
 //!
-//! [`quantile`] is Wichura's AS 241 (PPND16, Applied Statistics 37, 1988); exp, log and erfc are those
-//! of the crate libm, square roots are exact by IEEE 754.
+//! [`quantile`] is Wichura's AS 241 (PPND16, Applied Statistics 37, 1988); exp, log and erfc come from
+//! the crate libm; IEEE 754 makes square roots exact.
 
 /// The chance that a draw is below `z`.
 pub fn cdf(z: f64) -> f64 {

@@ -18,7 +18,7 @@ pub fn quoted(word: &str) -> String {
             '\'' | '\\' => out.extend(['\\', c]),
             c if is_hidden(c) => {
                 let mut bytes = [0; 4];
-                // Octal: three digits, whatever follows.
+                // Always three octal digits: a digit may follow.
                 for byte in c.encode_utf8(&mut bytes).bytes() {
                     out += &format!("\\{byte:03o}");
                 }

@@ -53,8 +53,8 @@ impl Quantity {
         }
     }
 
-    /// The quantity in its smallest unit, parts of it included, as other programs print it: `1.23KB`. None: it is no
-    /// such quantity.
+    /// The quantity in its smallest unit, parts of it included, as other programs print it: `1.23KB`. `None` for
+    /// other text.
     pub fn read(&self, text: &str) -> Option<f64> {
         let (digits, decimals, unit) = number(text)?;
         let factor = match unit {
