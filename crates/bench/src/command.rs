@@ -252,7 +252,7 @@ fn said(out: &Path, name: &str) -> (Option<Format>, ArmMetrics) {
     (Some(format), read.remove(0))
 }
 
-/// A row of the table: what it is, and what a run has of it.
+/// A row of the table: its metric, and how to get its value from a run.
 struct Row {
     metric: Metric,
     value: Of,
@@ -262,7 +262,7 @@ struct Row {
 type Of = Box<dyn Fn(&Run) -> Option<f64>>;
 
 impl Row {
-    /// With the runs of an arm; none when no run has it.
+    /// The metric with the values of an arm's runs; `None` if no run has a value.
     fn of(&self, runs: &[&Run]) -> Option<Metric> {
         let values: Vec<Value> = runs
             .iter()

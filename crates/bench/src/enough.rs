@@ -1,11 +1,12 @@
-//! How many runs each workload gets: as many as find what shall be found, by how much its runs differ.
+//! How many runs each workload gets: enough to detect the wanted change, given how much its runs
+//! differ.
 
 use tcplab_compare::{Metric, Options};
 use tcplab_stats::{Mean, Runs, change, enough};
 
 use super::{Count, Plan, Run, metrics};
 
-/// A workload that lacks fewer runs than this part of what it has is left alone: noise is no better known than that.
+/// A workload that lacks a smaller share of its runs gets no more: its noise is not known better.
 const NEAR: f64 = 0.1;
 
 /// The runs a side that each kind of the plan shall have, which has so many now.

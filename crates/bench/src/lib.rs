@@ -64,8 +64,8 @@ pub fn systems(places: &[Place]) -> Vec<String> {
     places.iter().map(line).collect()
 }
 
-/// Runs a plan in its arms' [`places`]; each run goes into the folder as it ends. Without an error the answer has all runs, or those before the
-/// user wanted an end.
+/// Runs a plan in its arms' [`places`]; each run goes into the folder as it ends. On success the answer has all runs,
+/// or those before the user stopped.
 ///
 /// # Errors
 /// What an arm or a workload cannot do here; a folder that cannot be written.

@@ -1,7 +1,7 @@
-//! Does a bench on this machine see differences that are not there, and does it see those that are?
+//! Tests a bench on this machine: equal arms must not differ, and slowed arms must be found.
 //!
-//! Each table has all workloads in two arms that are alike, and one workload (the tables take turns) in two more arms that
-//! are slowed: their ends do nothing for a part of the time. What is undecided then gets the runs that its row names.
+//! Each table has all workloads in two equal arms. One workload (the tables take turns) has two more arms, which are
+//! slowed: their ends idle for a part of the time. An undecided row then gets the runs that it names.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -122,7 +122,7 @@ pub(super) struct Pipe {
 }
 
 impl Pipe {
-    /// Of a socket that is connected.
+    /// Both directions of a connected socket.
     #[cfg(test)]
     pub(super) fn datagrams(socket: OwnedFd) -> io::Result<Self> {
         Ok(Self {

@@ -152,7 +152,7 @@ impl Hosts {
         Ok([client, server])
     }
 
-    /// What is added to times so that both captures stand on the client's clock.
+    /// Nanoseconds to add to the times of each capture: the client's clock is the reference.
     fn shifts(&self, stop: &Stop) -> Result<[i64; 2], SshError> {
         let [client, server] = [self.client.clock(stop)?, self.server.clock(stop)?];
         Ok([0, client.offset_ns - server.offset_ns])

@@ -1,9 +1,9 @@
 //! Workloads between two processes of this machine, as netperf(1) and lmbench run them: streams, transactions,
 //! connections, over TCP, UDP, AF_UNIX and pipes.
 //!
-//! [`run`] makes what lies between the ends ([`wire`]), starts this executable twice more as an *end* with its
-//! descriptors at 0 and 1, and reads what each found. An end works in a loop without a clock: a thread with a descriptor
-//! table of its own tells it when its time begins and ends ([`phase`]).
+//! [`run`] makes the wire between the ends ([`wire`]). It starts this executable twice as an *end*, with its
+//! descriptors at 0 and 1, and reads the result of each. An end works in a loop without a clock: a thread with a
+//! descriptor table of its own tells it when its time begins and ends ([`phase`]).
 
 mod capture;
 mod command;
