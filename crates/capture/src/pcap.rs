@@ -77,7 +77,7 @@ const MODIFIED: usize = 24;
 const MODIFIED_CPU: usize = 28;
 const NOKIA: usize = 20;
 
-/// Records further apart than this, in seconds, are no evidence for a variant.
+/// Longest time between records, in seconds, that is evidence for a variant.
 const YEAR: u32 = 366 * 86_400;
 
 /// Family of formats that a magic number stands for.

@@ -1,5 +1,5 @@
-//! The dissector of extras/wireshark, frame by frame: what tshark shows of CAQM's tags is what we read. Without tshark the
-//! frames are still made and read.
+//! The dissector of extras/wireshark, frame by frame: what tshark shows of CAQM's tags is what we read. Without tshark,
+//! the test still makes and reads the frames.
 
 mod common;
 

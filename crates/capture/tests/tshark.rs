@@ -1,5 +1,5 @@
-//! Frame by frame, what Wireshark's defaults call TCP, which segments have a length, and which. Without tshark the frames
-//! are still read.
+//! Frame by frame, what Wireshark's defaults call TCP, which segments have a length, and which. Without tshark, the
+//! test still reads the frames.
 
 mod common;
 #[path = "common/zoo.rs"]

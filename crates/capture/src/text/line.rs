@@ -1,5 +1,5 @@
-//! One line of tcpdump's text: addresses, flags, numbers, options. The form is that of tcpdump 4 (`Flags [P.], seq 1:2`);
-//! that of tcpdump 3 (`P 1:2(1) ack 1`) is read too, because old reports hold it.
+//! One line of tcpdump's text: addresses, flags, numbers, options. The form is tcpdump 4's (`Flags [P.], seq 1:2`).
+//! tcpdump 3's (`P 1:2(1) ack 1`) is read too, because old reports hold it.
 
 use std::net::IpAddr;
 use std::str::FromStr;
