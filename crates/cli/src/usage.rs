@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::probe;
 use crate::{analyze, exit, json};
 
-/// A wrong command line, or `--help` and `--version`. With `--json` the error is a document.
+/// A wrong command line, or `--help` and `--version`. With `--json`, the error is a document.
 pub fn report(raw: &[OsString], e: &clap::Error) -> ExitCode {
     let json = raw.iter().any(|a| a == "--json");
     if e.use_stderr() && json {

@@ -7,7 +7,7 @@ use std::collections::BinaryHeap;
 /// Streams held back at most: a few megabytes.
 const WINDOW: usize = 2048;
 
-/// Buffers larger than this are not kept.
+/// Largest buffer that is kept, in bytes.
 const LARGE: usize = 16 * 1024;
 
 /// The window: streams as text, each with its number.

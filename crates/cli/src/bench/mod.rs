@@ -198,7 +198,7 @@ fn plan(args: &BenchArgs) -> Result<Plan, Failure> {
     })
 }
 
-/// Without a word of the user: what is steadiest here; hosts do as they do.
+/// The default is the steadiest pinning here; between hosts, no pinning.
 fn pinning(asked: &[Cpus], is_far: bool) -> Result<Vec<Pinning>, Failure> {
     let one = |cpus: &Cpus| match cpus {
         Cpus::Free => Pinning::Free,

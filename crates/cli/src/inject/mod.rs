@@ -79,7 +79,7 @@ fn run(args: &InjectArgs, color: Color) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(INTERRUPTED))
 }
 
-/// Those that are named, or all that need nothing of the machine.
+/// The named targets; by default those that run on any machine.
 fn targets(args: &InjectArgs) -> Result<Vec<TargetName>, Failure> {
     let mut targets: Vec<TargetName> = match (args.target.as_slice(), &args.into) {
         ([], None) => vec![

@@ -38,7 +38,7 @@ pub const COUNTERS: [&str; 8] = [
     "TcpExtTCPSpuriousRTOs",
 ];
 
-/// What was drawn, and what came of it in each arm.
+/// The drawn connection, and its result in each arm.
 #[derive(Serialize)]
 struct Document {
     schema: &'static str,

@@ -142,8 +142,8 @@ impl Input {
         }
     }
 
-    /// What a run checks and that needs no machine: whether a file may choose the stacks, their names, that each honours
-    /// what the points ask for, and that each run can end.
+    /// Checks all that needs no machine: that a file may choose the stacks, their names, that each honours the points'
+    /// settings, that each run can end.
     pub fn check(&self, on: &[String]) -> Result<(), Failure> {
         self.check_stacks(on)?;
         let names = self.stacks(on);

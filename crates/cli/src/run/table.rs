@@ -1,5 +1,5 @@
 //! The result of a run as a table for a terminal: one row a point, axes left, measures right, as far as the width
-//! allows (`terminal::fit`). Without a terminal the width is COLUMNS, or 80.
+//! allows (`terminal::fit`). Without a terminal, the width is COLUMNS or 80.
 
 use std::collections::BTreeSet;
 use std::io::Write;

@@ -126,7 +126,7 @@ struct SysctlRow {
     since: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     refused: Option<RefusedSysctl>,
-    /// What the model acts by, whatever is set.
+    /// The value that the model always uses.
     #[serde(skip_serializing_if = "Option::is_none")]
     model_acts_as: Option<&'static str>,
 }

@@ -147,7 +147,7 @@ fn two_arms_get_as_many_runs_as_find_what_shall_be_found() {
         let rows = run.json()["rows"].clone();
         rows[0]["runs_before"].as_array().unwrap().len()
     };
-    // Nobody could need as many as that; nobody gets more than the most.
+    // A huge `--find` needs fewer runs than `--most-runs`; a tiny one gets the most.
     assert_eq!(runs(&["--find", "900", "--most-runs", "40"]), 30);
     assert_eq!(runs(&["--find", "0.001", "--most-runs", "40"]), 40);
     assert_eq!(runs(&["--find", "0.001", "--most-runs", "4"]), 4);

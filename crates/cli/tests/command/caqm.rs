@@ -1,5 +1,5 @@
-//! CAQM from a run to the analyser: what hosts and switch did is what their captures say, by the analyser and by a script that
-//! knows nothing of either.
+//! CAQM from a run to the analyser: the analyser and an independent script read from the captures what hosts and switch
+//! did.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -275,7 +275,8 @@ fn hosts_and_switches_understand_their_own_ethertype_only() {
     };
     assert!(analyzed(1, "0x88b5") > 1_000);
     assert_eq!((analyzed(1, "0x8200"), analyzed(0, "0x88b5")), (0, 0));
-    // The handshake agrees, it has no tag; then the sink knows no such EtherType, and there is no way back.
+    // The handshake carries no tag, so it succeeds. The sink then drops data frames of the unknown
+    // EtherType, and the connection cannot fall back.
     assert_eq!(measures(2)["flow.goodput_bps"].as_f64(), Some(0.0));
     assert!(measures(2)["sender.caqm.requests"].as_f64() > Some(0.0));
     // A switch of another EtherType forwards what it does not know.

@@ -167,7 +167,7 @@ fn what_failed_leaves_its_packets_in_the_cache_and_names_the_file() {
         tap.contains(&format!("# packets: {}\nnot ok", file.display())),
         "{tap}"
     );
-    // A cache that is none loses no verdict.
+    // A cache that cannot be written loses no verdict.
     fs::remove_dir_all(cache.path()).unwrap();
     fs::write(cache.path(), "a file").unwrap();
     let none = run(&[]);

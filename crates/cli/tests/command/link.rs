@@ -393,7 +393,7 @@ fn a_server_that_became_a_daemon_serves_until_the_link_ends() {
     let args = ["link", "new:a", "new:b", "--json", "--run-b", &server];
     let link = Running::start(&[&args[..], &["--run-a", &client]].concat());
     until("the server has started", || runs(&daemon));
-    // The shell of the server has long ended: the daemon has not.
+    // The server's shell ended long ago; the daemon still runs.
     std::fs::write(&go, "").unwrap();
     let output = link.child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0));

@@ -218,7 +218,7 @@ fn a_middle_box_rewrites_and_drops() {
                 .all(|p| p.ecn == 1)
         );
     });
-    // Without a SYN that asks for ECN there is no ECN, and no second is lost.
+    // If the SYN does not ask for ECN, there is no ECN, and no second is lost.
     with(r#"["drop-ecn-syn"]"#, &|sent, came| {
         assert_eq!(sent[0].flags, came[0].flags);
         assert!(!sent[0].flags.has(TcpFlags::ECE));

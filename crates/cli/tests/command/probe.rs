@@ -26,7 +26,7 @@ impl Server {
             .spawn()
             .unwrap();
         let mut out = BufReader::new(child.stdout.take().unwrap());
-        // With --json the log is not there: it says where it listens on standard error.
+        // With --json the probe writes no log: standard error has the listening address.
         let mut line = String::new();
         if words.contains(&"--json") {
             let err = child.stderr.as_mut().unwrap();

@@ -45,7 +45,7 @@ fn a_stock_kernel_repeats_byte_for_byte_and_does_not_delay() {
             .unwrap()
     };
     let outs = ["a", "b", "c"].map(|name| place.path().join(name));
-    // At once: how busy the machine is must not be seen.
+    // All at once: the machine's load must not show in the results.
     let runs = [(&outs[0], "1"), (&outs[1], "1"), (&outs[2], "2")];
     let answers = runs
         .map(|(out, seed)| start(out, seed))

@@ -138,7 +138,7 @@ fn a_kernel_s_rrul_has_the_series_of_its_file() {
 
 const FLENT: &str = "flent==2.3.0";
 
-/// A Python with flent, outside of the repository; none: why there is none.
+/// A Python with flent, outside the repository; the error says why it is missing.
 fn flent() -> Result<PathBuf, String> {
     let home = std::env::temp_dir().join("tcplab-flent-2.3.0");
     let python = home.join("bin/python3");

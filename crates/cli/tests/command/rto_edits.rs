@@ -170,8 +170,9 @@ fn timeouts_follow_the_rule_of_the_host() {
     all_pass(&scripts);
 }
 
-/// After round trips of 96 ms (a whole number of jiffies, and of their halves) the probe of one segment waits for 1.5 of
-/// them and 200 ms, today for 2 and 200 ms; that of several for 2, today for 2 and 2 ms; none for longer than the timeout.
+/// Round trips of 96 ms (a whole number of jiffies, also when halved). The probe of one segment waits for 1.5 round
+/// trips and 200 ms (today 2 and 200 ms). The probe of several waits for 2 (today 2 and 2 ms). Neither waits longer
+/// than the timeout.
 #[test]
 #[ignore = "needs a kernel: tcplab kernel build 6.1 --edit recovlat --edit rto-choice --edit tlp-2016"]
 fn probes_follow_the_rule_of_2016() {
@@ -221,7 +222,7 @@ fn probes_follow_the_rule_of_2016() {
     all_pass(&scripts);
 }
 
-/// What is sent and lost, and what the server counts: recoveries and their time in ms, the same of failed ones.
+/// A pattern of losses, and the server's counters: recoveries, their time in ms, and both for failed ones.
 struct Recovery {
     name: &'static str,
     app: &'static str,

@@ -155,7 +155,7 @@ fn children_of(parent: u32) -> Vec<u32> {
     found
 }
 
-/// Waits until the guest runs: the stage, the kernel, its processes, as many as it has at least.
+/// Waits for the guest's stage, kernel and processes: at least `least` children.
 pub fn guest_of(run: &Child, least: usize) -> Vec<u32> {
     for _ in 0..600 {
         let there = children_of(run.id());

@@ -57,7 +57,7 @@ fn two_machines_are_looked_at() {
         assert_eq!(host["host"], ["a", "b"][n]);
         assert_eq!(host["reached_at"], format!("10.99.{}.2", n + 1));
         assert_eq!(host["no_capture"], Value::Null);
-        // One clock: what is found of it lies within the error that is said of it.
+        // Both hosts share one clock, so the measured offset lies within its stated error.
         let offset = host["clock"]["offset_ns"].as_i64().unwrap();
         assert!(
             offset.abs() <= host["clock"]["error_ns"].as_i64().unwrap(),
@@ -236,7 +236,7 @@ fn an_experiment_runs_between_two_machines() {
     let point = &document["points"][0];
     assert_eq!(point["measures"]["rr.completed"], 50.0);
     assert!(point["measures"]["bulk.goodput_bps"].as_f64().unwrap() > 0.0);
-    // What both ends know, and what both captures show.
+    // Measures from both ends, and from both captures.
     assert!(
         point["measures"]["client.data_segments"].as_f64().unwrap() >= 50.0,
         "{point}"

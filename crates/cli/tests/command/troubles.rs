@@ -142,7 +142,7 @@ fn experiment(app: &str, names: &[&str]) -> String {
     text
 }
 
-/// The points of a run, whatever its exit code says; none where the machine cannot.
+/// The points of a run with any exit code; `None` if this machine cannot run it.
 fn points_if_it_can(text_of: &str, stack: &str) -> Option<Vec<Value>> {
     let place = folder();
     let file = place.path().join("t.toml");
@@ -335,7 +335,8 @@ const EXPECTED: [Row; 45] = [
     ("echo", "refused", [REFUSED, None], Some([40, 41]), 0),
     ("bulk", "refused", [REFUSED, None], Some([40, 41]), 0),
     ("web", "refused", [REFUSED, None], Some([40, 41]), 0),
-    // The first datagram is refused at 41.3 ms: who sleeps hears of it at the sixth, who waits at once.
+    // The first datagram is refused at 41.3 ms. A sleeping end hears of it at the sixth, a waiting end
+    // at once.
     ("udp-stream", "refused", [REFUSED, None], Some([50, 50]), 5),
     ("udp-rr", "refused", [REFUSED, None], Some([40, 41]), 0),
     ("udp-ping", "refused", [REFUSED, None], Some([40, 41]), 0),
@@ -347,7 +348,7 @@ const EXPECTED: [Row; 45] = [
         Some([1_842, 1_843]),
         20,
     ),
-    // From 2060 ms on what is left takes 1.6 s at the line's rate, a part of it in small windows.
+    // From 2060 ms on, the rest takes 1.6 s at the line's rate, partly in small windows.
     ("bulk", "stalled", [None, None], Some([3_600, 4_200]), 16),
     ("reverse", "stalled", [None, None], Some([3_600, 4_200]), 0),
     // A hundred reads of 20 kB are 3 s.
@@ -364,7 +365,8 @@ const EXPECTED: [Row; 45] = [
     ("messages", "none", [None, None], Some([940, 1_060]), 2),
 ];
 
-/// Of five clients that have two ports two get one; of those that are gone before the others come, all.
+/// Five clients share two ports: two clients get one. If each is gone before the next comes, all get
+/// one.
 fn ports(kind: &str, story: &Story, stack: &str) {
     let clients = story.ends.iter().step_by(2);
     let errors: Vec<_> = clients.map(|end| end.error.as_deref()).collect();

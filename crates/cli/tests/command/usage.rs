@@ -136,7 +136,7 @@ fn fail_on_turns_findings_into_exit_code_1() {
         assert_eq!(run.code, code, "{condition}: {}", run.err);
         assert_eq!(run.err.contains("--fail-on"), code == 1, "{}", run.err);
     }
-    // Without findings nothing is said to be absent that could not be looked for.
+    // A finding that could not be looked for is not said to be absent.
     let half =
         b"1.0 IP 10.0.0.1.40000 > 10.0.0.2.80: Flags [P.], seq 1:101, ack 1, win 500, length 100\n\
         1.1 IP 10.0.0.1.40000 > 10.0.0.2.80: Flags [P.], seq 101:201, ack 1, win 500, length 100\n";

@@ -14,7 +14,8 @@ const CAQM: &str = "--congestion caqm --sysctl net.core.sysctl_caqm_enable=1 \
 /// The bytes that a client sends.
 const BYTES: u64 = 4 << 20;
 
-/// What a link between two namespaces did, and what the probes at its ends say. None: links cannot be made here.
+/// The result of a link between two namespaces, and the reports of the probes at its ends. None: links cannot be
+/// made here.
 fn link(ends: [&str; 2], programs: [&str; 2]) -> Option<(Value, [Value; 2], TempDir)> {
     let folder = folder();
     let program = |n: usize| {

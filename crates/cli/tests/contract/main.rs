@@ -203,7 +203,7 @@ fn what_other_kernels_take_is_shown_on_this_one(kernel: &Found) {
             .collect();
         let is_listed = |key: &String| {
             let listed = ["uml:6.1", kind.word()].map(|of| format!("{key} ({of})"));
-            // The kernel of the machine may have it: one that has not refuses it.
+            // This machine's kernel may lack it, and then refuses it.
             let is_of_release = key.starts_with("sysctl ") || OF_RELEASE.contains(&key.as_str());
             let is_of_others = is_of_release && kernel.refused.contains_key(key);
             exceptions.contains_key(key)

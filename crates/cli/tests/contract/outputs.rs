@@ -146,8 +146,8 @@ impl Outputs {
 }
 
 impl Change {
-    /// Why a change on a kernel and the same one on the model have not one direction: by the first number that it changes
-    /// on both. One that changes no number on both must change the packets of both, or the same output.
+    /// Why a change goes in different directions on a kernel and on the model, by the first number that it changes on
+    /// both. One that changes no number on both must change the packets of both, or the same output.
     pub(crate) fn differs_from(&self, model: &Self) -> Option<String> {
         let own = |name: &str| model.deltas.iter().find(|(known, _)| known == name);
         let mut both = self.deltas.iter().filter_map(|(name, delta)| {
