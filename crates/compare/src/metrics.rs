@@ -145,7 +145,8 @@ pub struct Noise {
 }
 
 impl Noise {
-    /// A run of which the hypervisor took more than this is no measurement of anything small, per cent.
+    /// Most of a run that the hypervisor may take, per cent, before the run is too noisy for small
+    /// effects.
     pub const STOLEN_PERCENT: f64 = 5.0;
 
     /// Whether the hypervisor took much of the run away.

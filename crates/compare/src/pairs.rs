@@ -34,7 +34,7 @@ pub fn sequence(before: &[&Run], after: &[&Run]) -> Sequence {
         None if told.is_empty() => Sequence::Unknown,
         None => Sequence::Tied,
     };
-    // Runs that lie apart in time were not made one after the other, whatever their blocks say.
+    // Runs far apart in time are no pairs, even if their blocks say so.
     match blocks(before, after) {
         Some(pairs) if in_time != Sequence::Apart => Sequence::Pairs(pairs),
         _ => in_time,

@@ -1,4 +1,4 @@
-//! Reports of runs that went wrong, and files that contradict themselves: nothing of them is judged silently.
+//! Reports of failed runs, and files that contradict themselves: none of them is judged silently.
 
 use tcplab_compare::import::{Input, read};
 use tcplab_compare::{Arm, Comparison, FlagKind, Options, Row, Verdict, compare};

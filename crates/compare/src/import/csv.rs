@@ -8,7 +8,7 @@ use super::csv_cells::{cells, heading, lines, separator};
 use super::{ImportError, Input};
 use crate::metrics::{Arm, Better, Combine, Count, Metric, RemarkKind, Role, Run};
 
-/// More arms than this nobody compares: the column is another one.
+/// A column with more distinct values is not the arm column.
 const MOST_ARMS: usize = 64;
 
 /// Columns, and the headings that stand for them.

@@ -8,7 +8,7 @@ use super::netperf::test;
 use super::{ImportError, Input};
 use crate::metrics::{Arm, Better, Metric};
 
-/// netperf has fewer selectors than this.
+/// Upper bound: netperf has fewer selectors.
 const MOST_PAIRS: usize = 1_000;
 
 pub(super) fn is(text: &str) -> bool {
