@@ -51,7 +51,7 @@ pub struct Minimal {
     pub class: String,
     /// The scenario that it was made of.
     pub name: String,
-    /// What is left of it.
+    /// The reduced scenario.
     pub point: Point,
 }
 

@@ -86,7 +86,7 @@ impl Draw {
         {
             point.tolerate = vec![limit];
         }
-        // Drawn last: what is new changes no older scenario that has nothing of it.
+        // Drawn last, so that new features leave older scenarios unchanged.
         self.uncommon(&mut point);
         self.openings(&mut point.apps[0]);
         point

@@ -1,4 +1,4 @@
-//! Points on two stacks. What a kernel did is kept, so that work on the model pays for the model only.
+//! Points on two stacks. Results of kernels are kept, so work on the model runs the model only.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -44,10 +44,10 @@ pub struct Pair {
 }
 
 impl Runs {
-    /// Finds the stacks. Results of kernels are kept in the folder `kept`; `fresh` runs them also where one is there.
+    /// Finds the stacks. Results of kernels are kept in the folder `kept`; `fresh` ignores kept results.
     ///
     /// # Errors
-    /// A kernel that is not built, no such stack, or one whose time does not pass by events alone.
+    /// The kernel is not built, the stack is unknown, or its time does not pass by events alone.
     pub fn new(lab: Lab, names: [&str; 2], kept: PathBuf, fresh: bool) -> Result<Self, LabError> {
         let stack = |name: &str| {
             let stack = lab.stack(name)?;
