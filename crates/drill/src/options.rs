@@ -143,8 +143,8 @@ impl Settings {
     /// user's command line.
     ///
     /// # Errors
-    /// An option is not known, has a value that makes no sense, or asks for what we do not have. Place 0:0: it is one
-    /// of the command line.
+    /// An option is unknown, has an invalid value, or needs a feature that we lack. Place 0:0: the option is from the
+    /// command line.
     pub fn of(
         script: &Script,
         mode: IpMode,
@@ -215,7 +215,7 @@ impl Settings {
             "remote_ip" => (self.network.remote, self.remote_prefix) = self.prefixed(value)?,
             "local_ip" => self.network.local = self.address(value)?,
             "gateway_ip" => self.network.gateway = self.address(value)?,
-            // IPv6 has its 48 bits whatever the netmask is.
+            // IPv6 always uses 48 bits.
             "netmask_ip" if self.network.mode == IpMode::Ipv6 => drop(netmask(value)?),
             "netmask_ip" => self.network.prefix = netmask(value)?,
             "speed" => self.speed_mbps = number(value, 0, u32::MAX)?,

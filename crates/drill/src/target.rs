@@ -151,8 +151,8 @@ pub trait Target {
     /// The target is broken.
     fn inject(&mut self, packet: &[u8]) -> Result<(), TargetError>;
 
-    /// Makes a system call now. `may_block`: the script says that it takes time; a call that blocks although it should
-    /// not is [`Made::Blocks`] all the same, and the run says so.
+    /// Makes a system call now. `may_block`: the script says that the call takes time. An unexpected block is
+    /// [`Made::Blocks`] too, and the run says so.
     ///
     /// # Errors
     /// The target cannot make this call: the script is skipped with this reason.
@@ -161,7 +161,7 @@ pub trait Target {
     /// Carries out what a shell line asked for.
     ///
     /// # Errors
-    /// The target has no such setting: the script is skipped with this reason.
+    /// The target lacks this setting: the script is skipped with this reason.
     fn set(&mut self, setting: &Setting) -> Result<(), TargetError>;
 
     /// The host's counters by the names of nstat(8).

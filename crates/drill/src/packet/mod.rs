@@ -1,7 +1,7 @@
 //! Packets of scripts: from a [`PacketSpec`](crate::script::PacketSpec) to bytes and back, and what differs between two.
 //!
-//! A [`Packet`] is the list of its headers, the outermost first, as plain data. Those of a script are built
-//! ([`build`]) with the addresses open, mapped by the run and written ([`Packet::emit`]); those of a host are read
+//! A [`Packet`] is the list of its headers, the outermost first, as plain data. A script's packets are built
+//! ([`build`]) without addresses; the run maps them and writes them ([`Packet::emit`]). A host's packets are read
 //! ([`Packet::parse`]), mapped into the script's numbers and compared ([`compare`]). Payload is zeros and only counted.
 
 mod build;
@@ -35,7 +35,7 @@ pub(crate) mod protocol {
     pub(crate) const MPLS: u8 = 137;
 }
 
-/// Headers nested deeper than this are an error, as in the original.
+/// Most nested headers; more are an error, as in the original.
 pub(crate) const MAX_LAYERS: usize = 6;
 
 /// A TTL that scripts do not say, and that is not looked at.

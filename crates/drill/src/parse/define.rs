@@ -102,7 +102,7 @@ fn value(cursor: &mut Cursor<'_>, name: &str, defines: &Defines) -> Result<Strin
 fn unquoted(value: &str) -> &str {
     let inner = value.strip_prefix('"').or_else(|| value.strip_prefix('`'));
     match inner {
-        // As Google's: whatever the last character is, it goes.
+        // Removes the last character unchecked, as Google's does.
         Some(inner) => {
             let last = inner.char_indices().next_back().map_or(0, |(at, _)| at);
             &inner[..last]

@@ -260,7 +260,7 @@ fn floor_mod(a: i128, b: i128) -> Option<i128> {
     }
 }
 
-/// None: there is no such operator for floats.
+/// `None` if floats lack this operator.
 fn floats(operator: Operator, a: f64, b: f64) -> Option<Result<Value, Trouble>> {
     let value = match operator {
         Operator::Add => a + b,
@@ -330,7 +330,7 @@ fn call(name: &str, args: &[Value]) -> Result<Value, Trouble> {
         ("int", [n]) => n.int().map(Value::Int).ok_or_else(wrong),
         ("float", [Value::Str(text)]) => text.trim().parse().map(Value::Float).map_err(|_| wrong()),
         ("float", [n]) => n.float().map(Value::Float).ok_or_else(wrong),
-        // To the even one of two that are equally near.
+        // A tie goes to the even number.
         ("round", [Value::Float(f)]) => whole(f.round_ties_even()),
         ("round", [n]) => n.int().map(Value::Int).ok_or_else(wrong),
         ("abs" | "min" | "max" | "len" | "str" | "bool" | "int" | "float", _) => Err(wrong()),

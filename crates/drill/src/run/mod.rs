@@ -1,11 +1,11 @@
 //! Runs a script against a [`Target`], event after event, as Google's packetdrill does.
 //!
-//! One thread of events: a packet that arrives and a call wait for their time; a packet that leaves is awaited, and what
-//! left before lies ready in its order. The last socket of the script is the one whose packets count; packets of other
-//! ends are passed over, and so is what leaves after the last event, as in the original. A call that blocks goes on
-//! beside the events that follow, one at a time.
+//! One thread handles all events. A call or an arriving packet waits for its time. A leaving packet is awaited; earlier
+//! ones are queued in their order. The last socket of the script is the one whose packets count; packets of other ends
+//! are passed over, and so is what leaves after the last event, as in the original. A call that blocks goes on beside
+//! the events that follow, one at a time.
 //!
-//! What the original does and this does not: runs over a wire and against shared objects, PSP, capabilities.
+//! Left out of the original: runs over a wire and against shared objects, PSP, capabilities.
 
 mod args;
 mod arrive;
@@ -117,7 +117,7 @@ struct Waiting {
     at: Instant,
     /// The entry that it is written in.
     entry: usize,
-    /// What [`Packet::parse`] says of it.
+    /// The result of [`Packet::parse`].
     packet: Result<Option<Packet>, String>,
 }
 

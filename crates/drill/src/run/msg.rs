@@ -72,7 +72,7 @@ fn control_data(at: &At<Expr>) -> Result<ControlData, Stop> {
     }
 }
 
-/// Bytes of room for control messages (CMSG_SPACE): as many as the script expects, as in the original.
+/// Bytes of room for the control messages that the script expects (CMSG_SPACE), as in the original.
 pub(super) fn control_space(control: &[Control]) -> u64 {
     let len = |c: &Control| match c.data {
         ControlData::Int(_) => 4,

@@ -29,7 +29,7 @@ pub fn command(words: &[String], output: Option<&str>, out: &mut Steps) -> Resul
         "ip" => ip(&args, out)?,
         "tc" => tc(&args, out)?,
         "ethtool" => ethtool(&args, out)?,
-        // A file in /tmp is whatever the target gives to open(2): zeros.
+        // The target's open(2) gives zeros for any file in /tmp, so these commands do nothing.
         "rm" if is_removal(&args) => out.set(Setting::Nothing),
         "dd" if is_zeros(&args) => out.set(Setting::Nothing),
         _ if args.is_empty() && name.ends_with("common/defaults.sh") => {

@@ -2,8 +2,8 @@
 //! refused with the words that were not understood.
 //!
 //! What a real shell would not do either is not done: a comment, the right side of `a || b` when `a` goes well. Nothing
-//! here opens a file: `set_sysctls.py` is known by name, and the text of a `defaults.sh` is the caller's business. Of
-//! Google's suite it is known by name as well, with our own table of what it sets.
+//! here opens a file: `set_sysctls.py` is known by name, and the text of a `defaults.sh` is the caller's business.
+//! Google's own is known by name as well, with our table of its settings.
 
 mod arithmetic;
 mod commands;
@@ -78,8 +78,8 @@ pub fn interpret(line: &str, defaults: Option<&str>) -> Result<Vec<Step>, String
     Ok(out.0)
 }
 
-/// Adds the steps of a line; returns the place of the first step whose failure makes the line fail: those of its last
-/// command, and of commands before it that are joined by `&&`.
+/// Adds the steps of a line. Returns the place of the first step whose failure fails the line: a step of its last
+/// command, or of commands before it that are joined by `&&`.
 fn steps(line: &str, defaults: Option<&str>, out: &mut Steps) -> Result<usize, String> {
     if line.len() > MAX_LINE_BYTES {
         return Err("needs shell: the line is very long".into());
@@ -122,7 +122,7 @@ fn steps(line: &str, defaults: Option<&str>, out: &mut Steps) -> Result<usize, S
                 last = before;
             }
             went_well = made(command, defaults, out)?;
-            // What the left side of `||` could not do has not happened.
+            // The left side of `||` failed, so its steps are dropped.
             if !went_well && joint == Joint::Or {
                 out.0.truncate(before);
             }

@@ -1,5 +1,5 @@
-//! A shell line into commands: words with their quotes gone, where their output goes, and how they are joined. Of
-//! expansions there are `$((...))` and `$PPID`, which stays as it is.
+//! A shell line into commands: words with their quotes gone, where their output goes, and how they are joined.
+//! The known expansions are `$((...))` and `$PPID`, which is left unchanged.
 
 use super::arithmetic;
 

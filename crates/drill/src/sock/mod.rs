@@ -60,8 +60,9 @@ const LOCAL: u16 = 0;
 const REMOTE: u16 = 1;
 /// An hour after boot: no counter is near its start.
 const UPTIME_NS: i64 = 3_600_000_000_000;
-/// What a system call takes, as long as no other: two calls are not at one instant on any machine (`uml:` takes twice as
-/// long), and Linux asks whether *more* than a millisecond has passed, or whether a round trip was *shorter*.
+/// The time of a system call that sets no other. On no machine do two calls share an instant (`uml:` takes twice as
+/// long). It matters because Linux asks whether *more* than a millisecond has passed, or whether a round trip was
+/// *shorter*.
 const CALL: Duration = Duration::from_micros(1);
 /// More things that happened and nobody asked for are dropped: a script has fewer packets.
 const MOST_HAPPENINGS: usize = 100_000;
@@ -97,7 +98,7 @@ impl Model {
         addresses.set(REMOTE, network.remote);
         let mut sysctl = Sysctl::default();
         for (name, value) in profile.sysctl {
-            // A name that the model has not got makes no difference there.
+            // The model ignores names that it does not know.
             let _ = sysctl.set(name, value);
         }
         let host = HostConfig {

@@ -5,7 +5,7 @@ use crate::target::{Setting, TargetError};
 use tcplab_plan::point::Route;
 use tcplab_tcp::{DeviceQueue, congestion_controls};
 
-/// Sysctls that the model has not got and that change nothing that a script sees.
+/// Sysctls that the model lacks and whose effect no script sees.
 const HARMLESS: &[&str] = &[
     "net.ipv4.tcp_ecn_option",
     "net.ipv4.tcp_low_latency",

@@ -67,7 +67,7 @@ impl Stamps {
     }
 
     fn entry(&self, now: Instant, stamp: Stamp, which: u32) -> Option<Entry> {
-        // Without SOF_TIMESTAMPING_SOFTWARE the message has no time; with no key it has no number.
+        // Without SOF_TIMESTAMPING_SOFTWARE, the message has no time; without OPT_ID, it has no number.
         let data = match self.flags & sof::OPT_ID {
             0 => 0,
             _ => stamp.key - self.first,

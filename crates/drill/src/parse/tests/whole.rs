@@ -113,7 +113,7 @@ fn every_piece_of_a_script_is_read_or_refused() {
             assert!((1..=22).contains(&line), "{error}");
         }
     }
-    // Without one character: what is wrong is never before it by more than the token that it was in.
+    // Without one character: the parser must not panic.
     for gone in 0..SCRIPT.len() {
         let text = format!("{}{}", &SCRIPT[..gone], &SCRIPT[gone + 1..]);
         let _ = read(&text);

@@ -27,7 +27,7 @@ pub(super) fn error_of(errno: u32) -> Option<SocketError> {
         .find(|&error| errno_of(error) as u32 == errno)
 }
 
-/// An option that the model has not got.
+/// An option that the model lacks.
 fn unknown<T>(level: i32, name: i32) -> Answer<T> {
     Err(End::Cannot(TargetError(format!(
         "the model has no socket option {name} of level {level}"
