@@ -25,7 +25,7 @@ fn kernels(test: &str) -> Vec<UmlKernel> {
             };
             let built = build(&store, &request, &mut |_| ()).unwrap();
             assert!(built.kernel.path.is_file());
-            // The same again is there, whatever was built before.
+            // A second build of the same kernel finds the first, in any case.
             assert!(build(&store, &request, &mut |_| ()).unwrap().was_there);
         }
     }

@@ -60,7 +60,7 @@ fn speak_through_the_kernel() {
     let _ = fs::create_dir("/dev");
     let _ = attach("dev", "/dev", "devtmpfs", None);
     if let Ok(kmsg) = fs::OpenOptions::new().write(true).open("/dev/kmsg") {
-        // Without it the reason of a failure is lost, not the run.
+        // If this fails, only the reason of a later failure is lost.
         let _ = dup2_stderr(&kmsg);
     }
 }

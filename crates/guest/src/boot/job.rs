@@ -44,7 +44,8 @@ const CONSOLE: &str = "console=ttyS0";
 /// Starts the place, lets it do the job, and ends it when nothing new has come for `patience`.
 ///
 /// # Errors
-/// It could not be started, died, was ended for its silence, or `stop` came; what [`Talk::look`] has seen until then counts.
+/// The place could not be started, died, was ended for its silence, or `stop` came. What [`Talk::look`] saw before
+/// still counts.
 pub fn run(
     place: Place<'_>,
     cpu: Option<usize>,

@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-/// More than this no guest's memory holds.
+/// Most bytes of a parcel; no guest has as much memory.
 const MOST: u64 = 4 << 30;
 
 /// Sends files.

@@ -24,8 +24,8 @@ use crate::image::{Image, ImageError, qemu};
 /// Memory of a guest, in MiB: Debian's kernel, the initramfs twice while it is unpacked, captures.
 const MEMORY_MB: u32 = 512;
 
-/// What a point may need and Debian's kernels have as modules: the same for every point, so that
-/// one point's guest starts like another's.
+/// Modules of Debian's kernels that a point may need. The list is the same for every point, so all
+/// guests start alike.
 const WANTED: &[&str] = &[
     "tun",
     "veth",

@@ -30,7 +30,7 @@ pub enum BuildError {
     /// User-Mode Linux is for x86 only.
     #[error("User-Mode Linux can be built on x86-64 Linux only, not on {0}")]
     Machine(&'static str),
-    /// Debian has no such source package, or apt cannot get it.
+    /// Debian lacks this source package, or apt cannot get it.
     #[error("no source of Linux {version}: {why}. Name one of these, or a tree with --source DIR")]
     NoPackage {
         /// The version asked for.
@@ -48,7 +48,7 @@ pub enum BuildError {
     Suites {
         /// Suites, each with its mirror.
         suites: Vec<String>,
-        /// What is wrong, and what to do.
+        /// The fault and its remedy.
         cause: &'static str,
         /// The file that would do.
         file: String,

@@ -34,7 +34,7 @@ impl Make<'_> {
         make.arg("-C").arg(&self.tree.path);
         make.args(["ARCH=um", "SUBARCH=x86_64", target]);
         make.arg(format!("O={}", self.folder.display()));
-        // What is built depends on the source alone, not on who builds it, when and where.
+        // The build depends on the source alone, not on the user, the time or the machine.
         make.env("KBUILD_BUILD_TIMESTAMP", "Thu Jan  1 00:00:00 UTC 1970");
         make.env("KBUILD_BUILD_USER", "tcplab")
             .env("KBUILD_BUILD_HOST", "tcplab");

@@ -36,7 +36,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// What others read who wait for this build: `Linux 6.1 at 1000 Hz with mss-boundary`.
+    /// The title that others see while they wait for this build: `Linux 6.1 at 1000 Hz with mss-boundary`.
     fn title(&self) -> String {
         let from = match &self.origin {
             Origin::Package(version) => format!("Linux {version}"),

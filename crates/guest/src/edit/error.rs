@@ -27,7 +27,7 @@ pub enum EditError {
         /// What is wrong, with line and column.
         message: String,
     },
-    /// The source has no such file.
+    /// The source lacks the file.
     #[error("edit {edit}: the source has no file {file}")]
     NoFile {
         /// The edit.
@@ -35,7 +35,7 @@ pub enum EditError {
         /// The file it wants to change.
         file: String,
     },
-    /// The file has no such function.
+    /// The file lacks the function.
     #[error("edit {edit}: {file} has no function {function}()")]
     NoFunction {
         /// The edit.

@@ -1,5 +1,5 @@
-//! What an edit does where releases differ: of its variants exactly one must fit, so that an edit
-//! is never silently missing.
+//! The variants of an edit for releases that differ. Exactly one must fit, so an edit is never
+//! silently missing.
 
 use serde::Deserialize;
 

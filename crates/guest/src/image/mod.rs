@@ -38,7 +38,7 @@ pub struct Image {
     pub sha256: String,
 }
 
-/// Why there is no such kernel.
+/// Why a kernel image is not available.
 #[derive(Debug, thiserror::Error)]
 pub enum ImageError {
     /// No QEMU.

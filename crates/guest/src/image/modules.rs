@@ -20,7 +20,7 @@ pub struct Module {
 }
 
 /// The modules with these names and what they need, those that others need first. Names that the
-/// folder has not got are passed over: they may be built in.
+/// folder lacks are skipped: they may be built in.
 pub(super) fn with_dependencies(folder: &Path, names: &[&str]) -> Result<Vec<Module>, ImageError> {
     let mut files = BTreeMap::new();
     collect(&folder.join("kernel"), &mut files);

@@ -131,13 +131,13 @@ impl StackName {
         }
     }
 
-    /// Whether a file may choose it: the simulator, and kernels of ours in a guest, which nothing of this machine sees. A
-    /// real machine runs what its user names, and an image may have to be fetched.
+    /// Whether a file may choose it. Only the simulator and our kernels in a guest qualify: a guest sees nothing of
+    /// this machine. A real machine runs what its user names, and an image may have to be fetched.
     pub fn may_be_chosen_by_a_file(&self) -> bool {
         matches!(self, Self::Model(_) | Self::Uml(_))
     }
 
-    /// What somebody probably meant who forgot or misspelt the kind.
+    /// The probable name if its kind is missing or misspelt.
     fn guess(text: &str) -> Option<String> {
         if let Some((kind, rest)) = text.split_once(':') {
             let kind = nearest(&format!("{kind}:"), KINDS)?;
