@@ -26,7 +26,7 @@ pub(super) struct Kernel {
     family: Family,
     live: Vec<(Family, Conn)>,
     victim: Option<(Conn, u32)>,
-    /// What the group's frames are aimed at, and what the kernel showed of the connection that must stand.
+    /// The target of the group's frames, and the kernel's tcp_info of the connection that must stand.
     aim: Aim,
     before: Option<TcpInfo>,
     begun: std::time::Instant,

@@ -123,7 +123,7 @@ pub(super) fn is_of_link(ip: &IpAddr) -> bool {
     matches!(ip, IpAddr::V6(ip) if ip.is_unicast_link_local())
 }
 
-/// The number that this namespace knows another one by; none: it has not met it.
+/// The number by which this namespace knows another one; `None` if it does not know it.
 pub(super) fn number_of(namespace: &File) -> io::Result<Option<i32>> {
     let mut message = NsidMessage::default();
     let fd = u32::try_from(namespace.as_raw_fd()).unwrap_or_default();

@@ -72,7 +72,7 @@ impl Destination {
         })
     }
 
-    /// Why frames may reach somebody else than this interface's own network stack.
+    /// Why frames may leave this interface's own network stack.
     fn danger(&self, host: &Namespace, link: &Link) -> Result<Option<String>, IntoError> {
         if self.any {
             return Ok(None);

@@ -63,7 +63,7 @@ pub(super) enum Line {
     Failed(String),
 }
 
-/// What is about to be done, and what came of the pick's frames before.
+/// The next action, and the outcome of the pick's earlier frames.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Step {
     pub(super) pick: usize,
