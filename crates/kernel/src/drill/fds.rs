@@ -109,7 +109,7 @@ fn lingers(fd: i32) -> bool {
     got.is_ok() && value[..4] != [0; 4] && value[4..] != [0; 4]
 }
 
-/// Closes a socket so that nothing of it stays in the kernel.
+/// Closes a socket at once, so the kernel keeps no state of it.
 pub(super) fn abort(fd: i32) {
     let now = [1_i32.to_ne_bytes(), 0_i32.to_ne_bytes()].concat();
     let value = Memory::Bytes(now.as_slice());

@@ -58,7 +58,7 @@ fn answer(folder: &Path, pace: Pace) -> Result<(), String> {
         let written = reports.write_all(format!("{line}\n").as_bytes());
         written.map_err(|e| format!("cannot write {REPORTS}: {e}"))
     };
-    // From here on what fails is a script's fault.
+    // From here on, a failure is a script's fault.
     say("")?;
     let limit = Duration::from_secs(job.limit_s);
     for (number, case) in job.cases {

@@ -1,7 +1,7 @@
 //! Calls that may wait: each on a thread of its own, so that the script goes on.
 //!
-//! Whether a call waits is seen, not guessed: its thread sleeps in the kernel, and the call has not
-//! come back. In virtual time that takes no time; on a running machine some microseconds.
+//! A waiting call is observed, not guessed: its thread sleeps in the kernel, and the call is not
+//! back. In virtual time that takes no time; on a running machine some microseconds.
 
 use std::collections::VecDeque;
 use std::fs;

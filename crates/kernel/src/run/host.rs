@@ -91,7 +91,7 @@ impl HostNet {
         }
     }
 
-    /// From now on this thread's new sockets are this host's.
+    /// Makes this thread's new sockets belong to this host.
     pub(crate) fn enter(&self) -> Result<(), OsError> {
         let Some(namespace) = &self.namespace else {
             return Ok(());

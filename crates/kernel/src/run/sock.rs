@@ -1,4 +1,4 @@
-//! The socket of one end of a connection: its descriptor, what epoll watches of it, and what its calls need.
+//! The socket of one end of a connection: descriptor, epoll's events, and data for its calls.
 
 use std::cell::RefCell;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};

@@ -19,7 +19,7 @@ pub enum SshError {
         /// The way out.
         hint: String,
     },
-    /// It runs something else than this program was built for.
+    /// Its system or processor is not the one that this program was built for.
     #[error(
         "{host}: {there} there, but {file} is for Linux on {ours}: name a tcplab for it with --ssh-program FILE"
     )]
@@ -43,7 +43,7 @@ pub enum SshError {
         /// The way out.
         hint: String,
     },
-    /// Another tcplab than this one.
+    /// The tcplab there has another version.
     #[error(
         "{host}: the program there is tcplab {there}, but this is {ours}: name a program of this version with --ssh-program"
     )]

@@ -1,9 +1,9 @@
 //! Sessions to other machines through the user's own `ssh`: this program runs there too and answers requests.
 //!
-//! [`Session::open`] starts ssh(1) with a shell line ([`start`]) that takes this program out of a cache of the far side, or
-//! asks for it ([`program`]), and starts it with the word `__remote` ([`remote()`]). From then on both speak in frames over
-//! standard input and output ([`frame`]): a [`Request`] goes there, [`Reply`]s come back. The far side ends with its standard
-//! input, and what it has started ends with it.
+//! [`Session::open`] starts ssh(1) with a shell line ([`start`]). The line takes this program from a cache of the far
+//! side, or asks for it ([`program`]), and starts it with the word `__remote` ([`remote()`]). From then on both speak
+//! in frames over standard input and output ([`frame`]): a [`Request`] goes there, [`Reply`]s come back. The far side
+//! ends with its standard input, and what it has started ends with it.
 //!
 //! Left out: passwords and other questions (BatchMode), forwarded ports, terminals, Windows.
 

@@ -1,4 +1,4 @@
-//! What of a point two real machines cannot do, and what of it they do not.
+//! Points that two real machines refuse, and settings that they ignore.
 
 use tcplab_base::quantity::{BITS_PER_SECOND, NANOSECONDS, exact, percent};
 use tcplab_plan::app::AppKind;

@@ -1,4 +1,4 @@
-//! What can be asked of a far side, and what it answers. [`super::answer`] does the work.
+//! Requests to a far side, and its answers. [`super::answer`] does the work.
 
 use std::net::{IpAddr, SocketAddr};
 
