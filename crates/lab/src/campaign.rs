@@ -215,7 +215,7 @@ fn manifest(campaign: &Campaign<'_>) -> Result<Manifest, LabError> {
     })
 }
 
-/// What the files of runs hold, so that a folder does not go on with others.
+/// Digests of the runs' files: a folder must not go on with other files.
 fn files(points: &[Point]) -> Result<BTreeMap<String, String>, LabError> {
     let digest = |file: &str| {
         let path = Path::new(file);

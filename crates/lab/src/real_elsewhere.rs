@@ -14,7 +14,7 @@ use crate::error::LabError;
 #[derive(Clone, Debug)]
 pub(crate) enum Real {}
 
-/// Runs on the model share nothing of this.
+/// Real stacks need Linux: there is nothing to share.
 #[derive(Debug)]
 pub(crate) struct Reals;
 

@@ -139,8 +139,8 @@ impl Lab {
     /// Finds the stack of this name.
     ///
     /// # Errors
-    /// A name that is no stack's, a kernel that is not built or not to be had (with the command that
-    /// helps), or a kind of stack that this version has not got.
+    /// The name is unknown, the kernel is not built or not available (with the command that helps),
+    /// or this version lacks this kind of stack.
     pub fn stack(&self, name: &str) -> Result<Stack, LabError> {
         let parsed = StackName::parse(name)?;
         let kind = match (&parsed, self.reals.find(&parsed, &self.stop)?) {

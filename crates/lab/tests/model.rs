@@ -295,7 +295,7 @@ fn a_switch_with_caqm_and_the_queues_of_a_card() {
             "blind" => (1, 1),
             _ => (1, 4),
         };
-        // Of GRO's packets there are fewer: count those of the CPUs from 100 on.
+        // GRO leaves fewer packets: count the CPUs with more than 100.
         let up = cpus.iter().filter(|n| **n > 100.0).count();
         assert_eq!((busy(&queues), up), right, "{variant}: {queues:?} {cpus:?}");
         let frames: f64 = queues.iter().sum();

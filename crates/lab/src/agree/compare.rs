@@ -1,9 +1,9 @@
 //! Two runs of one point, packet by packet: the first difference of each host, and the first of all.
 //!
 //! Every field must be equal; time stamps may differ by one (their clock's milliseconds begin
-//! somewhere between two readings). Times are compared with how far the two runs were apart at the
-//! packets before, so one difference does not count twice: a packet may be off by [`NEAR_NS`], and one
-//! that leaves at a tick by the longer jiffy where the two timer frequencies differ.
+//! somewhere between two readings). Times are compared relative to the offset of the two runs at the
+//! packets before, so one difference does not count twice. A packet may be off by [`NEAR_NS`]. If the
+//! timer frequencies differ, a packet that leaves at a tick may be off by the longer jiffy.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

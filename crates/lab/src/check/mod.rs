@@ -80,8 +80,8 @@ pub(crate) fn left_out(point: &Point, kind: Kind) -> Vec<String> {
 /// Checks points against the stacks that shall run them, by name and kind.
 ///
 /// # Errors
-/// Every setting that a stack does not honour and that its point does not tolerate, each once for each stack; a name of
-/// `run.tolerate` that nothing has.
+/// Every setting that a stack does not honour and its point does not tolerate, once for each stack; an unknown name in
+/// `run.tolerate`.
 pub fn points(points: &[Point], stacks: &[(&str, Kind)]) -> Result<(), LabError> {
     unknown_names(points)?;
     let mut lines = Vec::new();

@@ -11,7 +11,7 @@ use super::script::Ack;
 pub(super) struct Fit {
     /// Captured ACKs that were predicted: the same number, at the same time.
     pub(super) matched: usize,
-    /// Captured ACKs with no such prediction.
+    /// Captured ACKs without a matching prediction.
     pub(super) missed: usize,
     /// Predicted ACKs that were not captured.
     pub(super) extra: usize,

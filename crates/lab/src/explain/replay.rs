@@ -13,7 +13,7 @@ use tcplab_wire::{SackBlocks, TcpFlags};
 use super::gather::Packet;
 use super::script::{Ack, Lack, News, Script, What};
 
-/// What a capture does not say of the receiver, so that it is tried.
+/// Properties of the receiver that a capture does not show, so each value is tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setup {
     /// Ticks a second.
@@ -70,7 +70,7 @@ pub(super) fn replay(script: &Script, profile: &Profile, setup: &Setup) -> Resul
 fn sysctls(script: &Script, profile: &Profile) -> Sysctl {
     let mut sysctl = Sysctl::default();
     for (name, value) in profile.sysctl {
-        // A name that the model has not got makes no difference there.
+        // The model ignores names that it does not know.
         let _ = sysctl.set(name, value);
     }
     let own = &script.own_syn().options;

@@ -36,7 +36,7 @@ fn shipped(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// What is found about the receiver of the data, who opened the connection.
+/// The result for the receiver of the data, which opened the connection.
 fn client(path: &Path) -> Found {
     let receivers = explain(&read(path, |_, _| true), &[]);
     let client = receivers.into_iter().find_map(|r| r.found);

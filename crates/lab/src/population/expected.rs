@@ -45,7 +45,7 @@ impl<'a> Expected<'a> {
         seen.is_some_and(|seen| !std::mem::replace(seen, true))
     }
 
-    /// The first group that has not come and should have; a run that ends when all is decided has the first ones only.
+    /// The first missing group. A run that ends when all is decided has the first groups only.
     pub(crate) fn missing(&self) -> Option<u32> {
         let has = |group: &u32| self.seen.get(*group as usize) == Some(&true);
         let missing = groups(self.shard).find(|group| !has(group))?;

@@ -1,4 +1,4 @@
-//! The shards of a run as one result, or neighbouring ones as a part of it that merges further.
+//! Merges all shards of a run into one result, or neighbouring shards into a part that merges further.
 //!
 //! Merging is a tree of any form: parts of parts come to the same bytes as a run in one piece, since a group is in one
 //! shard alone and its bytes are not changed. A part has no table: its groups are not all.
@@ -21,11 +21,11 @@ use super::{document, folder};
 use crate::error::LabError;
 use crate::shard::Shard;
 
-/// Reads the folders of all shards of one run; the result goes into `out`, when there is one, and is the same to the
-/// byte as that of a run in one piece.
+/// Merges the folders of all shards of one run, into `out` if given. The result equals that of a run in one piece,
+/// to the byte.
 ///
 /// # Errors
-/// When folders are not of one run, when a shard is missing or there twice, or a file is damaged.
+/// The folders are of different runs, a shard is missing or there twice, or a file is damaged.
 pub fn merge(shards: &[PathBuf], out: Option<&Path>) -> Result<PopulationDocument, LabError> {
     let parts = Parts::read(shards)?;
     let of = parts.manifest.shard.of();

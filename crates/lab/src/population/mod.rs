@@ -1,7 +1,8 @@
 //! Populations: the same connections through every arm, and what differs.
 //!
-//! [`run`] simulates what is left of a population and makes the document; [`merge`] does it of the shards of others.
-//! A row for each connection and arm, as Parquet: [`RowsTo`]. One connection alone, with captures and log, is a point like any other: [`arm_point`].
+//! [`run`] simulates the remaining groups of a population and makes the document; [`merge`] makes it from shards. A row
+//! for each connection and arm, as Parquet: [`RowsTo`]. One connection alone, with captures and log, is a point like
+//! any other: [`arm_point`].
 
 mod connection;
 mod document;
@@ -64,7 +65,7 @@ pub struct Request<'a> {
     pub stack: &'a str,
     /// Threads.
     pub jobs: usize,
-    /// Which part of it.
+    /// The shard to run.
     pub shard: Shard,
     /// Where results are kept; a run that was interrupted goes on there.
     pub out: Option<&'a Path>,
@@ -141,7 +142,7 @@ fn fill(
         let mut expected = Expected::new(population, request.shard);
         store::read(folder, &mut expected, |group| totals.add(&group))?;
         totals.finish();
-        // A run that was killed right before its end has not come to these.
+        // A run that was killed right before its end may have left them.
         store::clean(folder)?;
         return Ok(Filled {
             stack,

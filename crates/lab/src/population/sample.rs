@@ -366,11 +366,10 @@ fn sum(points: &[PointResult]) -> SampleSums {
     sums
 }
 
-/// The point that runs connection `number` in an arm as a sample of one connection does, on a kernel or on the model,
-/// with captures and log.
+/// The point that runs connection `number` alone in an arm, on a kernel or on the model, with captures and log.
 ///
 /// # Errors
-/// When no kernel has the connection's client or the arm's estimator.
+/// No kernel has the connection's client or the arm's estimator.
 pub fn sample_point(
     population: &Population,
     number: u64,

@@ -5,7 +5,7 @@ use tcplab_plan::population::Drawn;
 use tcplab_sim::World;
 use tcplab_tcp::Counter;
 
-/// Responses smaller than this are looked at for themselves (the netdev message's 4 KB).
+/// Smaller responses also count by themselves (4 KB in the netdev message).
 pub(crate) const SMALL_BYTES: u64 = 4_096;
 
 /// The counters of a server that are summed, in the order of [`Sums::counters`].

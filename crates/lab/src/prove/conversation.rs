@@ -25,7 +25,7 @@ const RELEASE_NS: i64 = 100_000;
 const HELD_NS: i64 = 5_000_000;
 /// Flights that a window held back before it is the receiver's buffer that is small.
 const HELD_OFTEN: u32 = 8;
-/// From here on the field of the window is full, when it is not scaled (65,535 in whole segments).
+/// Smallest unscaled window that counts as full (65,535 in whole segments).
 const LARGEST_UNSCALED: u64 = 60_000;
 /// The initial window of Linux (RFC 6928).
 const INITIAL_WINDOW: u64 = 10;
@@ -45,7 +45,7 @@ pub(super) struct Conversation {
     pub timestamps: bool,
     pub sack: bool,
     pub scaling: bool,
-    /// What each side's segments show of it.
+    /// What each side's segments show.
     pub sides: [Shown; 2],
     /// Frame number of the last packet that it covers.
     pub last_frame: u64,
@@ -118,7 +118,7 @@ impl Conversation {
     /// Reads it from the packets of a stream.
     ///
     /// # Errors
-    /// Why nothing of it can be repeated.
+    /// Why the stream cannot be repeated.
     pub(super) fn of(stream: &Stream, trace: &StreamTrace) -> Result<Self, Stops> {
         let [client, server] = sides(stream);
         if client.packets == 0 || server.packets == 0 {

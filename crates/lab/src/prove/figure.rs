@@ -17,7 +17,7 @@ const TRANSFER_BYTES: u64 = 14_600;
 pub(super) enum Figure {
     /// From the first byte of a request to the first byte of the answer.
     Requests,
-    /// From the first byte of what was written at once to the last one.
+    /// Time from the first to the last byte of one write.
     Parts,
     /// The same of what is longer than the initial window.
     Transfers,

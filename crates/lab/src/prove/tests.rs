@@ -23,7 +23,7 @@ fn read(path: &Path) -> Heard {
     heard(path, rows).unwrap()
 }
 
-/// What the experiment says about a finding of it.
+/// The experiment's answer to a finding.
 fn ask(heard: &Heard, finding: &Finding) -> Proof {
     let seen = Seen {
         finding,

@@ -129,8 +129,8 @@ fn every_claim_is_in_the_document() {
     assert_eq!(figures, list.claims.len(), "it has claims that are gone");
 }
 
-/// What `/proc/net/tcp` said at each read on Linux 6.1.192, with the rules of 6.1.56 and without: sixteen credits, of
-/// which the first ACK has taken one before the first read.
+/// `/proc/net/tcp` at each read on Linux 6.1.192, with and without the rules of 6.1.56. The first ACK takes one of
+/// sixteen credits before the first read.
 #[test]
 fn the_models_credits_are_the_kernels_read_by_read() {
     use tcplab_plan::Experiment;

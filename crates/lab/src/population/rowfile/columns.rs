@@ -186,7 +186,7 @@ const DRAWN: &[Column] = &[
     ),
 ];
 
-/// What came of it.
+/// The outcome.
 const CAME: &[Column] = &[
     column(
         "outcome",

@@ -1,9 +1,9 @@
 //! A row for each connection and arm, kept while a run goes on and written as Parquet at its end.
 //!
 //! Rows of a finished group are appended to `rows.part` before the group is appended to `groups.part`: a group that is
-//! kept has its rows. At the end they are read again in the order of the groups, so that the file does not depend on
-//! who finished when, and written in row groups: memory is that of one. A shard keeps them as they are, in `rows.bin`;
-//! `tcplab merge` makes the file of all.
+//! kept has its rows. At the end they are read again in the order of the groups, so the file does not depend on who
+//! finished first. They are written in row groups: memory holds one of these. A shard keeps them as they are, in
+//! `rows.bin`; `tcplab merge` makes the file of all.
 
 #[cfg(not(feature = "parquet"))]
 mod absent;

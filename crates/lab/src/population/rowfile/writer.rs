@@ -33,9 +33,9 @@ struct Chunk {
     kind: Kind,
     ints: Vec<i64>,
     texts: Vec<ByteArray>,
-    /// Of each entry: whether it has a value.
+    /// For each entry: whether it has a value.
     there: Vec<i16>,
-    /// Of each entry of a list: whether it goes on with the list of the one before.
+    /// For each entry of a list: whether it continues the list of the entry before.
     goes_on: Vec<i16>,
 }
 
