@@ -28,9 +28,9 @@ pub(crate) struct Choose {
     start: Instant,
     loss_ppb: u32,
     draws: Random,
-    /// What few links have.
+    /// Faults that few links have.
     seldom: Option<Box<Seldom>>,
-    /// Nothing of all this.
+    /// The link has no faults at all.
     is_plain: bool,
 }
 
@@ -137,7 +137,7 @@ impl Choose {
         self.start = start;
     }
 
-    /// What becomes of the next frame; its kind is asked for when something may become of it.
+    /// The fate of the next frame. `kind` is called only if the link may change frames.
     #[inline]
     pub(crate) fn frame(&mut self, now: Instant, kind: impl FnOnce() -> Kind) -> Choice {
         match self.is_plain {

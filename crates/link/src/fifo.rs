@@ -272,7 +272,7 @@ impl Fifo {
             return (0, 0);
         };
         if let Some(sizes) = &self.sizes {
-            // Time says nothing of bytes. `each` may be behind by those that left since.
+            // Bytes do not follow from times. `each` may be behind by those that left since.
             let before = sizes.each.len() - (self.out.len() - gone);
             let gone_bytes: u64 = sizes.each.iter().take(before).map(|n| u64::from(*n)).sum();
             return (

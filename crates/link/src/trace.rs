@@ -217,7 +217,7 @@ fn ethernet(link: LinkType, data: &[u8], orig_len: u32, out: &mut Vec<u8>) -> Op
         Some(6) => IPV6,
         _ => IPV4,
     };
-    // What stands before the network header, and what that is.
+    // Bytes before the network header, and the network protocol.
     let (before, protocol) = match link {
         LinkType::Ethernet => (ETHERNET - 2, None),
         LinkType::Raw | LinkType::Ipv4 | LinkType::Ipv6 => (0, Some(by_version(0))),
