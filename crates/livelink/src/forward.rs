@@ -74,7 +74,7 @@ impl Forwarder {
     }
 
     fn turn(&mut self, orders: &Receiver<Order>, tell: &Sender<Event>) -> Result<(), OsError> {
-        // Without it waits are 50 us longer; the thread works all the same.
+        // If this fails, waits are 50 us longer; the thread still works.
         let _ = set_timerslack(SLACK_NS);
         self.start = now();
         for lane in &mut self.lanes {

@@ -1,5 +1,5 @@
-//! What goes out at an end: frames that follow each other as fast as on a fast wire are joined before they are handed to
-//! the host, as a card's driver does (GRO).
+//! The output at an end. Frames that follow each other as on a fast wire are joined before the host gets them, as a
+//! card's driver does (GRO).
 
 use tcplab_base::{Duration, Instant};
 use tcplab_os::{Context, OsError};

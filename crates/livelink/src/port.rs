@@ -46,7 +46,7 @@ const TPID: u16 = 0x8100;
 pub enum Port {
     /// It vanishes with its descriptor, when the link has made it.
     Tap(File),
-    /// What the interface receives, and what it sends.
+    /// A packet socket on an interface: reads what it receives, and sends.
     Packets(OwnedFd),
 }
 
@@ -77,7 +77,7 @@ impl Port {
             )));
         }
         let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
-        // Without a protocol nothing comes before it is bound: not the frames of other interfaces.
+        // Protocol 0 receives nothing before bind(2): no frames of other interfaces.
         let socket = socket(AddressFamily::Packet, SockType::Raw, flags, None)
             .context(|| format!("cannot open {name} (needs root or CAP_NET_RAW)"))?;
         let index = i32::try_from(address.ifindex()).unwrap_or_default();

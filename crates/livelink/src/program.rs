@@ -93,7 +93,7 @@ fn live(mut shell: Command, namespace: &File, status: PipeWriter, say: &Sender<i
         // The next process that this thread starts is the first of a process namespace.
         .and_then(|()| Ok(unshare(CloneFlags::CLONE_NEWPID)?));
     let child: io::Result<Child> = entered.and_then(|()| shell.spawn());
-    // From now on only the child has it.
+    // The child alone keeps it.
     drop(status);
     let mut child = match child {
         Ok(child) => child,

@@ -69,7 +69,7 @@ fn frames_leave_in_order_at_their_time_and_settings_change_meanwhile() {
     assert_eq!((sent(), lane.next_time()), (0, Some(at(11))));
     lane.leave(at(12), &to).unwrap();
     assert_eq!(sent(), 2);
-    // From now on it is plain, but what waits goes first.
+    // The lane is plain from now on, but waiting frames go first.
     lane.change(at(12), Direction::default()).unwrap();
     enter(&mut lane, at(12), [0; HEADER], &frame(4, 100), &to);
     lane.leave(at(20), &to).unwrap();

@@ -12,7 +12,7 @@ const HEADING_EVERY: u32 = 20;
 
 const HEADING: &str = "    time  way      in Mbit/s  out Mbit/s   queue     KiB   delay ms   max ms   drops   marks  ACKs filt.  us/frame  CPU %";
 
-/// What is later than this is not due to `--gap`.
+/// Lateness above this is not due to `--gap`.
 const LATE_MS: f64 = 5.0;
 
 /// The arrows of both ways.
