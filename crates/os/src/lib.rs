@@ -1,8 +1,9 @@
-//! What of tcplab touches the operating system, and nothing of what is done with it. Level 4 of the map.
+//! All of tcplab that touches the operating system, without the logic that uses it. Level 4 of the map.
 //!
-//! [`sys`] has the calls that no safe library offers, and all `unsafe` of the workspace. Around it stand [`netlink`], [`namespaces`], [`tap`] devices, [`sysctl`]s,
-//! the [`clock`], live capture ([`live`]) into [`captures`], and what the kernel says of itself: [`counters`], [`tcp_info`], [`proc_tcp`].
-//! [`output`] writes result files, [`Scratch`] is a temporary folder, [`Stop`] the wish to stop, [`say`] a line for the user.
+//! [`sys`] has the calls that no safe library offers, and all `unsafe` of the workspace. Around it stand [`netlink`],
+//! [`namespaces`], [`tap`] devices, [`sysctl`]s, the [`clock`], live capture ([`live`]) into [`captures`], and the
+//! kernel's own figures: [`counters`], [`tcp_info`], [`proc_tcp`]. [`output`] writes result files, [`Scratch`] is a
+//! temporary folder, [`Stop`] the wish to stop, [`say`] a line for the user.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 // What only real kernels use compiles elsewhere too.
 #![cfg_attr(not(target_os = "linux"), allow(dead_code))]

@@ -22,7 +22,7 @@ use std::os::unix::fs::FileExt;
 pub struct AckState {
     /// ACKs that will still be sent at once (`icsk_ack.quick`).
     pub quick: u32,
-    /// Interactive mode: ACKs wait for data to ride on, whatever `quick` says.
+    /// Interactive mode: Interactive mode: ACKs wait for data to ride on, even if `quick` is above 0.
     pub pingpong: bool,
     /// The delayed-ACK interval (`icsk_ack.ato`) in ticks of [`TICK_NS`]; the kernel rounds down.
     pub ato_ticks: u32,
@@ -33,7 +33,7 @@ pub struct AckState {
 }
 
 /// Nanoseconds of a tick in `/proc`: Linux shows jiffies as USER_HZ (100 a second on every
-/// architecture but Alpha), whatever HZ the kernel has.
+/// architecture but Alpha), independent of the kernel's HZ.
 pub const TICK_NS: i64 = 10_000_000;
 
 /// Bytes of a line of IPv4, and of a read: with more the kernel would walk on for the next line.

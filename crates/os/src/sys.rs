@@ -106,7 +106,7 @@ impl SockOpt {
 /// Another descriptor of the same open file.
 ///
 /// # Errors
-/// Those of fcntl(2): there is no such descriptor.
+/// Those of fcntl(2): the descriptor is not open.
 pub fn duplicate(number: RawFd) -> io::Result<OwnedFd> {
     // SAFETY: F_DUPFD_CLOEXEC takes no pointer; a number that is no descriptor gives EBADF.
     let new = unsafe { libc::fcntl(number, libc::F_DUPFD_CLOEXEC, 3) };
@@ -358,7 +358,7 @@ pub fn ethtool_set(socket: impl AsFd, name: &str, what: u32, to: u32) -> io::Res
 /// SIOCGIFMTU: bytes of the longest IP packet of an interface of the socket's network namespace.
 ///
 /// # Errors
-/// There is no such interface; a name that is too long.
+/// The interface does not exist, or its name is too long.
 pub fn interface_mtu(socket: impl AsFd, name: &str) -> io::Result<u32> {
     let mut request = interface(name)?;
     // SAFETY: the kernel reads and writes the `ifreq`, which outlives the call.

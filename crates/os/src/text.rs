@@ -1,4 +1,4 @@
-//! Files that a user names and that are read as a whole: at most so many bytes of them, whatever they are.
+//! Reads a file that a user names as a whole, up to a limit of bytes, even if it is a device or a pipe.
 
 use std::fs::File;
 use std::io::{self, Read};

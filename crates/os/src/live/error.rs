@@ -16,7 +16,7 @@ pub enum Error {
         /// This program's file.
         program: String,
     },
-    /// There is no such interface.
+    /// The interface does not exist.
     #[error("no interface {name}; the interfaces are: {}", known.join(", "))]
     NoInterface {
         /// What was asked for.

@@ -59,7 +59,7 @@ impl Live {
         let address = address_of(interface)?;
         let hardware = address.hatype();
         let ethernet = matches!(hardware, ARPHRD_ETHER | ARPHRD_LOOPBACK);
-        // Without Ethernet the kernel is asked to leave the link's own header away.
+        // Without Ethernet, the kernel removes the link's own header.
         let (kind, link) = match ethernet {
             true => (SockType::Raw, LinkType::Ethernet),
             false => (SockType::Datagram, LinkType::Raw),
