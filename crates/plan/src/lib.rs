@@ -1,4 +1,4 @@
-//! What an experiment is and what comes out of it, as plain data. Level 2 of the map.
+//! Experiments and their results as plain data. Level 2 of the map.
 //!
 //! An experiment file becomes a [`Point`] for each combination of its axes: every default filled
 //! in, times in nanoseconds, sizes in bytes. A stack runs the point and answers with an

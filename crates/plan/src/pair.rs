@@ -58,7 +58,7 @@ pub struct StreamServer {
 pub struct StreamClient {
     /// Before each pause.
     pub read: u64,
-    /// One read is enough, whatever it gives.
+    /// One read is enough, however few bytes it gives.
     pub is_one_read: bool,
     /// After that many bytes.
     pub pause: Duration,

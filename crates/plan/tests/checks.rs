@@ -177,7 +177,7 @@ fn refused(path: &str, value: Value) -> String {
     }
 }
 
-/// The path of a value, another value, and what is said of it.
+/// A value's path, another value, and the expected message.
 type Cases = Vec<(&'static str, Value, &'static str)>;
 
 fn cases_1() -> Cases {

@@ -1,4 +1,4 @@
-//! What cannot end in virtual time is known before it runs, and what can is not refused.
+//! A run that cannot end in virtual time is refused before it starts; others are not.
 
 use tcplab_plan::Experiment;
 use tcplab_plan::endless::endless;

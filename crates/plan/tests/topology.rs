@@ -159,7 +159,7 @@ server = "b"
     assert_eq!(way(point, "b", "a"), ["b", "r3", "a"]);
     // Neither end of an application is on the way of others.
     assert_eq!(way(point, "r2", "r3"), [""; 0]);
-    // Without r1 the longer way is not taken either: r3 is as short.
+    // Without r1, the longer way is still not taken: r3 is as short.
     point.hosts[1].forward = false;
     assert_eq!(way(point, "a", "b"), ["a", "r3", "b"]);
     point.hosts[3].forward = false;

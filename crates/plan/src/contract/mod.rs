@@ -1,7 +1,7 @@
 //! What each kind of stack honours: the contract that is made from the definitions of keys.
 //!
-//! A key's definition (`experiment/keys`) names the [`Rule`]s that stand against it: on which kinds of stack, why, and
-//! what to do. [`refusals`] holds a point against them before it runs, [`entries`] lists every key with them.
+//! A key's definition (`experiment/keys`) names the [`Rule`]s against it: on which kinds of stack, why, and the
+//! remedy. [`refusals`] checks a point against them before it runs; [`entries`] lists every key with them.
 
 mod rules;
 mod ways;

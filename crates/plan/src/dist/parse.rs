@@ -91,7 +91,7 @@ impl<'a> Parser<'a> {
         self.token(0).map_or(end..end, |token| token.place.clone())
     }
 
-    /// From a place to the end of the last word that was taken since; none: that place.
+    /// From a place to the end of the last word taken since; without such a word, that place.
     fn since(&self, start: &Range<usize>) -> Range<usize> {
         let last = self.at.checked_sub(1).and_then(|at| self.tokens.get(at));
         let end = last.map(|token| token.place.end);

@@ -122,7 +122,7 @@ impl Display for Text<'_> {
     }
 }
 
-/// With the largest decimal unit that is not larger than the value, in the words of a file.
+/// The text of a file: in the largest decimal unit that does not exceed the value.
 fn quantity(n: u64, kind: Kind) -> String {
     let units: &Scale = match kind {
         Kind::Time => NANOSECONDS,

@@ -32,7 +32,7 @@ impl Linear {
         self.relative == 0 && self.at_rate_ns == 0
     }
 
-    /// Whether it is 0 whatever the base.
+    /// Whether it is 0 for every base.
     pub fn is_zero(&self) -> bool {
         *self == Self::default()
     }

@@ -1,4 +1,4 @@
-//! `[[link]]`: who is joined, and what happens to frames each way.
+//! `[[link]]`: which hosts it joins, and what happens to frames each way.
 
 use std::path::Path;
 
@@ -440,7 +440,7 @@ fn one_way(
     Ok(direction(queue, (own.events, own.faults), by))
 }
 
-/// With the kernel's link all is in the words, and nothing is said twice.
+/// For the kernel's link, the qdisc's words hold all settings; the other fields keep their defaults.
 fn direction(queue: Queue, (events, mut faults): (Vec<Event>, Own), by: By) -> Direction {
     let own = match &queue {
         Queue::Own(own, _) => Some(own.clone()),

@@ -1,7 +1,7 @@
 //! Words of tc(8) for a link: read for tcplab's own link, written for the kernel's.
 //!
-//! tcplab's link has a FIFO with a rate, a delay with jitter and random loss, so it takes the
-//! words of netem and pfifo that say this and refuses the others by name.
+//! tcplab's link is a FIFO with a rate, a delay with jitter and random loss. It takes the words of
+//! netem and pfifo for these and refuses the others by name.
 
 use tcplab_base::quantity;
 

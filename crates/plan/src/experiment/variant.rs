@@ -219,8 +219,8 @@ fn words_as_key(way: &mut Node) {
     way.value = Value::Table(table);
 }
 
-/// Puts a value at a path below a table, with the tables on the way. A sysctl's name is one key,
-/// whatever dots it has.
+/// Puts a value at a path below a table, with the tables on the way. A sysctl's name is one key, in
+/// spite of its dots.
 fn put(table: &mut Table, path: &str, entry: &Entry) -> Result<(), String> {
     let (first, rest) = match path.split_once('.') {
         Some((first, rest)) => (first, Some(rest)),

@@ -1,7 +1,7 @@
 //! Expressions over measures: what `--bad 'client.TcpExtDelayedACKs > 0'` says.
 //!
 //! A measure without a value makes an answer impossible only where it matters: `false and X` is
-//! false and `true or X` is true whatever X is (Kleene's logic).
+//! false and `true or X` is true for any X (Kleene's logic).
 
 use std::collections::BTreeSet;
 use std::fmt;

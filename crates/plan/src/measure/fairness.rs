@@ -1,7 +1,7 @@
 //! How an application's connections share: Jain's index over time, and how soon they share fairly after one joins or
 //! leaves (Jain, Chiu, Hawe, "A Quantitative Measure of Fairness", 1984).
 //!
-//! An interval is that of the samples of tcp_info; only connections that stand through the whole of it count.
+//! An interval lies between two samples of tcp_info; only connections open throughout it count.
 
 use super::value::is_open;
 use crate::outcome::Flow;
@@ -68,8 +68,9 @@ pub fn jain_over_time(flows: &[&Flow], step_ns: i64) -> Vec<(i64, f64)> {
     }
 }
 
-/// What a connection's receiver got over time: the end of each interval of `step_ns` from the run's start on in which it
-/// stood throughout, and its bits a second in it. The end that read more is the receiver.
+/// Goodput of a connection's receiver over time: the end of each interval of `step_ns` from the run's start on, and its
+/// bits a second. Intervals in which the connection was not open throughout are left out. The end that read more is the
+/// receiver.
 pub fn goodput_over_time(flow: &Flow, step_ns: i64) -> Vec<(i64, f64)> {
     let shares = Shares::of(&[flow]);
     let Some(share) = shares.0.first().filter(|_| step_ns > 0) else {
@@ -133,7 +134,7 @@ impl Shares {
             let got: Vec<f64> = (self.0.iter().filter(stands))
                 .map(|share| share.got.at(until) - share.got.at(from))
                 .collect();
-            // An interval in which nobody got anything says nothing of shares.
+            // An interval without data shows no shares.
             if got.len() > 1
                 && let Some(jain) = jain(&got)
             {

@@ -116,7 +116,7 @@ pub enum Measure {
 pub struct UnknownMeasure {
     /// The name.
     pub name: String,
-    /// The part of it that is not known.
+    /// The unknown part of the name.
     pub part: String,
     /// The whole name that was probably meant, or what may stand there.
     pub help: Option<String>,
@@ -371,7 +371,7 @@ fn app_owner(app: &App) -> &str {
     app.group.as_ref().unwrap_or(&app.name)
 }
 
-/// The names of a link: with those of its hosts, and with those of their groups.
+/// A link's two names: with its hosts, and with their groups.
 pub fn link_names(point: &Point, link: &Link) -> [String; 2] {
     let name = |of: fn(&Host) -> &str| {
         let host = |i: usize| point.hosts.get(i).map_or("", of);

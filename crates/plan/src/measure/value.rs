@@ -439,7 +439,7 @@ fn tcp_info(end: Option<&End>, field: &str) -> Result<f64, String> {
 }
 
 /// The lines before and after each read that got data. The read that meets the end is left out: a
-/// FIN puts Linux into interactive mode, whatever it was in before.
+/// FIN always puts Linux into interactive mode.
 fn reads(end: &End) -> impl Iterator<Item = &LogLine> {
     let got = |line: &LogLine| line.what == "read" && line.value > 0;
     let lines = end.log.iter().enumerate();

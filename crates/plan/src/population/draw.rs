@@ -16,7 +16,7 @@ use crate::point::{
 
 use crate::rules::MAX_TIME_NS;
 
-/// Requests of one connection at most, whatever is drawn.
+/// Most requests of one connection, a cap on the draw.
 const MAX_REQUESTS: i64 = 10_000;
 /// The run goes on for so long after its applications have ended: a server that has closed may still send again.
 const LINGER_NS: i64 = 120_000_000_000;

@@ -53,8 +53,8 @@ pub enum BufferGrowth {
     /// Twice what was read in a round trip, 16 segments, and twice the growth in that proportion.
     #[default]
     Margin,
-    /// Twice what was read in a round trip, twice the growth in that proportion, and what lies out of order, which also
-    /// grows the buffer as it comes (c1269d3d12b8, 6.16).
+    /// Twice the data read in a round trip, twice its relative growth, plus the data out of order. Data out of order
+    /// also grows the buffer on arrival (c1269d3d12b8, 6.16).
     Reordered,
 }
 words!(BufferGrowth {

@@ -440,10 +440,11 @@ impl Profile {
         }
     }
 
-    /// What a host of an experiment has: this profile, or the one that it names, with its own behaviours.
+    /// The profile of an experiment's host: this one or the one that it names, with the host's own
+    /// behaviours.
     ///
     /// # Errors
-    /// A profile, behaviour or value that there is not: the point was not made from a checked file.
+    /// A profile, behaviour or value is unknown: the point was not made from a checked file.
     pub fn of_host(&self, host: &Host) -> Result<Self, BehaviourError> {
         let mut profile = match &host.profile {
             Some(name) => named(name).ok_or_else(|| BehaviourError::Profile(name.clone()))?,

@@ -1,7 +1,7 @@
 //! The profiles: which value each behaviour has in which release.
 //!
-//! What a release has not in common with 6.1.192 is listed, oldest release first. Upstream's kernels are meant, also
-//! where a distribution has taken later commits back; el8's receive side is as it was measured.
+//! Each release lists its differences from 6.1.192, oldest release first. Upstream's kernels are meant, also where a
+//! distribution has taken later commits back; el8's receive side is as it was measured.
 
 use super::{
     AckEngine, AckPushRule, BufferGrowth, CompressedSack, PingpongRule, Profile,
@@ -109,8 +109,8 @@ pub fn marked(name: &str) -> String {
     format!("{name}{}", mark.unwrap_or_default())
 }
 
-/// What is said of a stack whose profile no kernel was compared with; nothing of others. `stack`: `model:linux-5.14@1000`,
-/// or the name of a profile.
+/// The warning for a stack whose profile was never compared with a kernel; `None` for others. `stack`:
+/// `model:linux-5.14@1000`, or the name of a profile.
 pub fn unverified(stack: &str) -> Option<String> {
     let name = stack.strip_prefix("model:").unwrap_or(stack);
     let name = name.split('@').next().unwrap_or_default();
@@ -142,7 +142,7 @@ fn linux_4_6() -> Profile {
         rx_truesize: 0,
         sysctl: &[
             ("net.ipv4.tcp_rmem", "4096 87380 6291456"),
-            // What 4.6 calls RACK only finds lost retransmissions; the model's whole RACK is that of 4.18.
+            // RACK of 4.6 only finds lost retransmissions; the model's RACK is 4.18's.
             ("net.ipv4.tcp_recovery", "0"),
             ("net.ipv4.tcp_fack", "1"),
             ("net.ipv4.tcp_limit_output_bytes", "262144"),

@@ -1,8 +1,7 @@
 //! Sets of applications that are measured together, as flent's tests are: series by flent's names, on one time axis.
 //!
-//! What an experiment file has as `kind = "rrul"` becomes single applications (`experiment/rrul.rs`) and one [`AppSet`],
-//! which says which application gives which series. [`Table`] makes the series of what a run did; [`flent`] writes them
-//! as flent's data files.
+//! `kind = "rrul"` in an experiment file becomes single applications (`experiment/rrul.rs`) and one [`AppSet`], which
+//! maps applications to series. [`Table`] makes the series of a run; [`flent`] writes them as flent's data files.
 
 pub mod flent;
 mod series;

@@ -1,4 +1,4 @@
-//! The keys of applications: those of all, those of each kind.
+//! The keys of applications: common keys, and keys of each kind.
 
 use super::super::rrul::{MARKS, MAX_FLOWS};
 use super::{Bounds, Form, Key, MUST, SOCKET, fixed, flag, key, number, says, word};

@@ -104,7 +104,7 @@ impl Bounds {
 }
 
 impl Form {
-    /// Whether both take the same, whatever their range.
+    /// Whether both take the same kind of value; ranges may differ.
     pub fn is(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Table(a), Self::Table(b)) | (Self::Tables(a), Self::Tables(b)) => are_same(a, b),

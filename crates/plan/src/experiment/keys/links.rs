@@ -31,7 +31,7 @@ pub(crate) const QDISC: Key = key("qdisc", Form::Text, says("none"), "queue in t
 pub(crate) const A_TO_B: Key = key("a_to_b", Form::Way, says("as the link"), "the direction from A to B");
 pub(crate) const B_TO_A: Key = key("b_to_a", Form::Way, says("as the link"), "the direction from B to A");
 
-/// What happens to frames by chance, and what else only tcplab's own link has: of a link and of one way.
+/// Random faults and other features of tcplab's own link, for a link or one way.
 pub(crate) const FAULTS: &[Key] = &[
     BURST_LOSS, REORDERING, DUPLICATION, CORRUPTION, EXPONENTIAL_JITTER, SPIKES, LIMIT_BYTES, OVERHEAD, QUEUE_FROM, OUTAGE,
     CHANGE, RATE_TRACE, MIDDLEBOX, INJECT,

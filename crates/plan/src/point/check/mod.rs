@@ -23,7 +23,7 @@ use crate::rules::{MAX_OWN_NAME, MAX_TIME_NS, Range, is_name};
 pub struct Wrong {
     /// The keys and indices from the point to the value; empty: the point itself.
     pub path: String,
-    /// What is wrong, and what may stand there.
+    /// The fault, and the allowed values.
     pub message: String,
 }
 
