@@ -42,7 +42,7 @@ pub struct Conn<'a> {
     table: Option<ProcTcp>,
     next_sample: Option<Instant>,
     trend: Option<Trend>,
-    /// What was read last, and what is written.
+    /// The bytes of the last read, and of writes.
     buffer: Vec<u8>,
     /// There is something to read, likely: poll(2) has said so, or the last read was full. One call less for each read
     /// of a bulk transfer.
@@ -147,7 +147,8 @@ impl<'a> Conn<'a> {
         }
     }
 
-    /// Waits for the socket, or for nothing of it; takes the samples that fall due, and tells the trend.
+    /// Waits for events of the socket, or without events for time alone. Takes samples that fall due,
+    /// and tells the trend.
     pub(super) fn wait(&mut self, events: PollFlags, until: Option<Instant>) -> io::Result<Waited> {
         loop {
             let next = self.chores();
@@ -246,8 +247,8 @@ impl<'a> Conn<'a> {
         self.note_state(What::ReadEnd, Some(got));
     }
 
-    /// One call for the `left` bytes of a write, or for as many as a call may have; none: wait first. What was read
-    /// before comes first in them; the rest is zeros. The line of the log is that of the whole write.
+    /// One call for the `left` bytes of a write, up to the limit of a call; `None`: wait first. Bytes that were
+    /// read come first, then zeros. The log's line is for the whole write.
     pub(super) fn write(&mut self, left: u64, flag: Option<Flag>) -> io::Result<Option<u64>> {
         self.leave_read();
         if self.is_busy() {

@@ -45,7 +45,7 @@ pub enum Error {
     /// An option of a socket was refused.
     #[error(transparent)]
     Option(#[from] OsError),
-    /// There is no such CPU, or this process may not run there.
+    /// The CPU does not exist, or this process may not use it.
     #[error(
         "CPU {0} does not exist or this process may not use it; `nproc` and `taskset -p $$` show the CPUs"
     )]

@@ -1,9 +1,9 @@
 //! `tcplab probe`: the applications live, on this machine's sockets, against any other host. Level 7 of the map; Linux only.
 //!
-//! A [`Probe`] is what one run has in common: the clock, the wish to stop, the log, the report.
-//! [`driver`] hosts every application of the crate `apps`, and the two pairs of programs with which delayed ACKs were first
-//! shown: they speak to those programs and to nc(1). Before and after each read the log has what getsockopt(TCP_QUICKACK)
-//! says and what the kernel knows ([`tcplab_os::proc_tcp`]).
+//! A [`Probe`] is the shared state of one run: the clock, the wish to stop, the log, the report. [`driver`] hosts every
+//! application of the crate `apps`, and the two pairs of programs with which delayed ACKs were first shown: they speak
+//! to those programs and to nc(1). Before and after each read the log has what getsockopt(TCP_QUICKACK) says and what
+//! the kernel knows ([`tcplab_os::proc_tcp`]).
 //!
 //! Sockets do not block; all waiting is in poll(2), in slices, so that Ctrl-C, times and samples
 //! are seen. A read is tried when poll(2) has something for it: on the wire that is the same as blocking calls.
@@ -39,7 +39,7 @@ use tcplab_os::sys::{self, SockOpt};
 /// Pins the calling thread to a CPU.
 ///
 /// # Errors
-/// When there is no such CPU or this process may not use it.
+/// The CPU does not exist, or this process may not use it.
 fn pin(cpu: Option<u32>) -> Result<(), Error> {
     let refused = cpu.filter(|cpu| !cpu::pin(*cpu as usize));
     refused.map_or(Ok(()), |cpu| Err(Error::Cpu(cpu)))

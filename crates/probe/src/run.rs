@@ -36,7 +36,7 @@ const LOOKS_PART: u64 = 5;
 /// A look into /proc/net/tcp that takes longer is worth a warning.
 const SLOW_LOOK_NS: u64 = 300_000;
 
-/// What was asked of a probe, whatever it does.
+/// Settings of every kind of probe.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Its name: `echo-client`.
@@ -312,7 +312,7 @@ impl Probe {
         of.tcp_info.push(sample);
     }
 
-    /// The last line of a connection: the first thousand come whatever the limit of the log is.
+    /// The last line of a connection. The first thousand appear even beyond the log's limit.
     pub(super) fn close(&self, of: &mut Connection) {
         if of.number >= CLOSED_SHOWN && !self.may_log() {
             return;

@@ -232,7 +232,7 @@ mod tests {
             super::super::neighbours::head(&mut frame, own(2).mac, own(1).mac);
             let heard = them.read(&frame);
             if caqm != Caqm::Plain {
-                // A host that does not know the tag knows no such EtherType.
+                // A host without the tag does not know its EtherType.
                 assert_eq!(heard, Heard::Refused(Refused::EtherType));
                 them = Frames::new(own(2), Some(0x8200), TTL);
             }

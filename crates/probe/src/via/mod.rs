@@ -1,5 +1,5 @@
-//! The applications on tcplab's own TCP, live: an endpoint of the simulator behind a TAP device or a packet socket, in the
-//! time of the clock on the wall.
+//! The applications live on tcplab's own TCP: an endpoint of the simulator behind a TAP device or a packet socket, in
+//! real time.
 //!
 //! [`frames`] makes frames of segments and back, [`neighbours`] speaks ARP and, with [`ndp`], neighbour discovery, [`drive`] waits for frames and timers,
 //! [`tell`] says what the connections do.

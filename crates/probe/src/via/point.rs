@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::point::{self, HERE};
 use crate::run::Probe;
 
-/// Connections that a server without `--clients` serves: as many as a report keeps.
+/// Connections that a server without `--clients` serves: the limit of a report.
 const MOST: u64 = 10_000;
 
 /// After the last application's end: FINs are sent again meanwhile, when they are lost. Whoever waits for nothing

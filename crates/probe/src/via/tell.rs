@@ -24,7 +24,7 @@ pub(super) struct Teller<'a> {
     kernel: String,
     /// Flows that have begun and not ended.
     open: Vec<usize>,
-    /// Flows from this one on have not begun.
+    /// The first flow that is yet to begin.
     next: usize,
     /// Steps of the applications are logged.
     logs: bool,
