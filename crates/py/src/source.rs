@@ -49,7 +49,7 @@ fn os_error(path: &Bound<'_, PyAny>, e: &io::Error) -> PyErr {
     }
 }
 
-/// What Python is told while bytes are read, and what came back.
+/// Python's callback while bytes are read, and its failure.
 #[derive(Clone)]
 pub(crate) struct Watch {
     progress: Option<Arc<Py<PyAny>>>,

@@ -121,7 +121,7 @@ fn methods(make: &Py<PyAny>, local: Addr, remote: Addr) -> PyResult<Methods> {
 }
 
 impl Control {
-    /// Calls a method; none: there is none, or one has failed.
+    /// Calls a method; `None` if it is missing or one has failed.
     fn call<T>(
         &self,
         method: Option<&Py<PyAny>>,

@@ -1,4 +1,4 @@
-//! From the text of an experiment to a world that has not begun.
+//! Makes a world, before its first event, from the text of an experiment.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
