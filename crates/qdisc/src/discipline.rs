@@ -40,8 +40,8 @@ pub(crate) trait Words: Sized {
     /// `TCA_OPTIONS` (linux/pkt_sched.h); none: the kernel's defaults.
     fn options(&self) -> Option<Vec<u8>>;
 
-    /// What makes it at the root of an interface: with children, as `tc qdisc add dev DEV root handle 1: ...` and then
-    /// `tc qdisc add dev DEV parent 1:N ...` for each.
+    /// The messages that create it at the root of an interface: `tc qdisc add dev DEV root handle 1: ...`, then `tc
+    /// qdisc add dev DEV parent 1:N ...` for each child.
     fn messages(&self) -> Vec<Message> {
         let mut root = Message::qdisc(ROOT, Self::NAME, self.options());
         let Some((child, classes)) = self.child() else {

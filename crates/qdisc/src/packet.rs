@@ -81,8 +81,8 @@ pub trait Packet: Clone {
 /// Bytes of an Ethernet header.
 pub(crate) const ETHERNET: u32 = 14;
 
-/// Bytes that Linux charges for a frame that came in through a device that copies it into one buffer: the buffer, cut
-/// from memory by powers of two, with `struct skb_shared_info` at its end, and `struct sk_buff`, both in cache lines.
+/// Bytes that Linux charges for a frame from a device that copies it into one buffer. They are `struct sk_buff` and
+/// the buffer: a power of two, with `struct skb_shared_info` at its end, both in cache lines.
 pub(crate) fn truesize(len: u32) -> u32 {
     const SKB: u32 = 256;
     const SHARED_INFO: u32 = 320;

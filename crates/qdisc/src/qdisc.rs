@@ -21,7 +21,7 @@ pub struct Device {
 }
 
 impl Device {
-    /// An interface with this MTU that knows nothing of its wire.
+    /// An interface with this MTU and an unknown wire.
     pub const fn new(mtu: u32) -> Self {
         Self {
             mtu,

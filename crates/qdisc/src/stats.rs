@@ -9,9 +9,9 @@ pub struct Stats {
     pub packets: u64,
     /// Packets that were dropped; ACKs that the filter took are among them.
     pub drops: u64,
-    /// Bytes of these; tc has no such counter.
+    /// Bytes of the drops; tc does not count them.
     pub dropped_bytes: u64,
-    /// Bytes of copies that it made itself; tc has no such counter.
+    /// Bytes of copies that it made itself; tc does not count them.
     pub copied_bytes: u64,
     /// How often the shaper made packets wait.
     pub overlimits: u64,

@@ -1,4 +1,4 @@
-//! What holds for every discipline, whatever comes and whenever it is asked.
+//! Rules that every discipline keeps, for any packets at any time.
 
 mod common;
 
@@ -39,7 +39,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What went in, and whether all of it is accounted for.
+/// The packets that went in and out, to check that none is missing.
 struct Books {
     qdisc: Qdisc<Plain>,
     bytes_in: u64,
@@ -224,7 +224,7 @@ proptest! {
     fn any_words_are_read_or_refused_by_name(text in words()) {
         match Settings::parse(&text) {
             Ok(settings) => {
-                // It works, whatever the values are.
+                // It works with any accepted values.
                 let mut qdisc: Qdisc<Plain> = Qdisc::new(&settings, DEVICE, 1, "any");
                 let now = Instant::from_nanos(5);
                 for _ in 0..3 {

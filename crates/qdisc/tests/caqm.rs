@@ -210,7 +210,7 @@ fn a_shaper_says_its_rate_to_its_child() {
             [0x05, 0x04],
         ),
         ("prio child caqm t 20us p 0 qt 0 rate 1gbit", [0x05, 0x04]),
-        // Without a rate there is no wire that could be full.
+        // Without a rate, no wire can be full.
         ("caqm t 20us p 0 qt 0", [0x05, 0x05]),
     ] {
         let mut qdisc: Qdisc<Frame> = Qdisc::new(&settings(words), device, 1, "test");

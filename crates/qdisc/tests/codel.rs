@@ -5,8 +5,8 @@ mod common;
 use common::{Plain, own, packet, qdisc, take_until, us};
 use tcplab_qdisc::Dequeued;
 
-/// A queue that always stands 10 ms, taken from each 100 us: drops begin an interval after the target was first passed
-/// (at the next packet after it), and lie interval / sqrt(n) apart as far as Newton has got.
+/// A queue that always stands 10 ms, with a packet taken each 100 us. Drops begin an interval after the delay first
+/// passed the target (at the next packet). They lie interval / sqrt(n) apart, as exact as Newton's steps.
 #[test]
 fn a_standing_queue_is_dropped_from_by_the_control_law() {
     let mut codel = qdisc("codel limit 100000 target 5ms interval 100ms");
@@ -103,7 +103,7 @@ fn new_flows_go_first_and_turns_are_a_quantum() {
     let order: Vec<u32> = out.iter().map(|(packet, _)| packet.id).collect();
     // The long queue's credit is spent: it is the last of the new ones and becomes an old one.
     assert_eq!(order[..4], [100, 101, 200, 201]);
-    // From then on it is a turn each: two short packets, one long.
+    // Then the flows take turns: two short packets, one long.
     assert_eq!(order[4..8], [1, 202, 203, 2]);
     assert_eq!(own(&fq, "new_flow_count"), 4);
 }

@@ -38,8 +38,8 @@ fn chance(pie: &Qdisc<Plain>) -> f64 {
     own(pie, "prob") as f64 / 2_f64.powi(64)
 }
 
-/// RFC 8033 4.2 with a delay that stands at 49 ms: each step adds alpha x (49 - 15 ms), the first one beta x 49 ms, both cut
-/// by the table; steps are 20 ms apart (15 ms are 4 ticks of the kernel's clock, and its timers come one late).
+/// RFC 8033 4.2 with a constant delay of 49 ms. Each step adds alpha x (49 - 15 ms), the first one beta x 49 ms, both
+/// cut by the table. Steps are 20 ms apart: 15 ms are 4 ticks of the kernel's clock, and its timers come one late.
 #[test]
 fn the_chance_follows_the_table_of_the_rfc() {
     let mut pie = qdisc("pie limit 5000");
@@ -141,7 +141,7 @@ fn marks() {
     assert_eq!((low[1], high[0]), (0, 0));
 }
 
-/// A packet of 151 bytes has a tenth of the chance of one of 1,514.
+/// A packet of 151 bytes has a tenth of the drop chance that 1,514 bytes have.
 #[test]
 fn short_packets_pass_in_bytemode() {
     let drops = |words: &str| {

@@ -147,7 +147,7 @@ impl<P: Packet> Fifo<P> {
         }
     }
 
-    /// Drops what is longer than this.
+    /// Drops packets longer than `most`.
     pub fn drop_longer(&mut self, most: u32) {
         let stats = &mut self.stats;
         self.queue.retain(|packet| {

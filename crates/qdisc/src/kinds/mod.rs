@@ -79,7 +79,7 @@ kinds! {
     Prio(prio::Settings) => Prio,
     /// `htb` with one class: tc-htb(8).
     Htb(htb::Settings) => Htb,
-    /// `caqm`: the egress queue of a switch that shares out window; tc has no such qdisc.
+    /// `caqm`: the egress queue of a switch that shares out window; tc lacks it.
     Caqm(caqm::Settings) => Caqm,
 }
 

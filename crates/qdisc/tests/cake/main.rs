@@ -1,5 +1,5 @@
-//! CAKE from outside: whatever comes, nothing is lost from the books; the shaper keeps to its rate; flows, hosts and
-//! tins get their shares.
+//! CAKE from outside: the books balance for any packets; the shaper keeps to its rate; flows, hosts and tins get
+//! their shares.
 
 mod packet;
 

@@ -53,7 +53,7 @@ impl Default for Cobalt {
 }
 
 impl Cobalt {
-    /// Whether nothing of the past matters any more (with `drop_next` in the past).
+    /// Whether its state is the initial one again (`drop_next` may lie in the past).
     pub fn is_at_rest(&self, now: Instant) -> bool {
         self.p_drop == 0 && self.count == 0 && now >= self.drop_next
     }

@@ -19,7 +19,7 @@ enum Take<P> {
     Packet(Waiting<P>),
     /// A packet was dropped and charged: the turn may have ended.
     Again,
-    /// There is none.
+    /// The queue has no packet.
     Empty,
 }
 

@@ -10,7 +10,7 @@ use super::tin::Tin;
 pub(crate) struct Shaper {
     pub rate: Rate,
     next: Instant,
-    /// The same at two thirds of the rate, without what drops were charged: nothing waits longer than this.
+    /// The same at two thirds of the rate, without the charge for drops: an upper bound of the wait.
     failsafe: Instant,
 }
 

@@ -1,4 +1,4 @@
-//! `caqm`: the egress queue of a switch that shares out window (CAQM). tc has no such qdisc; the words are tcplab's,
+//! `caqm`: the egress queue of a switch that shares out window (CAQM). tc lacks this qdisc; the words are tcplab's,
 //! in tc's style and units.
 //!
 //! Names and defaults follow the reference model of UB, and otherwise `docs/caqm.md`.
@@ -13,7 +13,7 @@ use crate::words::{Lexer, Wrong, quantity, time};
 pub struct Settings {
     /// Bytes that may wait.
     pub limit: u32,
-    /// Packets that may wait; none: as many as there are bytes for.
+    /// Packets that may wait; `None`: bytes alone are limited.
     pub packets: Option<u32>,
     /// Q_t: bytes of queue at which there is nothing left to grant.
     pub qt: u32,

@@ -23,7 +23,7 @@ pub struct Settings {
 /// The settings of `fq_codel`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FairSettings {
-    /// Of each queue; the limit is that of all.
+    /// Settings of each queue; the limit is for all.
     pub codel: Settings,
     /// Number of queues.
     pub flows: u32,

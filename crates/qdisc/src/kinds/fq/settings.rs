@@ -27,7 +27,7 @@ pub struct Settings {
     pub orphan_mask: u32,
     /// Bytes a second: flows that are slower get no bursts.
     pub low_rate_threshold: u32,
-    /// Mark each packet that leaves later than this after its time.
+    /// Lateness from which a leaving packet is marked.
     pub ce_threshold_us: u32,
     /// A flow idle for this long gets a full quantum.
     pub refill_delay_us: u32,

@@ -60,7 +60,7 @@ struct Bucket {
 
 /// Nanoseconds of a tick (`PSCHED_TICKS2NS`).
 const TICK: i64 = 64;
-/// More time than this is not counted (`mbuffer`).
+/// Longest time that is counted (`mbuffer`).
 const LONGEST: i64 = 60_000_000_000;
 
 impl Bucket {

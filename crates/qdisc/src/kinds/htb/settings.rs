@@ -1,7 +1,7 @@
-//! `htb` (tc-htb(8)) with the one class that everything goes through, and what queues there.
+//! `htb` (tc-htb(8)) with one class for all packets, and its child qdisc.
 //!
-//! tc needs three commands for this; here it is one line, the words of the class and then those of its child:
-//! `htb rate 30mbit burst 15k child fq_codel quantum 300`.
+//! tc needs three commands for this. Here it is one line: the words of the class, then the child's: `htb rate
+//! 30mbit burst 15k child fq_codel quantum 300`.
 
 use super::CLASS;
 use crate::discipline::Words;

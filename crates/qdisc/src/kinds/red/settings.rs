@@ -26,7 +26,7 @@ pub struct Settings {
     pub max_p: u32,
     /// Mark instead of drop where a packet can be marked.
     pub ecn: bool,
-    /// With `ecn`: a packet that cannot be marked is not dropped.
+    /// With `ecn`, packets that cannot be marked are not dropped.
     pub nodrop: bool,
     /// Above `max`, drop even what could be marked.
     pub harddrop: bool,
@@ -125,7 +125,7 @@ fn probability<'a>(words: &mut Lexer<'a>) -> Result<f64, Wrong<'a>> {
 }
 
 impl Said {
-    /// What tc derives, and what the kernel checks (`red_check_params()`).
+    /// Derives tc's values and applies the kernel's checks (`red_check_params()`).
     fn settle(self) -> Result<Settings, &'static str> {
         if self.limit == 0 || self.avpkt == 0 {
             return Err("write `limit` and `avpkt`, such as `limit 60kb avpkt 1000`");
@@ -199,10 +199,11 @@ fn weight(min: u32, burst: u32, avpkt: u32) -> Option<u8> {
     None
 }
 
-/// How far the mean has fallen after so many cells of time, as a logarithm of 2, and the logarithm of a cell.
+/// How far the mean falls within each number of cells of time, as a logarithm to base 2, and the logarithm of
+/// a cell.
 ///
-/// tc counts the time of a packet in ticks of 64 ns, the kernel the cells in microseconds: the mean falls 15.6 times as
-/// slowly as meant. So it does here.
+/// tc counts the time of a packet in ticks of 64 ns, but the kernel counts cells in microseconds. So the mean falls
+/// 15.6 times more slowly than meant, here too.
 fn damping(wlog: u8, avpkt: u32, rate: u64) -> Option<(u8, Box<[u8; 256]>)> {
     let us = u64::from(avpkt) * 1_000_000 / rate;
     let ticks = (us * 1_000 / 64) as f64;

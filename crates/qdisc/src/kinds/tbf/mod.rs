@@ -53,7 +53,7 @@ impl Bucket {
     }
 }
 
-/// What waits: a FIFO is looked into without taking anything out of it.
+/// The waiting packets. A FIFO can be inspected without removing a packet.
 #[derive(Clone, Debug)]
 enum Queue<P> {
     Fifo(Fifo<P>),
@@ -94,8 +94,8 @@ impl<P: Packet> Configure<Settings> for Tbf<P> {
         tbf
     }
 
-    /// Other settings fill the buckets. What waits stays, but for what the new buckets cannot pay for. (DEVIATION: the
-    /// kernel keeps that too, and stands still for ever.) False: the child is of another kind.
+    /// Other settings fill the buckets. Waiting packets stay, except those that the new buckets cannot pay for.
+    /// (DEVIATION: the kernel keeps these too, and stands still for ever.) False: the child is of another kind.
     fn change(&mut self, settings: &Settings, device: Device) -> bool {
         match (&mut self.queue, fifo(settings, device), &settings.child) {
             (Queue::Fifo(queue), Some(limit), _) => queue.set_limit(limit),
