@@ -56,7 +56,7 @@ pub fn markdown(document: &QaDocument) -> String {
     out
 }
 
-/// Without the rows that are equal, where they are many.
+/// The comparison without its equal rows, if they are many, and their number.
 pub(crate) fn lean(comparison: &Comparison) -> (Comparison, usize) {
     const FEW: usize = 12;
     let is_equal = |row: &Row| row.verdict == Verdict::Equal;
@@ -154,7 +154,8 @@ mod tests {
         assert!(html(&document).contains("a\\u003cb"));
     }
 
-    /// Of each form: both documents have the verdict, and characters that hide or reorder text are not passed on to who opens it.
+    /// For each form, both documents have the verdict, and characters that hide or reorder text do not reach the
+    /// reader.
     #[test]
     fn every_file_says_what_differs() {
         let document = document();

@@ -18,7 +18,7 @@ use tcplab_compare::{Comparison, QaDocument, Row, Verdict};
 pub struct Form {
     /// `--csv`.
     pub option: &'static str,
-    /// What the help says of it.
+    /// Its line in the help.
     pub help: &'static str,
     /// The text of a comparison.
     pub comparison: fn(&Comparison) -> String,

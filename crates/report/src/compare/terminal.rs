@@ -7,7 +7,7 @@ use crate::terminal::Theme;
 use crate::terminal::style::{Ink, safe, wrap};
 use crate::terminal::table::{Align, Cell, Table};
 
-/// The table needs so many columns, whatever the terminal has.
+/// Fewest columns of the table, even on a narrower terminal.
 const LEAST_WIDTH: usize = 100;
 /// Names are not cut below this.
 const LEAST_NAME: usize = 16;

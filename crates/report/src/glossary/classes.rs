@@ -1,4 +1,4 @@
-//! What each class of time means, and what to look at when it is large.
+//! The meaning of each class of time, and what to check when it is large.
 
 use tcplab_analyze::budget::Class;
 

@@ -129,7 +129,7 @@ fn differing(values: &[String]) -> Vec<String> {
     let after =
         (0..least.saturating_sub(before)).take_while(|&i| same(&|w| w[w.len() - 1 - i].to_owned()));
     let after = after.count();
-    // A value that has nothing of its own, `cake` beside `cake nat`, keeps its words.
+    // If a value has no words of its own (`cake` beside `cake nat`), all keep their words.
     if words.iter().any(|w| w.len() == before + after) {
         return values.to_vec();
     }

@@ -31,7 +31,7 @@ pub(super) struct Bar {
 }
 
 impl Bar {
-    /// Of a stream; nothing when its time was not counted.
+    /// The bar of a stream; `None` if its time was not counted.
     pub fn of(stream: &Stream) -> Option<Self> {
         let bar = Self {
             stream: stream.stream,

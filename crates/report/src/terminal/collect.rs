@@ -110,7 +110,7 @@ impl Collector {
         out
     }
 
-    /// What was found, what no finding explains, and what could not be looked for.
+    /// Findings, unexplained waits, and findings that could not be looked for.
     fn told(&mut self, theme: &Theme, totals: &Totals) -> String {
         self.coverage.settle();
         let mut out = String::new();

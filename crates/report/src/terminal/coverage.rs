@@ -184,7 +184,7 @@ impl Coverage {
         totals.not_checked.is_empty() && self.not_read(totals).is_empty()
     }
 
-    /// What no finding names, and what could not be looked for.
+    /// What no finding explains, and findings that could not be looked for.
     pub fn render(&self, theme: &Theme, totals: &Totals) -> String {
         let mut out = String::new();
         let unexplained = self.unexplained();

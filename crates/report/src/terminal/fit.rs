@@ -1,7 +1,7 @@
 //! A table of points that fits into the terminal, for any names of measures.
 //!
-//! Tried in this order: names on one line; names in several lines, broken behind `.`, `_` and `-`; a line for each
-//! measure and a column for each point; several tables below each other, each with the columns that identify the
+//! Four forms are tried in this order. Names on one line; names in several lines, broken behind `.`, `_` and `-`;
+//! a line for each measure and a column for each point; several tables, each with the columns that identify the
 //! point.
 
 use super::Theme;

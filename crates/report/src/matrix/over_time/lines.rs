@@ -9,7 +9,7 @@ use super::points::{Run, Way};
 
 /// Flows of a group in a point at most, those with the most bytes.
 const MAX_FLOWS: usize = 16;
-/// More flows than this have no lines of repetitions: nobody can tell them apart in one small chart.
+/// Most flows whose repetitions get lines: nobody can tell more apart in one small chart.
 const MAX_FLOWS_WITH_RUNS: usize = 4;
 
 /// One point.

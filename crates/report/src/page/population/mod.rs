@@ -1,6 +1,6 @@
-//! The pages of populations: a run's result (`tcplab.page-population/1`), those of its variants
-//! (`tcplab.page-variants/1`), and what is drawn (`tcplab.page-distributions/1`). The same built page shows them; the
-//! schema says which it is.
+//! The pages of populations: a run's result (`tcplab.page-population/1`), its variants (`tcplab.page-variants/1`),
+//! and the distributions (`tcplab.page-distributions/1`). The same built page shows them; the schema says which it
+//! is.
 
 mod points;
 

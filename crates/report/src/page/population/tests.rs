@@ -1,4 +1,4 @@
-//! What goes into the pages, and how much of it.
+//! The contents of the pages, and their limits.
 
 use tcplab_analyze::trace::{Row, SegmentKind, StreamTrace};
 use tcplab_base::Instant;
