@@ -400,7 +400,7 @@ fn is_other_ready(host: &mut Host, now: Instant, watch: Watch, socket: Socket) -
         (watch, Socket::Tcp(id)) => {
             let readable =
                 watch == Watch::Either && (host.stack.get(id)).is_some_and(Endpoint::is_readable);
-            // The one poll(2) asks for room whatever is there to read.
+            // This poll(2) asks for room even if there is data to read.
             is_writable(host, now, id) || readable
         }
     }

@@ -1,5 +1,4 @@
-//! A host of ours among others that are not: its packets come from outside and go there, in whatever time the caller
-//! keeps.
+//! A host of ours among real ones: its packets come from outside and go there, in the caller's time.
 
 use tcplab_apps::{Drive, Ended, Foreign};
 use tcplab_base::Instant;
@@ -131,7 +130,7 @@ impl Live {
         self.world.net.outside.as_ref().map_or(&[], |o| &o.clients)
     }
 
-    /// Clients that were closed at once, because the point has not so many.
+    /// Clients that were closed at once because the point has no connection for them.
     pub fn refused(&self) -> u64 {
         self.world.drive.refused()
     }
@@ -165,7 +164,7 @@ impl Live {
         }
     }
 
-    /// From now on no step is logged.
+    /// Logs no further steps.
     pub fn stop_log(&mut self) {
         self.world.drive.stop_log();
     }

@@ -207,8 +207,8 @@ impl World {
         self.net.responses.as_ref().map_or(&[], |r| &r.done)
     }
 
-    /// How an end of connection `flow` ended; flows count through the applications in their order. None: there is no
-    /// such connection.
+    /// How an end of connection `flow` ended; flows count through the applications in their order. `None` if the
+    /// connection does not exist.
     pub fn ended(&self, flow: usize, is_client: bool) -> Option<Ended<'_>> {
         let end = self.drive.ends().get(2 * flow + usize::from(!is_client))?;
         Some(end.ended())

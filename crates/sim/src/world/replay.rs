@@ -150,7 +150,7 @@ fn way(point: &Point, from: usize, to: usize) -> Option<(usize, usize)> {
     Some((number, usize::from(point.links[number].a != from)))
 }
 
-/// What the model cannot do with replays: other packets on their way, among them those of another replay.
+/// Replays that the model refuses: those with other packets on their way, such as another replay's.
 pub(super) fn obstacles(point: &Point) -> Vec<Refusal> {
     let mut obstacles = Vec::new();
     let mut taken: Vec<(usize, usize)> = Vec::new();

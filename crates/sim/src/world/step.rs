@@ -105,11 +105,11 @@ impl World {
         self.net.captures = Some(captures);
     }
 
-    /// All connections of a host that do not name another algorithm (by their application's socket options, or their
-    /// route) get theirs from this maker, as if `net.ipv4.tcp_congestion_control` named it.
+    /// Makes this algorithm the default of a host, as if `net.ipv4.tcp_congestion_control` named it. Socket options
+    /// of an application and routes may name another one.
     ///
     /// # Errors
-    /// When the run has begun, there is no such host, or the model itself has an algorithm of this name.
+    /// The run has begun, the host does not exist, or the model itself has an algorithm of this name.
     pub fn set_congestion(&mut self, host: usize, maker: Maker) -> Result<(), SimError> {
         let name = &maker.name;
         if congestion_controls().any(|known| known == &**name) {
@@ -169,7 +169,7 @@ impl World {
         stack.with(self.net.now, id, call)
     }
 
-    /// Bytes that the application at an end has read and written. None: there is no such end.
+    /// Bytes that the application at an end has read and written. `None` if the end does not exist.
     pub fn bytes(&self, flow: usize, is_client: bool) -> Option<(u64, u64)> {
         let end = self.drive.ends().get(end_of(flow, is_client))?;
         Some(end.bytes())
@@ -182,7 +182,7 @@ impl World {
     }
 
     /// What one way of a link holds: from `a` to `b` (0), or back (1). Replayed frames, which pass a line of their own,
-    /// are not in it. None: there is no such link.
+    /// are not in it. `None` if the link does not exist.
     pub fn queue(&self, link: usize, way: usize) -> Option<Held> {
         let line = &self.net.network.ways.get(2 * link + way)?.way;
         let len = |packet: &Packet| packet.frame_len() as usize;

@@ -1,5 +1,5 @@
-//! Congestion controls from outside: a Reno through [`Algorithm`] gives the packets of the model's own, whatever its
-//! path does.
+//! Congestion controls from outside: a Reno through [`Algorithm`] sends the same packets as the model's own, on any
+//! path.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

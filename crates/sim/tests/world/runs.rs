@@ -44,7 +44,7 @@ pub fn point(text: &str) -> Point {
 }
 
 impl Run {
-    /// A run that has not begun.
+    /// A run before its start.
     pub fn new(text: &str) -> Self {
         let point = point(text);
         let profiles = vec![Profile::default(); point.hosts.len()];
