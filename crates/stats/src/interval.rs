@@ -5,10 +5,10 @@
 //! replicates leave those groups out and make the other side too short: paired arms without a difference and Pareto
 //! latencies of alpha 1.2 "differed" in 25 % of experiments at 5 %.
 //!
-//! So each side is at least as long as that of Student's t, with the degrees of freedom that the groups bearing the
-//! variance allow: self-normalised sums of heavy-tailed differences are less often far out than t. The p-value is the
-//! level at which the interval just reaches 0. If fewer than [`EDGE`] replicates lie further out, a normal tail
-//! continues the draws.
+//! So each side is at least as long as Student's t makes it, with the degrees of freedom of the groups that bear the
+//! variance. Self-normalised sums of heavy-tailed differences are far out less often than t. The p-value is the level
+//! at which the interval just reaches 0. If fewer than [`EDGE`] replicates lie further out, a normal tail continues
+//! the draws.
 
 use tcplab_base::normal;
 

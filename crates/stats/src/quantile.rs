@@ -1,9 +1,9 @@
 //! Relative differences of quantiles between arms, by a bootstrap over blocks of connections.
 //!
 //! A block is a sketch of some groups; 64 of them keep the memory flat. A replicate draws blocks and
-//! takes the quantile of all that was drawn, interpolated inside its bucket, so differences below
-//! a bucket's thousandth are seen. The standard error is that of the replicates' logarithms; with as few
-//! blocks, Student's t makes the interval of it.
+//! takes the quantile of all that was drawn, interpolated inside its bucket, so differences below a
+//! bucket's thousandth are seen. The standard error comes from the replicates' logarithms. With so few
+//! blocks, Student's t gives the interval.
 
 use tcplab_base::normal;
 

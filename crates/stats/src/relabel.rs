@@ -7,9 +7,9 @@ use tcplab_base::Random;
 
 use crate::runs::average;
 
-/// More relabellings than this are sampled.
+/// Most relabellings that are all taken; more are sampled.
 const MOST: u64 = 2_000;
-/// Of more runs than this the normal distribution needs no help.
+/// With more runs, the normal distribution needs no help.
 const MANY: usize = 2_000;
 /// What counts as equally far: sums of doubles in another order differ in their last bits.
 const SLACK: f64 = 1e-9;

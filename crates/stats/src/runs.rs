@@ -5,8 +5,8 @@
 //! autocorrelation of neighbouring runs (lag 1). Consecutive runs on a busy machine are not independent, and two
 //! blocks of them differ more than their spread suggests.
 //!
-//! p is t's, but at least the share of relabellings that lie as far out (Fisher's permutations), if there are enough
-//! of them. t assumes a normal distribution, so outliers and skewed rows would otherwise be believed.
+//! p is that of t, but at least the share of relabellings that lie as far out (Fisher's permutations), if there are
+//! enough. t assumes a normal distribution, so outliers and skewed rows would otherwise be believed.
 
 use crate::relabel::{signs, splits};
 use crate::t::{t_of, t_two_sided};
@@ -90,7 +90,7 @@ const LEAST_FOR_NEIGHBOURS: usize = 5;
 /// More is not believed of a dozen runs.
 const MOST_AUTOCORRELATION: f64 = 0.8;
 
-/// Fewer runs than this are not trimmed.
+/// Fewest runs that are trimmed.
 const LEAST_TO_TRIM: usize = 10;
 
 impl Mean {
@@ -206,8 +206,8 @@ impl Scale {
         values.iter().map(one).collect()
     }
 
-    /// The standard error of runs that are all alike: their noise is less than the step of their values, and what was
-    /// rounded to a step has a variance of a twelfth of its square.
+    /// The standard error of equal runs. Their noise is below the step of their values, and rounding to a step adds a
+    /// variance of a twelfth of its square.
     fn grain(&self, runs: &Runs) -> f64 {
         let step = step(runs.before.iter().chain(runs.after));
         let part = |own: f64, values: &[f64]| {
@@ -448,7 +448,7 @@ pub(crate) fn average(values: &[f64]) -> f64 {
 }
 
 pub(crate) fn variance(values: &[f64]) -> f64 {
-    // Alike is alike, whatever the rounding of their mean.
+    // Equal values do not vary, even if their mean was rounded.
     if values.windows(2).all(|w| w[0] == w[1]) {
         return 0.0;
     }

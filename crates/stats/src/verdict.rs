@@ -11,7 +11,7 @@ pub enum Verdict {
     Lower,
     /// The arm has more than the baseline, at the table's false discovery rate.
     Higher,
-    /// The interval lies inside the band: whatever difference there is, it is small.
+    /// The interval lies inside the band: any difference is small.
     Same,
     /// None of these yet.
     Undecided {

@@ -1,8 +1,8 @@
 //! Few runs on a noisy machine: arms that do not differ are not decided, arms that do are found.
 //!
-//! The machine: a run's logarithm has a slow part that goes on from run to run (autocorrelation 0.8, 2 %) and that
-//! the rows of a table share by half, a part of its own (1.5 %), and in one run of 20 something takes
-//! time away (exponential, 15 % on average). All rows of a table are measured one after another in every run.
+//! The machine: the logarithm of a run has a slow part (autocorrelation 0.8, 2 %), half of it common to the rows
+//! of a table, and a part of its own (1.5 %). One run in 20 loses time (exponential, 15 % on average). All rows of
+//! a table are measured one after another in every run.
 
 use tcplab_base::Random;
 use tcplab_stats::{Change, Decision, Mean, Rules, Runs, change, decide};
@@ -128,8 +128,8 @@ fn arms_apart_in_time_are_held_back_as_far_as_their_runs_can_tell() {
     }
 }
 
-/// What 100 tables say of a planted change in their first row: found, contradicted, undecided, too noisy; and how
-/// many of the undecided find it with the runs that they ask for, on another day.
+/// The verdicts of 100 tables on a planted change in their first row: found, contradicted, undecided, too noisy.
+/// Also how many of the undecided find it with the runs that they ask for, on another day.
 fn planted(runs: usize, log: f64, mean: Mean) -> ([usize; 4], usize) {
     let (mut counts, mut then) = ([0; 4], 0);
     let first = |seed: u64, runs: usize| {

@@ -15,7 +15,7 @@ pub fn poisson(random: &mut Random, mean: f64) -> u64 {
     count
 }
 
-/// At least `minimum`; the mean is alpha / (alpha - 1) of it, before the limit.
+/// A draw of at least `minimum`. Without the limit, the mean is `minimum` x alpha / (alpha - 1).
 pub fn pareto(random: &mut Random, minimum: f64, alpha: f64, limit: f64) -> f64 {
     (minimum * libm::exp(random.exponential() / alpha)).min(limit)
 }
