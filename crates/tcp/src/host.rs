@@ -117,8 +117,8 @@ pub enum DeviceQueue {
 pub enum RxTruesize {
     /// As the kernel allocates it for a TAP device: a piece of a page and the sk_buff.
     Kmalloc,
-    /// As the kernel allocates it for a TUN device: a buffer of its own for the IP packet, which no other frame can take
-    /// over, and the sk_buff. (SLOB's memory, as `uml:` has it: nothing is rounded up to a size of kmalloc's.)
+    /// As the kernel allocates it for a TUN device: the sk_buff, and the IP packet's own buffer, which no other frame
+    /// can take over. (SLOB's memory, as `uml:` has it, rounds nothing up to a size of kmalloc's.)
     Tun,
     /// Always this many bytes (a network card with buffers of one size).
     Fixed(u32),

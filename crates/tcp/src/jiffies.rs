@@ -1,8 +1,8 @@
 //! The kernel's tick: time in jiffies, and when a timer of the timer wheel fires.
 //!
 //! Linux: `jiffies`, `calc_index()` of kernel/time/timer.c. A timer never fires early: it fires at
-//! the tick after the one it was set for, and one further away than 63 ticks at a multiple of 8
-//! ticks, further away than 504 at a multiple of 64, and so on.
+//! the tick after the one it was set for. Beyond 63 ticks it fires at a multiple of 8 ticks, beyond
+//! 504 at a multiple of 64, and so on.
 
 use tcplab_base::Instant;
 

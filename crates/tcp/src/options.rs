@@ -163,7 +163,7 @@ impl FastOpenState {
         *self = self.difference(Self::FAILURE) | Self::from_bits_retain(why);
     }
 
-    /// What `tcp_disconnect()` forgets of it: options of the socket stay.
+    /// What `tcp_disconnect()` clears; options of the socket stay.
     pub(crate) fn forget(&mut self) {
         *self &= Self::NO_COOKIE | Self::CONNECT | Self::CHILD;
     }

@@ -1,4 +1,4 @@
-//! The send queue: what the application wrote and the peer has not ACKed, in segments.
+//! The send queue: written data that the peer is yet to ACK, in segments.
 //!
 //! Linux keeps two structures, `tcp_rtx_queue` (sent) and `sk_write_queue` (not sent), and the list
 //! `tsorted_sent_queue` of what is sent and not yet SACKed, in the order of its last transmission.

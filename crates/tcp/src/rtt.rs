@@ -285,9 +285,9 @@ impl Rtt {
 pub(crate) struct RttSamples {
     /// From the first segment that the cumulative ACK covers, when none of them was retransmitted (Karn).
     pub(crate) seq: Option<u32>,
-    /// From the first newly SACKed segment that was never retransmitted.
+    /// A sample of the first newly SACKed segment that was never retransmitted.
     pub(crate) sack: Option<u32>,
-    /// From the last segment that was ACKed or SACKed, for congestion control.
+    /// A sample of the last segment that was ACKed or SACKed, for congestion control.
     pub(crate) cc: Option<u32>,
 }
 

@@ -10,7 +10,7 @@ use crate::sysctl::Sysctl;
 pub struct Unread {
     /// Its full name.
     pub name: &'static str,
-    /// The value that the model acts by, whatever is set.
+    /// The value that the model always uses.
     pub acts_as: &'static str,
 }
 

@@ -58,7 +58,7 @@ impl Endpoint {
         let unacked = self.rcv.rcv_nxt - self.rcv.rcv_wup;
         (unacked > u32::from(self.ack.rcv_mss) && {
             let unread = self.rcv.rcv_nxt - self.rcv.copied_seq;
-            // Otherwise the read sends it. With SO_RCVLOWAT no read may come before more has come.
+            // Otherwise the read sends it. With SO_RCVLOWAT, the application may not read before more data comes.
             unread < self.options.rcvlowat.max(1)
                 || self.rcv.window_to_offer(cx, &mut self.ack, &self.snd) >= self.rcv.rcv_wnd
         }) || self.ack.in_quickack_mode(cx)

@@ -1,7 +1,7 @@
 //! CUBIC (RFC 9438; Linux tcp_cubic.c). HyStart is in `hystart.rs`.
 //!
-//! Linux differs from the RFC in this: beta is 717/1024, C is 41 * 10 / 1024 with an RTT of 100 ms in its unit, time
-//! is in 1/1024 s from jiffies, and the window that a Reno flow would have grows by the number of ACKed packets.
+//! Linux differs from the RFC: beta is 717/1024, C is 41 * 10 / 1024 with an RTT of 100 ms in its unit. Time is in
+//! 1/1024 s from jiffies. The estimated Reno window grows by the number of ACKed packets.
 
 use tcplab_base::Seq;
 

@@ -3,8 +3,8 @@
 //!
 //! An owner of a host puts a [`Maker`] into [`HostConfig::external`](crate::HostConfig::external). Sockets, routes and
 //! the sysctl then choose it by its name. Each connection gets an [`Algorithm`] of its own when its handshake is over;
-//! before that it acts as Reno. What `struct tcp_congestion_ops` calls `in_ack_event()`, `min_tso_segs()` and
-//! `sndbuf_expand()` is left out, and what a receiver's ACKs tell of marks (RFC 8257 3.2): they tell RFC 3168's.
+//! before that it acts as Reno. Left out: `in_ack_event()`, `min_tso_segs()` and `sndbuf_expand()` of `struct
+//! tcp_congestion_ops`, and the ECN feedback of RFC 8257 3.2; receivers echo marks as in RFC 3168.
 //!
 //! An algorithm may hold anything, so a connection that has one is never packed ([`crate::pack`]) nor copied.
 

@@ -8,7 +8,7 @@ use crate::mib::Counter;
 
 /// Below this window it does not look.
 pub(super) const LOW_WINDOW: u32 = 16;
-/// ACKs that are closer than this belong to one train, in us.
+/// Longest gap between ACKs of one train, in us.
 const ACK_DELTA_US: i32 = 2000;
 /// Samples of a round before its delay counts.
 const MIN_SAMPLES: u8 = 8;

@@ -1,5 +1,5 @@
-//! What a congestion control is: the calls of Linux's `struct tcp_congestion_ops`, and what it may read and change of
-//! its connection.
+//! The interface of a congestion control: the calls of Linux's `struct tcp_congestion_ops`, and the parts of its
+//! connection that it may read and change.
 
 use tcplab_base::Seq;
 

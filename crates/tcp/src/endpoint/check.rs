@@ -7,10 +7,10 @@ use crate::queue::Sacked;
 use crate::timers::{NEVER, Pending};
 
 impl Endpoint {
-    /// States what must hold between two calls.
+    /// Checks the invariants that hold between two calls.
     ///
     /// # Panics
-    /// When something does not hold: that is a defect of ours, whatever came in.
+    /// An invariant is broken: a defect of ours, for any input.
     pub fn check(&self) {
         let s = &self.snd;
         assert!(

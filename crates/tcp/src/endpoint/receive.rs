@@ -11,7 +11,7 @@ use crate::pack::{packed, packed_enum, packed_flags};
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rcv {
     pub(crate) rcv_nxt: Seq,
-    /// First byte that the application has not read.
+    /// The first unread byte.
     pub(crate) copied_seq: Seq,
     /// `rcv_nxt` when the last ACK was sent.
     pub(crate) rcv_wup: Seq,

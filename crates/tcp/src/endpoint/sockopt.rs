@@ -111,7 +111,7 @@ impl Endpoint {
         }
     }
 
-    /// TCP_MAXSEG in bytes; 0: none. False: no such size can be.
+    /// TCP_MAXSEG in bytes; 0: no limit. False: the size is invalid.
     pub fn set_maxseg(&mut self, bytes: i64) -> bool {
         // TCP_MIN_MSS, MAX_TCP_WINDOW.
         let good = bytes == 0 || (88..=32_767).contains(&bytes);

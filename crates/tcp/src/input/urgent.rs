@@ -56,7 +56,7 @@ impl Endpoint {
     /// end of the data. It never waits.
     ///
     /// # Errors
-    /// `Invalid` when nothing is urgent or the byte was read, `Again` when it has not come yet.
+    /// `Invalid` if no byte is urgent or it was read; `Again` if it is still to come.
     pub fn read_urgent(&mut self, peek: bool) -> Result<bool, SocketError> {
         match self.rcv.urg_data {
             Urgent::None | Urgent::Read => Err(SocketError::Invalid),

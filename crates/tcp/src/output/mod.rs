@@ -2,7 +2,7 @@
 //!
 //! `write.rs` fills the send queue (tcp_sendmsg), `xmit.rs` decides what may go (tcp_write_xmit), `transmit.rs`
 //! builds the header (tcp_transmit_skb); the others hold one mechanism each. Autocorking and TSQ never hold a segment
-//! back here: a virtual link takes each segment at once, so nothing of a connection waits in a qdisc or a card.
+//! back here: a virtual link takes each segment at once, so no segment waits in a qdisc or a card.
 
 mod chrono;
 mod control;

@@ -223,7 +223,8 @@ impl Endpoint {
         }
         self.tune.wstamp_ns = stamp_ns;
         skb.xmit_ns = stamp_ns;
-        // PSH makes the receiver's GRO hand the train on at once. A retransmitted part of it lacks this flag.
+        // PSH makes the receiver's GRO hand the train on at once. A retransmitted part of the train lacks
+        // this flag.
         let mut flags = u16::from(skb.flags.bits()) | TcpFlags::ACK;
         if skb.pcount > 1 {
             flags |= TcpFlags::PSH;

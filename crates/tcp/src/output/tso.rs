@@ -1,5 +1,6 @@
 //! Super-segments: how large, and when to wait for a larger one (Linux `tcp_tso_autosize()`,
-//! `tcp_mss_split_point()`, `tcp_tso_should_defer()`). Without TSO each skb is one segment, and nothing here runs.
+//! `tcp_mss_split_point()`, `tcp_tso_should_defer()`). Without TSO, each skb is one segment and this code does not
+//! run.
 
 use crate::cc::{Congestion, CongestionControl};
 use crate::cx::Cx;

@@ -239,7 +239,8 @@ impl Endpoint {
             let how = How { more: false, ..how };
             self.push(cx, how, mss, Nagle::PUSH);
         }
-        // sk_stream_wait_memory() of a socket that must not sleep says EAGAIN, whatever the push has freed.
+        // On a socket that must not sleep, sk_stream_wait_memory() says EAGAIN even if the push has freed
+        // memory.
         self.snd.nospace = true;
         if copied == 0 {
             return Err(SocketError::Again);

@@ -163,7 +163,7 @@ impl Endpoint {
         skb.end_seq() != skb.seq
     }
 
-    /// A super-segment: it may wait for more window, and only a part of it may leave.
+    /// A super-segment may wait for more window, and may leave in part.
     #[inline(never)]
     fn may_send_super(
         &mut self,

@@ -12,7 +12,7 @@ use crate::queue::{Id, Sacked, SendQueue};
 use crate::recovery::Loss;
 use crate::timers::Pending;
 
-/// RFC 5827 2: windows of fewer segments than this.
+/// RFC 5827 2: a small window has fewer segments.
 const SMALL_WINDOW: u32 = 4;
 /// Reordering that is assumed of a path that has shown none.
 const REORDERING: u32 = 3;
@@ -112,7 +112,7 @@ impl Endpoint {
         self.xmit_retransmit_queue(cx);
     }
 
-    /// Without SACK it is the first one that is missing.
+    /// Without SACK, the missing segment is the first one.
     fn mark_reno_head(&mut self, cx: &mut Cx<'_>) {
         if let (true, Some(head)) = (self.neg.is_reno(), self.queue.first_sent()) {
             self.loss.mark_lost(cx, &mut self.queue, head);

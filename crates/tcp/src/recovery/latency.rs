@@ -3,8 +3,8 @@
 //! counts them on kernels in the same way.
 //!
 //! A recovery begins with a fast retransmission or a timeout, and its time with the first transmission of the first
-//! segment that is not ACKed then. It ends with the ACK of all that had been sent when it began, whatever the
-//! congestion state does meanwhile. One that its connection does not live to see ended counts in the second pair.
+//! segment that is not ACKed then. It ends with the ACK of all data sent before it began, independent of the
+//! congestion state meanwhile. One that its connection does not live to see ended counts in the second pair.
 
 use tcplab_base::Seq;
 

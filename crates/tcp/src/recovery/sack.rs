@@ -86,7 +86,7 @@ impl Endpoint {
         }
         let dsack = self.check_dsack(cx, seg, prior_snd_una, work);
         if seg.ack.before(prior_snd_una - self.snd.max_window) {
-            // Far too old, whatever it says.
+            // Far too old to be valid.
             return Flag::empty();
         }
         if self.loss.packets_out == 0 {

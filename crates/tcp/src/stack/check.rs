@@ -6,10 +6,10 @@ use super::Stack;
 use super::table::{Conn, Record};
 
 impl Stack {
-    /// States it: every connection's invariants, and that each record's timer is known.
+    /// Checks every connection's invariants, and that each record's timer is known.
     ///
     /// # Panics
-    /// When something does not hold: that is a defect of ours, whatever came in.
+    /// An invariant is broken: a defect of ours, for any input.
     pub fn check(&self) {
         let mut requests = vec![0; self.listeners.len()];
         for (number, record) in self.table.iter() {

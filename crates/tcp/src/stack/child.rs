@@ -89,7 +89,7 @@ fn negotiated(cx: &Cx<'_>, ep: &mut Endpoint, req: &Request) {
         n.ts_recent = req.ts_recent;
         n.ts_recent_stamp = cx.seconds();
     }
-    // The kernel's copy of the listener's bits, which know nothing of ECN.
+    // The kernel's copy of the listener's bits, which lack ECN.
     let loses = cx.host.sysctl.sysctl_caqm_enable && cx.host.profile.caqm_child_loses_ecn;
     n.ecn_flags = req.caqm;
     n.ecn_flags.set(Ecn::OK, req.ecn_ok && !loses);

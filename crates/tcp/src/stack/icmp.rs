@@ -27,7 +27,7 @@ pub enum IcmpError {
 pub struct Unreachable {
     /// What it is as an error of a call.
     pub error: SocketError,
-    /// A connection that has not been opened yet is given up (`abort` of `tcp_req_err()`).
+    /// A connection request is given up (`abort` of `tcp_req_err()`).
     pub ends_request: bool,
     /// The message says that the path is broken (RFC 6069 3): net or host unreachable, ICMPv6 no route.
     pub path_broken: bool,

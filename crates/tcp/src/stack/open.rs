@@ -25,8 +25,8 @@ const PERTURB: usize = 256;
 const FAR: u32 = 64;
 
 impl Stack {
-    /// Listens at a port of `addr` with this backlog (at most net.core.somaxconn); `options` are those of accepted
-    /// sockets, `mtu` that of the path to clients.
+    /// Listens at a port of `addr` with this backlog (at most net.core.somaxconn); `options` apply to accepted
+    /// sockets; `mtu` is the path's towards clients.
     pub fn listen(
         &mut self,
         addr: Addr,

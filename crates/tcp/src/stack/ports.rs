@@ -161,7 +161,8 @@ mod tests {
         }
     }
 
-    /// With tcp_tw_reuse every port is looked at; without connections in TIME-WAIT that changes no choice.
+    /// With tcp_tw_reuse, every port is checked; without connections in TIME-WAIT, the choice stays the
+    /// same.
     #[test]
     fn a_crowded_host_chooses_the_ports_of_the_plain_walk() {
         let (mut quick, mut plain) = (stack(), stack());

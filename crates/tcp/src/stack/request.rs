@@ -47,7 +47,7 @@ pub(crate) struct Request {
     pub(crate) caqm: Ecn,
     /// The ACK came, and waits: for data (TCP_DEFER_ACCEPT) or for room in the accept queue.
     pub(crate) acked: bool,
-    /// Of a child of Fast Open: accept(2) has given it out (`req->sk` is NULL).
+    /// For a child of Fast Open: accept(2) has given it out (`req->sk` is NULL).
     pub(crate) taken: bool,
     pub(crate) num_retrans: u8,
     pub(crate) num_timeout: u8,
@@ -163,7 +163,7 @@ impl Request {
         }
     }
 
-    /// Whether both ends speak CAQM, for this request only: what another client asked for says nothing of this one.
+    /// Whether both ends speak CAQM, for this request only, independent of other clients.
     pub(crate) fn negotiate_caqm(&mut self, cx: &Cx<'_>, seg: &Segment, listener: &mut Listener) {
         if !listener.speaks_caqm {
             return;
@@ -302,7 +302,7 @@ impl Request {
         }
     }
 
-    /// The part of it that a child of Fast Open has too, which is at `snd_nxt`: whether the segment is acceptable.
+    /// The part for a child of Fast Open too, which is at `snd_nxt`: whether the segment is acceptable.
     pub(crate) fn check_open(
         &mut self,
         cx: &mut Cx<'_>,

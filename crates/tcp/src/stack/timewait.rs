@@ -17,7 +17,7 @@ use crate::segment::{Addr, Segment};
 pub(crate) struct TimeWait {
     pub(crate) local: Addr,
     pub(crate) remote: Addr,
-    /// The peer's FIN has not come.
+    /// The peer's FIN is still to come.
     pub(crate) fin_wait_2: bool,
     pub(crate) rcv_nxt: Seq,
     pub(crate) snd_nxt: Seq,
@@ -52,7 +52,7 @@ pub(crate) enum Verdict {
 }
 
 impl TimeWait {
-    /// Of a connection that is over (`tcp_time_wait()`).
+    /// The record of a connection that is over (`tcp_time_wait()`).
     pub(crate) fn of(cx: &mut Cx<'_>, ep: &Endpoint, needs: TimeWaitNeeds) -> Self {
         let mut record = Self {
             local: ep.local,

@@ -1,4 +1,5 @@
-//! CAQM: who speaks it, what receivers tell, what senders make of it, and the kernel's defects behind their behaviours.
+//! CAQM: the handshake, the receivers' feedback, the senders' use of it, and the kernel's defects behind their
+//! behaviours.
 
 use tcplab_tcp::{Addr, Caqm, ConnId, HostConfig, OpenOptions, Segment};
 use tcplab_wire::{CaqmInfo, TcpFlags};

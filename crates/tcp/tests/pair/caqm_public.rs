@@ -75,7 +75,7 @@ fn marks_count_behind_the_close() {
     }
 }
 
-/// A refusal ends slow start in whatever state; the kernel looks at it in ESTABLISHED only.
+/// A refusal ends slow start in every state; the kernel checks it in ESTABLISHED only.
 #[test]
 fn a_refusal_ends_slow_start_behind_the_close() {
     for (as_kernel, starts) in [(false, false), (true, true)] {
@@ -90,7 +90,8 @@ fn a_refusal_ends_slow_start_behind_the_close() {
     }
 }
 
-/// Feedback of another type says nothing: Reno goes on. To the kernel it is feedback that grants nothing.
+/// Feedback of another type says nothing: Reno goes on. The kernel takes it for feedback that grants
+/// nothing.
 #[test]
 fn feedback_of_another_type() {
     for (as_kernel, right) in [(false, [10, 20]), (true, [10, 10])] {
@@ -168,8 +169,8 @@ fn an_accepted_connection_echoes_marks() {
     }
 }
 
-/// alpha x unit x RTT does not fit into 32 bits: of whole units the kernel keeps what does, and the rest of them never leaves
-/// the carry, so that each hint is one more. 32,767 / 8 x 1,024 / (10 x 128) is 3,276.
+/// alpha x unit x RTT does not fit into 32 bits. The kernel keeps the whole units that fit. The rest never leaves the
+/// carry, so each hint is one more. 32,767 / 8 x 1,024 / (10 x 128) is 3,276.
 #[test]
 fn a_product_that_wraps_leaves_a_carry_without_end() {
     for (as_kernel, right) in [(false, 255), (true, 6)] {

@@ -80,7 +80,7 @@ fn an_overtaken_ack_gets_no_answer() {
     assert_eq!(old("linux-7.2"), (0, 0, 1));
 }
 
-/// The server has not read, so a segment that ends beyond its window is not taken.
+/// The server does not read, so it refuses a segment that ends beyond its window.
 #[test]
 fn a_segment_must_end_within_the_window() {
     let beyond = |profile| {

@@ -98,7 +98,7 @@ fn psh_ends_a_write() {
     assert_eq!(marks, [false, false, true]);
 }
 
-/// A super-segment is pushed on the wire; a part of it that is sent again is not.
+/// A super-segment has PSH on the wire; a retransmitted part lacks it.
 #[test]
 fn psh_of_a_super_segment_is_not_of_its_parts() {
     let options = OpenOptions::default();

@@ -133,7 +133,7 @@ impl Net {
         }
     }
 
-    /// Lets the next thing happen that is due until `end`; false: there is none.
+    /// Runs the next event that is due by `end`; false if no event is due.
     fn step(&mut self, end: i64) -> bool {
         let timer = (0..2)
             .filter_map(|host| Some((self.hosts[host].next_timer()?.as_nanos(), host)))

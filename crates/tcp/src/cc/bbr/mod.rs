@@ -1,5 +1,5 @@
 //! BBR version 1 (draft-cardwell-iccrg-bbr-congestion-control-00; Linux tcp_bbr.c): paces at the largest recent
-//! delivery rate, as an estimate of the bottleneck's rate, with about two bandwidth-delay products in flight.
+//! delivery rate, its estimate of the bottleneck, with about two bandwidth-delay products in flight.
 //!
 //! - `model.rs`: the model of the path
 //! - `window.rs`: the window

@@ -29,7 +29,7 @@ impl Bbr {
         }
         self.police(c, rs);
         let bw = rs.delivered as u64 * BW_UNIT / rs.interval_us as u64;
-        // An application that sends little says nothing of the path, unless it shows more than was known.
+        // A sample that the application limits counts only if it exceeds the known rate.
         if !rs.is_app_limited || bw >= u64::from(self.max_bw()) {
             self.bw.update(BW_RTTS, self.rtt_cnt, bw as u32);
         }

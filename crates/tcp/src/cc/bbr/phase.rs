@@ -142,7 +142,7 @@ impl Bbr {
 
     /// 200 ms and a round with four packets in flight.
     fn probe_rtt(&mut self, c: &mut Control<'_, '_>) {
-        // The rates of this time say nothing of the path.
+        // Rates during this phase do not show the path's.
         let in_flight = c.loss.in_flight();
         c.tune.app_limited = c.stats.delivered.wrapping_add(in_flight).max(1);
         if self.probe_rtt_done_stamp == 0 {

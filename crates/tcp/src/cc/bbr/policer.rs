@@ -70,7 +70,7 @@ impl Bbr {
             return;
         }
         if !self.policer.sampling {
-            // From the first loss on: the bucket is empty then.
+            // Sampling begins at the first loss, when the bucket is empty.
             if rs.losses == 0 {
                 return;
             }

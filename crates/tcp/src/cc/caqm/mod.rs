@@ -26,8 +26,8 @@ pub(crate) struct Caqm {
     avoids: bool,
     /// A tag has come (`caqm_ca_enable`); until then the window is Reno's.
     heard: bool,
-    /// Part of a unit of hint that has not been requested yet, in 1/2^20 units. It is less than a unit, except when
-    /// the kernel's 32-bit products overflow.
+    /// Unrequested part of a unit of hint, in 1/2^20 units. It is less than a unit, except when the kernel's 32-bit
+    /// products overflow.
     carry: i64,
     /// Bytes granted, or taken, that are no whole packet yet; fewer than `sysctl_caqm_mtu_unit`.
     granted: i64,

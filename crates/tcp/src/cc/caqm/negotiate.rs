@@ -52,8 +52,8 @@ impl Endpoint {
         asks
     }
 
-    /// Bytes of a full segment that the tag takes, so that its frame is no longer than others. The handshake counts with them
-    /// before it is known whether the peer speaks CAQM, and the MSS of then stays until it is computed anew: when the peer
+    /// Bytes of a full segment that the tag takes, so that its frame is no longer than others. The handshake reserves
+    /// them before it knows whether the peer speaks CAQM. That MSS stays until it is computed anew: when the peer
     /// offers a larger window than ever before, or the path's MTU changes.
     pub(crate) fn caqm_room(&self, cx: &Cx<'_>) -> u32 {
         let speaks = matches!(self.cc, Congestion::Caqm(_)) && cx.host.sysctl.sysctl_caqm_enable;

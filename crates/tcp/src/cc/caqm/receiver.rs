@@ -39,7 +39,8 @@ impl Endpoint {
         let is_data = match seg.caqm {
             Tag::Plain => return,
             Tag::Joined(_) => true,
-            // It says nothing of this flow's window. The kernel reads it as one that grants nothing.
+            // It does not concern this flow's window. The kernel reads it as one that grants
+            // nothing.
             Tag::Tag(info) if info.cc_type() != units.cc_type && !reads_all => return,
             Tag::Tag(info) => info.is_data(),
         };
