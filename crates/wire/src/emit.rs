@@ -46,7 +46,7 @@ pub enum EmitError {
 /// The header is at least `packet.header_len` long, padded with NOPs.
 ///
 /// # Errors
-/// When the packet cannot be written; `out` may hold a part of it then.
+/// When the packet cannot be written; `out` may then hold a part of the frame.
 pub fn emit(
     link: LinkType,
     packet: &TcpPacket,

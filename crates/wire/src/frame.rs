@@ -102,7 +102,7 @@ pub(crate) struct Walk<'a> {
     pub config: Config,
     /// An IP header was read.
     pub in_ip: bool,
-    /// What the TCP packet will say of the headers around it; addresses are those of the innermost IP header.
+    /// What the headers around the TCP packet tell; addresses come from the innermost IP header.
     pub context: tcp::Context,
     /// The fragment that ended the walk.
     pub fragment: Option<Fragment<'a>>,

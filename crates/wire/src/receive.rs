@@ -63,7 +63,7 @@ pub enum Refused {
     /// For another Ethernet address, or for many.
     #[error("it is for another station")]
     NotForUs,
-    /// In a VLAN; there is no such device.
+    /// It is in a VLAN that the host lacks.
     #[error("it is in a VLAN that the host is not in")]
     Vlan,
     /// Two tags of CAQM.

@@ -20,7 +20,7 @@ const STREAM_LEN: usize = 16;
 /// Wireshark calls a packet TCP when it could read the ports.
 const PORTS_LEN: usize = 4;
 
-/// What the headers around a segment say of it.
+/// Facts from the headers around a segment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Context {
     pub src: IpAddr,

@@ -1,5 +1,5 @@
-//! The generator of malformed frames, and what a host takes of them: each frame goes through the parser of captures, which
-//! must stay on its feet, and through the receiver, which must refuse what the generator says nobody takes.
+//! The generator of malformed frames, and how a host takes them. Each frame goes through the parser of captures, which
+//! must not fail, and through the receiver, which must refuse the frames that the generator calls refused.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;

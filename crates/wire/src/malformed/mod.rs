@@ -55,7 +55,7 @@ pub struct Flow {
 /// What a frame may do to a host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
-    /// No host takes it: nothing of TCP may change, not even a counter.
+    /// Every host refuses it: no state of TCP may change, not even a counter.
     Refused,
     /// A host may read it (its sums are right), but must ignore it: it lies outside the window of its connection, or
     /// belongs to no connection. No connection's stream may change.

@@ -190,7 +190,7 @@ impl Work {
 
 /// Datagrams of a super-segment (Linux: `UDP_MAX_SEGMENTS`).
 const MAX_DATAGRAMS: usize = 128;
-/// Less than this is taken as this (Linux: `TCP_MIN_GSO_SIZE`).
+/// Smallest size; a smaller one is raised to it (Linux: `TCP_MIN_GSO_SIZE`).
 const MIN_TCP_SIZE: u16 = 8;
 /// Linux: `GSO_BY_FRAGS`.
 const BY_FRAGMENTS: u16 = 0xffff;
