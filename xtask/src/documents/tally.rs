@@ -10,7 +10,7 @@ pub struct Found {
     pub line: usize,
     /// Commands that were run.
     pub commands: usize,
-    /// Of these those whose output was compared.
+    /// Commands whose output was compared.
     pub compared: usize,
     /// Points of an experiment that were run.
     pub points: usize,

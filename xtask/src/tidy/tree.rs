@@ -109,8 +109,8 @@ impl File {
         }
     }
 
-    /// The lines of the product with their numbers: no comments, nothing of a test, nothing behind the module of unit tests
-    /// that ends a file.
+    /// The lines of the product with their numbers, without comments, tests, and the module of unit tests that ends a
+    /// file.
     pub fn product(&self) -> impl Iterator<Item = (usize, &str)> {
         let text = match self.text.find("\n#[cfg(test)]\nmod tests {") {
             Some(at) => self.text.get(..=at).unwrap_or_default(),
