@@ -99,7 +99,7 @@ fn limited(max_streams: usize) -> Options {
 }
 
 #[test]
-fn a_flood_of_syns_is_held_in_part_and_leaves_the_others_alone() {
+fn syn_flood_is_kept_in_part_and_harms_no_other_stream() {
     const FLOOD: u32 = 50_000;
     const OPEN: u32 = 500;
     let mut watch = Watch::new(limited(16_384));
@@ -164,7 +164,7 @@ fn connections_with_much_in_flight_count_as_many() {
 }
 
 #[test]
-fn ended_connections_are_forgotten_in_the_end_and_that_is_said() {
+fn forgotten_ended_connections_are_reported() {
     let mut watch = Watch::new(limited(16_384));
     for n in 0..60_000 {
         watch.feed(&packet(n, true, SYN, 1_000, 0));

@@ -118,7 +118,7 @@ fn a_slow_server_is_told_from_the_path() {
 }
 
 #[test]
-fn an_answer_that_was_lost_on_the_way_here_is_an_answer() {
+fn answer_lost_before_the_capture_is_an_answer() {
     // The IP identification of the server counts one packet that never came.
     let s = &analyze_script(&[
         "0 > S 100 0 0 60000 mss=1460 sackok id=1",
@@ -183,7 +183,7 @@ fn one_side_alone_tells_nothing_of_its_time() {
 }
 
 #[test]
-fn data_that_is_on_its_way_behind_a_fin_is_not_the_close() {
+fn data_in_flight_behind_a_fin_is_not_the_close() {
     // A queue of 200 ms holds the last flight; the receiver holds no ACK.
     let s = &analyze_script(&[
         "0 > S 100 0 0 60000 mss=1460",
@@ -206,7 +206,7 @@ fn data_that_is_on_its_way_behind_a_fin_is_not_the_close() {
 }
 
 #[test]
-fn a_request_that_stands_in_a_queue_is_not_with_the_server_yet() {
+fn queued_request_is_not_at_the_server_yet() {
     // The ACK comes 500 ms after the request, the answer 100 ms after that.
     let opened = [
         "0 > S 100 0 0 60000 mss=1460",
@@ -264,7 +264,7 @@ fn lone_segment_repaired(next: u32) -> Answer {
 }
 
 #[test]
-fn the_window_after_the_repair_of_a_lone_segment_tells_a_timeout_from_a_probe() {
+fn window_after_a_lone_repair_tells_a_timeout_from_a_probe() {
     for (next, tlp, rto) in [(2, 0, 1), (8, 1, 0), (1, 1, 0)] {
         let answer = lone_segment_repaired(next);
         let s = &answer.streams[0];

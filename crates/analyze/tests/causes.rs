@@ -17,7 +17,7 @@ fn after_handshake(lines: &[&str]) -> Answer {
 }
 
 #[test]
-fn an_ack_up_to_the_end_of_a_hole_shows_that_the_capture_missed_a_packet() {
+fn ack_to_the_end_of_a_hole_shows_a_packet_missed_by_the_capture() {
     // 1101-2101 is not there, and its ACK ends where the next one begins.
     let hole = [
         "101 > . 101 501 1000 60000",
@@ -33,7 +33,7 @@ fn an_ack_up_to_the_end_of_a_hole_shows_that_the_capture_missed_a_packet() {
 }
 
 #[test]
-fn data_that_the_capture_wrote_after_its_ack_was_not_missed() {
+fn data_captured_after_its_ack_was_not_missed() {
     let swapped = [
         "101 > . 101 501 1000 60000",
         "103 > . 2101 501 1000 60000",
@@ -79,7 +79,7 @@ fn a_long_burst_before_the_first_ack_was_not_missed() {
 }
 
 #[test]
-fn an_ack_of_an_older_connection_is_none_of_this_one() {
+fn ack_of_an_older_connection_does_not_count() {
     // RFC 5961 4: the server still has the old one and says so; the RST ends that.
     let answer = analyze_script(&[
         "0 > S 100 0 0 60000 mss=1460",
@@ -100,7 +100,7 @@ fn an_ack_of_an_older_connection_is_none_of_this_one() {
 }
 
 #[test]
-fn a_wait_for_an_older_connection_needs_a_syn_that_was_sent_again() {
+fn wait_for_an_older_connection_needs_a_repeated_syn() {
     let answer = analyze_script(&[
         "0 > S 100 0 0 60000 mss=1460",
         "20 < . 7000 900000 0 60000",
@@ -139,7 +139,7 @@ fn syns_that_cross_are_answered_and_not_repeated() {
 }
 
 #[test]
-fn a_syn_that_comes_sooner_than_any_timer_is_a_copy() {
+fn syn_sooner_than_any_timer_is_a_copy() {
     let twice = |ms: &str| {
         let again = format!("{ms} > S 100 0 0 60000 mss=1460");
         analyze_script(&[
@@ -163,7 +163,7 @@ fn a_syn_that_comes_sooner_than_any_timer_is_a_copy() {
 }
 
 #[test]
-fn time_stamps_that_the_peer_does_not_take_cost_no_payload() {
+fn time_stamps_refused_by_the_peer_cost_no_payload() {
     let sent = |answer: &str| {
         let answer = format!("40 < S. 500 101 0 60000 mss=1440{answer}");
         let with = if answer.contains("ts=") {
@@ -180,7 +180,7 @@ fn time_stamps_that_the_peer_does_not_take_cost_no_payload() {
 }
 
 #[test]
-fn a_keep_alive_that_is_answered_by_a_dsack_is_no_duplicate() {
+fn keep_alive_answered_by_a_dsack_is_no_duplicate() {
     // The capture holds the client's packets twice, too.
     let answer = after_handshake(&[
         "101 > P. 101 501 200 60000 id=5",
@@ -306,7 +306,7 @@ const HOLE: [&str; 9] = [
 ];
 
 #[test]
-fn what_comes_before_anybody_could_ask_for_it_is_late() {
+fn packet_before_any_possible_repair_is_late() {
     let mut lines = HOLE.to_vec();
     lines.extend([
         "260 < . 1501 101 1000 60000",
@@ -324,7 +324,7 @@ fn what_comes_before_anybody_could_ask_for_it_is_late() {
 }
 
 #[test]
-fn what_comes_a_round_trip_after_the_hole_showed_was_sent_again() {
+fn packet_a_round_trip_after_the_hole_was_sent_again() {
     let mut lines = HOLE.to_vec();
     lines.extend(["306 < . 1501 101 1000 60000", "306 > . 101 6501 0 60000"]);
     let answer = after_handshake(&lines);
@@ -379,7 +379,7 @@ fn the_echo_of_an_earlier_segment_does_not_make_a_probe_spurious() {
 }
 
 #[test]
-fn a_timeout_after_a_probe_that_one_sack_answered_is_a_timeout() {
+fn timeout_after_a_sacked_probe_is_a_timeout() {
     // Two last segments are lost, the probe repeats the second one: its SACK alone makes nobody
     // send the first one again (RFC 6675), so that waits for the timer.
     let answer = analyze_script(&[
@@ -419,7 +419,7 @@ fn a_timeout_after_a_probe_is_judged_by_its_own_echo() {
 }
 
 #[test]
-fn an_ack_that_a_fin_brought_is_not_the_timers() {
+fn ack_of_a_fin_is_no_timer_ack() {
     let near = [
         "0 > S 100 0 0 60000 mss=1460 sackok",
         "0 < S. 500 101 0 60000 mss=1460 sackok",

@@ -164,7 +164,7 @@ fn a_hole_before_the_segment_is_a_lost_segment() {
 }
 
 #[test]
-fn an_ack_of_what_was_not_captured_is_told_once() {
+fn ack_of_uncaptured_data_is_told_once() {
     after_handshake(&[
         ("30 < . 501 301 0 1000", "ack_lost_segment"),
         ("31 < . 501 401 0 1000", ""),

@@ -66,7 +66,7 @@ fn requests(n: u32, think: impl Fn(u32) -> f64, ack: Option<f64>) -> Vec<String>
 }
 
 #[test]
-fn a_server_that_thinks_is_said_with_its_time() {
+fn thinking_server_is_told_with_its_time() {
     let answer = run(&CLIENT, &requests(3, |_| 300.0, Some(0.1)));
     assert_eq!(answer.ids(), ["slow_server"]);
     let said = title(&answer, "slow_server");
@@ -128,7 +128,7 @@ fn answers_that_are_all_late_alike_need_no_ack() {
 }
 
 #[test]
-fn an_answer_that_was_lost_and_sent_again_is_no_slow_server() {
+fn repeated_answer_is_no_slow_server() {
     // The request was ACKed at once, the answer comes 300 ms later, and its IP identification tells that one is missing.
     let mut lines = requests(1, |_| 300.0, Some(0.1));
     lines[2] = lines[2].replace("id=2", "id=3");
@@ -140,7 +140,7 @@ fn an_answer_that_was_lost_and_sent_again_is_no_slow_server() {
 }
 
 #[test]
-fn a_client_that_pauses_is_said_when_it_makes_the_time() {
+fn pausing_client_is_told_if_it_takes_the_time() {
     let conversation = |pause: f64| -> Vec<String> {
         let mut lines = Vec::new();
         let mut now = 110.0;
@@ -199,7 +199,7 @@ fn rounds(lengths: &[u32], window: u32) -> Vec<String> {
 }
 
 #[test]
-fn a_window_that_is_filled_in_each_round_trip_is_too_small() {
+fn window_filled_every_round_trip_is_too_small() {
     let answer = run(&CLIENT, &rounds(&[10; 12], 14_600));
     assert_eq!(
         answer.ids(),
@@ -626,7 +626,7 @@ fn a_peer_that_is_gone() {
 }
 
 #[test]
-fn a_peer_that_is_gone_from_a_client_that_never_sent_data() {
+fn vanished_peer_of_a_client_without_data() {
     let mut lines = vec![
         "110 < P. 501 101 500 60000".to_owned(),
         "110.1 > . 101 1001 0 60000".to_owned(),

@@ -142,7 +142,7 @@ const IGNORED: [&str; 8] = [
 ];
 
 #[test]
-fn a_sender_that_does_not_act_on_it_is_a_black_hole_with_a_name() {
+fn sender_that_ignores_the_message_is_a_named_black_hole() {
     let said = after_handshake(&IGNORED);
     assert_eq!(said.ids(), ["black_hole"]);
     let cause = cause(&said, "black_hole");
@@ -232,7 +232,7 @@ const RECEIVER: [&str; 4] = [
 ];
 
 #[test]
-fn data_that_never_came_is_suspected_behind_a_small_mtu() {
+fn missing_data_is_suspected_behind_a_small_mtu() {
     let said = after_handshake(&RECEIVER);
     assert_eq!(said.ids(), ["large_packets_missing"]);
     assert_eq!(
@@ -243,7 +243,7 @@ fn data_that_never_came_is_suspected_behind_a_small_mtu() {
 }
 
 #[test]
-fn nothing_is_suspected_where_nothing_is_missing() {
+fn no_missing_data_raises_no_suspicion() {
     let with = |at: usize, line: &'static str| {
         let mut lines = RECEIVER.to_vec();
         lines[at] = line;
@@ -265,7 +265,7 @@ fn nothing_is_suspected_where_nothing_is_missing() {
 }
 
 #[test]
-fn a_hole_behind_which_small_segments_come_is_suspected_only_when_it_stays() {
+fn hole_before_small_segments_is_suspected_only_if_it_stays() {
     let hole = [
         "50 > P. 101 501 200 60000",
         "90 < P. 3421 301 300 60000",

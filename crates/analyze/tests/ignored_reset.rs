@@ -153,7 +153,7 @@ fn a_server_that_sends_on_has_ignored_it() {
 }
 
 #[test]
-fn an_end_that_acks_on_has_not_sent_the_rst() {
+fn still_acking_end_did_not_send_the_rst() {
     let answered: Vec<String> = ACKS
         .iter()
         .zip([3501, 4501, 5501, 6501])

@@ -30,7 +30,7 @@ fn unchecked(answer: &Answer, finding: &str) -> Option<Need> {
 }
 
 #[test]
-fn a_wait_that_may_be_the_path_is_neither_late_nor_prompt() {
+fn wait_the_path_may_explain_is_neither_late_nor_prompt() {
     let answer = script(&one_at_a_time(8));
     assert_eq!(answer.ids(), [""; 0]);
     let acks = &answer.streams[0].server_to_client.acks_sent;
@@ -44,7 +44,7 @@ fn a_wait_that_may_be_the_path_is_neither_late_nor_prompt() {
 }
 
 #[test]
-fn one_answer_that_came_at_once_shows_that_the_waits_were_a_timers() {
+fn one_prompt_answer_shows_that_a_timer_caused_the_waits() {
     let mut lines = one_at_a_time(8);
     lines.extend([
         "400 > P. 1701 501 200 500".to_owned(),
@@ -237,7 +237,7 @@ fn waits_of_a_timer_or_a_program_are_no_round_trip() {
 }
 
 #[test]
-fn what_was_in_flight_when_the_capture_began_is_not_missed() {
+fn data_in_flight_at_capture_start_is_not_missed() {
     let answer = analyze_script(&[
         "0 > . 5101 501 1000 60000",
         "1 < . 501 2101 0 60000",

@@ -25,7 +25,7 @@ fn acked_with(id: impl Fn(u32) -> Option<u32>) -> Answer {
 }
 
 #[test]
-fn numbers_that_are_missing_among_the_acks_are_lost_acks() {
+fn missing_identifications_are_lost_acks() {
     // One of ten or so, now and then two.
     let lost = |i: u32| i % 11 == 7 || i % 23 == 4;
     let answer = acked_with(|i| (!lost(i)).then_some(1000 + i));
@@ -43,7 +43,7 @@ fn numbers_that_are_missing_among_the_acks_are_lost_acks() {
 }
 
 #[test]
-fn a_capture_that_leaves_out_acks_is_no_loss_of_acks() {
+fn capture_that_leaves_out_acks_is_no_ack_loss() {
     // Without time stamps each tenth ACK may be what the capture leaves out.
     let answer = acked_with(|i| (i % 10 != 3).then_some(1000 + i));
     assert_eq!(answer.ids(), [""; 0]);
@@ -103,7 +103,7 @@ fn thinned(gap: impl Fn(u32) -> f64) -> Answer {
 }
 
 #[test]
-fn acks_that_a_filter_took_out_of_a_line_left_no_place() {
+fn acks_removed_by_a_filter_leave_no_gap() {
     let filtered = thinned(|_| 2.2);
     assert_eq!(filtered.ids(), ["ack_thinning"]);
     assert!(
@@ -211,7 +211,7 @@ fn stepped(step: f64, server: f64, lone: bool) -> Answer {
 }
 
 #[test]
-fn a_clock_that_is_set_while_it_captures_is_no_wait() {
+fn clock_set_during_the_capture_is_no_wait() {
     let steady = stepped(0.0, 0.0, false);
     assert_eq!(steady.ids(), [""; 0]);
     let length = steady.streams[0].duration_us;
@@ -256,7 +256,7 @@ fn a_clock_that_is_set_while_it_captures_is_no_wait() {
 }
 
 #[test]
-fn an_option_that_was_taken_out_on_the_way_shows_in_later_packets() {
+fn option_removed_on_the_way_shows_in_later_packets() {
     let with = |syn: &str, answer: &str, client: &str, server: &str| {
         let mut bulk = Bulk::new(SACK);
         bulk.lines[0].1 += syn;
@@ -283,7 +283,7 @@ fn an_option_that_was_taken_out_on_the_way_shows_in_later_packets() {
 }
 
 #[test]
-fn windows_that_are_scaled_without_a_word_show_what_was_taken_out() {
+fn scaled_windows_without_the_option_show_its_removal() {
     let with = |window: u32| {
         let mut bulk = Bulk::new(SACK);
         bulk.lines[0].1 += " ws=7";
@@ -305,7 +305,7 @@ fn windows_that_are_scaled_without_a_word_show_what_was_taken_out() {
 }
 
 #[test]
-fn ecn_bits_that_do_not_arrive_were_cleared_on_the_way() {
+fn missing_ecn_bits_were_cleared_on_the_way() {
     // At the receiver.
     let with = |syn: &str, answer: &str, ecn: u8| {
         let mut lines = vec![
@@ -331,7 +331,7 @@ fn ecn_bits_that_do_not_arrive_were_cleared_on_the_way() {
 }
 
 #[test]
-fn an_option_that_the_answer_leaves_out_is_told_where_it_matters() {
+fn option_missing_in_the_answer_is_told_if_it_matters() {
     let with = |answer: &str, segments| {
         let mut bulk = Bulk::new(SACK);
         bulk.lines[1].1 = format!("< S. 500 101 0 60000 {answer}");

@@ -84,7 +84,7 @@ fn both(answer: [&str; 2], data: [&str; 2]) -> Stream {
 }
 
 #[test]
-fn options_that_do_not_arrive_are_listed_with_their_packets() {
+fn lost_options_are_listed_with_their_packets() {
     let full = "mss=1460 sackok ts=7000,1000 ws=7";
     let cut = both(["mss=1380", full], ["", ""]);
     let changed: Vec<_> = cut
@@ -134,7 +134,7 @@ fn only(pair: &Pair) -> &Stream {
 }
 
 #[test]
-fn headers_that_were_cut_match_without_their_time_stamps() {
+fn cut_headers_match_without_time_stamps() {
     let stamped = |here| download(here, ["mss=1460 ts=7000,1000"; 2], ["ts=7001,1001"; 2]);
     let cut = |p: &mut TcpPacket| {
         p.header_truncated = true;
@@ -147,7 +147,7 @@ fn headers_that_were_cut_match_without_their_time_stamps() {
 }
 
 #[test]
-fn frames_that_were_cut_before_the_header_hide_losses() {
+fn frames_cut_before_the_header_hide_losses() {
     let mut a = plain(0);
     a.remove(9);
     let mut cut = capture(&a);

@@ -69,7 +69,7 @@ fn received(wait: impl Fn(f64) -> f64, tick: f64) -> Answer {
 }
 
 #[test]
-fn behind_the_queue_time_stamps_tell_of_it_and_a_slow_clock_does_not() {
+fn time_stamps_behind_a_queue_show_it_and_a_slow_clock_does_not() {
     let fills = |ms: f64| (ms - 500.0).clamp(0.0, 1500.0) / 5.0;
     let answer = received(fills, 1.0);
     assert_eq!(answer.ids(), ["bufferbloat"]);
@@ -83,7 +83,7 @@ fn behind_the_queue_time_stamps_tell_of_it_and_a_slow_clock_does_not() {
 }
 
 #[test]
-fn acks_that_were_held_and_come_at_once_are_no_queue() {
+fn held_acks_in_a_burst_are_no_queue() {
     // The way back stands still again and again: each 300 ms all ACKs come together.
     let held = |ms: f64| ((ms + 40.0) / 300.0).ceil() * 300.0 - ms;
     let mut bulk = Bulk::new(SACK);
@@ -95,7 +95,7 @@ fn acks_that_were_held_and_come_at_once_are_no_queue() {
 }
 
 #[test]
-fn what_was_acked_tells_of_reordering_only_where_something_came_late() {
+fn acked_data_shows_reordering_only_with_a_late_packet() {
     // At the receiver, without SACK: needless repeats after a real loss, as NewReno sends them.
     let mut lines = vec![
         "0 < S 500 0 0 60000 mss=1460".to_owned(),
@@ -146,7 +146,7 @@ fn losses_at_a_full_queue_are_told_from_losses_by_chance() {
 }
 
 #[test]
-fn what_was_acked_before_a_pause_tells_nothing_of_the_queue_that_a_burst_meets() {
+fn acks_before_a_pause_do_not_show_the_queue_of_a_later_burst() {
     let with = |pause: f64| {
         let mut bulk = Bulk::new(SACK);
         let mut ms = 50.0;
@@ -199,7 +199,7 @@ fn an_ack_of_the_original_tells_how_long_it_waited() {
 }
 
 #[test]
-fn a_handshake_of_which_the_ack_was_lost_does_not_tell_the_way() {
+fn handshake_with_a_lost_ack_does_not_show_the_path() {
     // At the receiver, 20 ms away. All but the last of the first segments are lost; timers send them again.
     let with = |first: &str| {
         let mut lines = vec![
@@ -234,7 +234,7 @@ fn one_loss_does_not_tell_its_kind() {
 }
 
 #[test]
-fn the_share_of_lost_segments_is_one_of_segments_on_the_wire() {
+fn loss_share_counts_segments_on_the_wire() {
     // A card cuts what the capture shows as super-segments of ten: 2 of 1,008 segments are lost, not 2 of 108.
     let mut bulk = Bulk::new(SACK);
     for i in 0..100 {
@@ -250,7 +250,7 @@ fn the_share_of_lost_segments_is_one_of_segments_on_the_wire() {
 }
 
 #[test]
-fn a_hole_that_closes_by_itself_at_the_sender_is_reordering() {
+fn self_closing_hole_at_the_sender_is_reordering() {
     let lines = |again: &str| {
         let mut bulk = Bulk::new(SACK);
         for i in 0..4 {
@@ -272,7 +272,7 @@ fn a_hole_that_closes_by_itself_at_the_sender_is_reordering() {
 }
 
 #[test]
-fn an_ack_that_tells_of_the_next_hole_is_no_reordering() {
+fn ack_about_the_next_hole_is_no_reordering() {
     let mut bulk = Bulk::new(SACK);
     for i in 0..4 {
         bulk.say(50.0, &format!("> . {} 501 1000 60000", 101 + 1000 * i));
@@ -310,7 +310,7 @@ fn dsack_for_what_was_sent_once_is_duplication() {
 }
 
 #[test]
-fn acks_of_what_was_sent_once_show_a_timeout_that_was_not_needed() {
+fn acks_of_data_sent_once_show_an_unneeded_timeout() {
     // No SACK, no time stamps: eight segments, a silence, the first one again.
     let with = |acks: &[(f64, u32)]| {
         let mut bulk = Bulk::new(BARE);
@@ -353,7 +353,7 @@ fn a_duplicate_ack_answers_a_request_that_had_arrived() {
 }
 
 #[test]
-fn what_was_acked_before_it_came_again_was_not_lost() {
+fn data_acked_before_its_repeat_was_not_lost() {
     // At the receiver: the ACK passes, 300 ms later the data comes again.
     let answer = analyze_script(&[
         "0 < S 500 0 0 60000 mss=1460",
@@ -374,7 +374,7 @@ fn what_was_acked_before_it_came_again_was_not_lost() {
 }
 
 #[test]
-fn a_link_that_goes_away_for_a_moment_is_no_full_queue() {
+fn short_link_outage_is_no_full_queue() {
     let with = |holes: bool| {
         let mut bulk = Bulk::new(SACK);
         let ms = bulk.send(50.0, 40, 2.0, |i| 40.0 + f64::from(i));
@@ -612,7 +612,7 @@ fn a_rst_after_the_close_is_no_finding() {
 }
 
 #[test]
-fn a_request_on_a_connection_that_the_server_has_closed_is_lost() {
+fn request_on_a_closed_connection_is_lost() {
     let reused = |ms: u32| {
         reset(&[
             "5000 < F. 701 401 0 60000 ttl=52",
@@ -633,7 +633,7 @@ fn a_request_on_a_connection_that_the_server_has_closed_is_lost() {
 }
 
 #[test]
-fn a_rst_with_a_ttl_of_its_own_between_packets_that_agree() {
+fn rst_whose_ttl_differs_from_packets_around_it() {
     let answer = analyze_script(&[
         "0 > S 100 0 0 60000 ttl=64",
         "40 < S. 500 101 0 60000 ttl=52",

@@ -55,7 +55,7 @@ fn ports_of_different_kinds_tell() {
 }
 
 #[test]
-fn the_side_that_asks_is_the_client_where_ports_do_not_tell() {
+fn asking_side_is_the_client_if_ports_do_not_tell() {
     for (left, right) in [(50_001, 50_002), (1_050, 6_346), (6_346, 1_050)] {
         let answer = talk(left, right, 3_000.0, 1.0);
         assert_eq!(client(&answer), left.to_string());

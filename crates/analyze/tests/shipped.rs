@@ -157,7 +157,7 @@ fn the_document_lists_every_finding() {
 }
 
 #[test]
-fn what_a_timeout_repairs_is_one_episode() {
+fn timeout_repairs_are_one_episode() {
     // The capture at the client shows the timeout's first retransmission as new data, and the hole a round trip later.
     let path = root().join("tests/captures/bulk-rto.a.pcap");
     let answer = analyze(&path, Options::default());

@@ -79,7 +79,7 @@ fn an_mss_that_every_path_carries_is_not_small() {
 }
 
 #[test]
-fn it_is_not_said_of_segments_that_it_does_not_limit() {
+fn segments_it_does_not_limit_are_not_blamed() {
     let mss = ["mss=1460", "mss=1000"];
     assert_eq!(analyze(mss, 15, 1000).ids(), [""; 0]);
     // Shorter: the program or the path sets the length. Longer: the sender does not keep to it.

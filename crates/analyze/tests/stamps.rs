@@ -33,7 +33,7 @@ fn figures(s: &Stream) -> impl PartialEq + std::fmt::Debug {
 }
 
 #[test]
-fn stamps_in_the_future_that_the_file_takes_back_are_moved_to_their_place() {
+fn future_stamps_that_the_file_takes_back_are_corrected() {
     for name in ["bulk-clean.a.pcap", "bulk-clean.b.pcap", "bulk-rto.b.pcap"] {
         let right = read(name, 0, 0, 0);
         for (count, ms) in [(1, HOUR_MS), (1, 1_000), (5, 2_000)] {

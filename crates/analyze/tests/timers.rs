@@ -28,7 +28,7 @@ fn acks_of_server(begin: &[String], rest: &[&str]) -> AcksSent {
 }
 
 #[test]
-fn an_ack_that_a_segment_beyond_a_hole_triggered_is_not_the_timers() {
+fn ack_triggered_beyond_a_hole_is_no_timer_ack() {
     // The first segment waits for the timer when the third comes: the duplicate ACK of that one covers it as well.
     let at_receiver = |sack: &str| {
         let duplicate = format!("58 < . 501 1101 0 60000 {sack}");
@@ -103,7 +103,7 @@ fn without_sack(told: u32, again: u32) -> Retransmissions {
 }
 
 #[test]
-fn what_duplicate_acks_asked_for_at_once_is_no_timeout_at_any_round_trip() {
+fn prompt_repair_after_duplicate_acks_is_no_timeout_at_any_rtt() {
     let r = without_sack(3, 920);
     assert_eq!((r.fast, r.rto), (1, 0), "{r:?}");
     // One duplicate ACK asks for nothing; the timer has run since the last data.
@@ -176,7 +176,7 @@ fn synacks_again(lines: &[&str]) -> (u32, u64) {
 }
 
 #[test]
-fn a_syn_ack_that_answers_a_repeated_syn_is_no_copy_of_the_timers() {
+fn syn_ack_to_a_repeated_syn_is_no_timer_copy() {
     let lines = |ts: [&str; 6]| {
         [
             format!("0 > S 100 0 0 60000 mss=1460 {}", ts[0]),

@@ -75,7 +75,7 @@ fn with_its_times_the_conversation_has_late_acks() {
 }
 
 #[test]
-fn without_times_nothing_that_goes_by_them_is_checked() {
+fn without_times_no_timed_finding_is_checked() {
     let a = read(|_, _| None);
     assert!(lacks_times(&a), "{:?}", a.totals.not_checked);
     assert_eq!(a.ids(), [""; 0]);

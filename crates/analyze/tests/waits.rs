@@ -48,7 +48,7 @@ fn in_pieces(gap: f64, then: f64) -> Vec<String> {
 }
 
 #[test]
-fn a_server_that_stops_in_the_middle_of_its_answer() {
+fn server_stops_in_the_middle_of_its_answer() {
     let answer = run(&SYNS, &in_pieces(400.0, 0.0));
     assert_eq!(answer.ids(), ["slow_server"]);
     let said = &answer.findings[0].title;

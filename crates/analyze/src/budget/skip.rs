@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_clock_skipped_is_taken_out_of_its_class() {
+    fn skipped_clock_time_is_removed_from_its_class() {
         let mut account = Account::default();
         account.budget.add(Class::Path, 40);
         account.budget.add(Class::ClientThinks, 1_000);

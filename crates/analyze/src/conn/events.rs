@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lost_in_one_breath_is_one_moment() {
+    fn losses_in_a_row_are_one_moment() {
         // A packet each 10 ms; the link is gone again and again, for five of them each.
         let mut passed = Passed::begin(at(0));
         for n in 0..100 {
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_policer_drops_leaves_a_gap_and_what_a_full_queue_drops_does_not() {
+    fn policer_drops_leave_gaps_and_full_queue_drops_do_not() {
         // A packet each millisecond; one of ten is lost.
         let with = |gap: i64| {
             let mut passed = Passed::begin(at(0));

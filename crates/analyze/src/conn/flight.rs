@@ -485,7 +485,7 @@ mod tests {
     }
 
     #[test]
-    fn karn_forbids_a_sample_of_what_was_sent_twice() {
+    fn karn_forbids_a_sample_of_repeated_data() {
         let mut f = Flight::default();
         f.push(segment(0, 100, 0), true);
         f.sent_again(Seq(0), Seq(100), Instant::from_nanos(9_000), 7);

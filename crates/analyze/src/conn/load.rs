@@ -607,7 +607,7 @@ mod tests {
     }
 
     #[test]
-    fn an_echo_of_what_was_not_heard_is_told() {
+    fn echo_of_an_unheard_stamp_is_told() {
         let mut heard = Heard::default();
         heard.echoed(5);
         (0..40).for_each(|n| heard.add(100 + 10 * n));

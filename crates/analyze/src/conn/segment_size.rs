@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_longer_one_ends_it_and_the_next_of_the_old_length_brings_it_back() {
+    fn longer_segment_ends_the_size_and_the_old_length_restores_it() {
         let found = [(1012, false), (1012, false), (1012, false)];
         let and = |more: &[(u32, bool)]| after(&[&found[..], more].concat());
         assert_eq!(and(&[(1400, true)]), None);

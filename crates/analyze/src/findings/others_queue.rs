@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_that_becomes_longer_at_once_is_no_queue() {
+    fn sudden_longer_path_is_no_queue() {
         let grows = Alone::of_waits(&[40, 40, 150, 270, 360, 430, 500, 540, 40]);
         assert!(!is_another_path(&grows, 40_000), "{grows:?}");
         let other = Alone::of_waits(&[40, 40, 540, 540, 540, 540]);

@@ -260,7 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rate_is_told_as_exactly_as_it_is_known() {
+    fn rate_is_shown_at_its_known_precision() {
         let words = |rate| Words {
             from: IpAddr::from([10, 0, 0, 1]),
             to: IpAddr::from([10, 0, 0, 2]),

@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn holes_that_nobody_repaired_were_no_losses() {
+    fn unrepaired_holes_are_no_losses() {
         assert!(were_lost(30, &bucket()));
         assert!(!were_lost(29, &bucket()));
         let many = Bucket {

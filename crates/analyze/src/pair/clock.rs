@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_was_set_or_runs_wrong_has_no_offset() {
+    fn set_or_uneven_clock_has_no_offset() {
         let mut stepped = samples(0, 0.0, 15 * MS, 4);
         for s in stepped.iter_mut().skip(200) {
             s.delta += 500 * MS;
@@ -425,7 +425,7 @@ mod tests {
 
     /// On a short path a few seconds suffice: without drift, packets would arrive before they were sent.
     #[test]
-    fn drift_that_a_short_path_proves_is_taken_out_of_a_short_capture() {
+    fn drift_proved_by_a_short_path_is_removed() {
         let clock = Clock::of(&samples(0, 200e-6, 50_000, 4));
         assert!((clock.drift_ppm.unwrap() - 200.0).abs() < 5.0, "{clock:?}");
         assert!(
