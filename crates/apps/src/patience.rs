@@ -82,7 +82,7 @@ mod tests {
     );
 
     #[test]
-    fn only_what_was_waited_for_gives_new_patience() {
+    fn only_awaited_data_renews_patience() {
         use Awaited::{Data, Nothing, Room};
         let rows: [Row; 12] = [
             // The first wait.

@@ -123,7 +123,7 @@ fn all_but_the_last_of_n_writes_announce_more() {
 }
 
 #[test]
-fn a_stream_that_lasts_a_time_writes_at_its_beginning_not_at_its_end() {
+fn timed_stream_writes_at_its_start_not_at_its_end() {
     let app = AppKind::Stream {
         chunk: 1,
         every_ns: 10,
@@ -403,7 +403,7 @@ fn pings_keep_their_schedule_and_are_known_by_their_numbers() {
 
 /// A stream that cannot keep its schedule, or has no schedule, ends by the clock.
 #[test]
-fn a_stream_that_is_late_by_more_than_a_write_ends_with_its_duration() {
+fn stream_late_by_over_a_write_ends_with_its_duration() {
     for (every_ns, late, writes) in [(10, 9, true), (10, 11, false), (0, 0, false)] {
         let app = AppKind::Stream {
             chunk: 1,
