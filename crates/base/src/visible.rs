@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_that_steers_or_hides_is_left() {
+    fn control_and_hidden_chars_are_removed() {
         let hidden = [
             '\0',
             '\x07',
