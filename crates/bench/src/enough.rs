@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_more_gets_more_runs_whatever_changed() {
+    fn noisier_workload_gets_more_runs() {
         let options = Options::default();
         let asked = |percent: u64| {
             let all = [runs("TCP_RR", 1, percent), runs("UDP_RR", 15, percent)].concat();

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rest_is_whole_for_one_who_is_late_and_over_for_one_who_waited() {
+    fn late_end_rests_in_full_and_waiting_end_skips_the_rest() {
         let next = Instant::from_nanos(10_000_000);
         assert_eq!(rests_until(next, us(500), next - us(1)), None);
         assert_eq!(rests_until(next, us(500), next), Some(next + us(500)));
