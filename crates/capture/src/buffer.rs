@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_follows_what_arrives_not_what_is_asked_for() {
+    fn memory_follows_received_not_requested_bytes() {
         for left in [0, 1, START - 1, START, START + 1, 3 * START] {
             let mut buffer = Buffer::new(Drip { left });
             let got = buffer.peek(usize::MAX / 4).map(<[u8]>::len);

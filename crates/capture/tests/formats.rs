@@ -514,7 +514,7 @@ fn damage_is_named_with_its_offset() {
 }
 
 #[test]
-fn what_is_no_capture_is_refused_with_the_way_out() {
+fn non_capture_is_refused_with_a_remedy() {
     for (bytes, word) in [
         (&b""[..], "empty"),
         (&[0_u8; 100][..], "editcap"),

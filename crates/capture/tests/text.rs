@@ -75,7 +75,7 @@ fn a_report_as_it_stands_in_a_mail() {
 }
 
 #[test]
-fn one_direction_keeps_the_time_since_the_packet_that_was_taken_out() {
+fn one_direction_keeps_the_time_since_a_removed_packet() {
     let log = "\
         0.000361 0.000028 IP 192.0.2.1.47134 > 192.0.2.2.1234: Flags [.], ack 1, win 502, length 0\n\
         0.001599 0.000021 IP 192.0.2.1.47134 > 192.0.2.2.1234: Flags [.], ack 1025, win 501, length 0\n\
@@ -101,7 +101,7 @@ fn names_are_asked_to_be_numbers() {
 }
 
 #[test]
-fn long_lines_and_bytes_that_are_no_text_do_no_harm() {
+fn long_lines_and_binary_bytes_do_no_harm() {
     let line = "0.1 IP 192.0.2.1.1 > 192.0.2.2.2: Flags [.], ack 1, win 5, length 0\n";
     let mut bytes = line.as_bytes().to_vec();
     bytes.extend(vec![b'x'; 300_000]);
@@ -180,7 +180,7 @@ fn known_packets() -> Vec<(Instant, TcpPacket)> {
 }
 
 #[test]
-fn what_tcpdump_prints_is_what_the_capture_holds() {
+fn tcpdumps_text_gives_the_captures_packets() {
     if !installed("tcpdump") {
         return;
     }
@@ -235,7 +235,7 @@ fn what_tcpdump_prints_is_what_the_capture_holds() {
 }
 
 #[test]
-fn a_number_that_no_packet_holds_is_damage_with_the_place_of_its_line() {
+fn impossible_number_is_damage_with_its_line() {
     let good =
         "0.1 IP 192.0.2.1.1 > 192.0.2.2.2: Flags [P.], seq 1:21, ack 1, win 229, length 20\n";
     let line = |rest: &str| format!("0.2 IP 192.0.2.1.1 > 192.0.2.2.2: Flags [P.], {rest}\n");

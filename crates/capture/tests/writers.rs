@@ -111,7 +111,7 @@ fn an_interface_must_be_added_first() {
 }
 
 #[test]
-fn a_comment_that_is_too_long_is_cut_at_a_character() {
+fn long_comment_is_cut_at_a_character() {
     let long = "ü".repeat(40_000);
     let mut writer = PcapngWriter::new(Vec::new()).expect("memory");
     writer.add_interface(&ethernet()).expect("memory");
