@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_that_stays_open_does_not_hold_the_others_for_ever() {
+    fn open_stream_does_not_block_the_others_for_ever() {
         let n = 3 * WINDOW as u32;
         let out = through((1..n).chain([0]));
         assert_eq!(out.len(), n as usize);

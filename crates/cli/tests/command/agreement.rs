@@ -30,7 +30,7 @@ fn agreement(words: &[&str]) -> Value {
 }
 
 #[test]
-fn those_that_differ_are_told_with_the_first_packet() {
+fn differing_stacks_are_told_with_the_first_packet() {
     let place = folder();
     let out = place.path().join("out");
     let words = [
@@ -63,7 +63,7 @@ fn those_that_differ_are_told_with_the_first_packet() {
 }
 
 #[test]
-fn those_that_agree_are_told_and_their_folder_does_not_say_it() {
+fn agreement_is_told_but_not_kept_in_the_folder() {
     let place = folder();
     let outs = ["a", "b"].map(|name| place.path().join(name));
     let file = experiment(place.path(), "repeat = 3", BULK);

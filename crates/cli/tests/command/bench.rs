@@ -139,7 +139,7 @@ fn ends_run_where_they_are_told() {
 }
 
 #[test]
-fn two_arms_get_as_many_runs_as_find_what_shall_be_found() {
+fn two_arms_get_enough_runs_to_find_the_change() {
     let arms = ["PIPE_RR", "--before", "as-it-is", "--after", "as-it-is"];
     let runs = |more: &[&str]| {
         let run = bench(&[&arms[..], more].concat());
@@ -198,7 +198,7 @@ fn arms_take_turns_in_namespaces_of_their_own() {
 }
 
 #[test]
-fn the_setup_of_an_arm_is_run_before_each_of_its_runs() {
+fn arm_setup_runs_before_each_of_its_runs() {
     let place = folder();
     let log = place.path().join("log");
     let command = format!("setup:echo $TCPLAB_ARM $TCPLAB_RUN >> {}", text(&log));
@@ -273,7 +273,7 @@ fn commands_are_measured_and_what_they_say_is_compared() {
 }
 
 #[test]
-fn a_command_that_fails_is_a_failed_run_and_one_that_always_does_an_error() {
+fn failing_command_is_a_failed_run_and_always_failing_an_error() {
     let some = "test $TCPLAB_RUN != 2 || { echo no luck >&2; exit 9; }";
     let run = tcplab(&["bench", "--command", some, "--repeat", "3", "--json"]);
     assert_eq!(run.code, 0, "{}", run.err);
@@ -290,7 +290,7 @@ fn a_command_that_fails_is_a_failed_run_and_one_that_always_does_an_error() {
 }
 
 #[test]
-fn what_is_no_workload_or_arm_says_so() {
+fn unknown_workload_or_arm_says_so() {
     for (args, says) in [
         (&["SCTP_RR"][..], "TCP_STREAM:BYTES"),
         (&["TCP_STREAM:0"], "1 to"),

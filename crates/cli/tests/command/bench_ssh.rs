@@ -19,7 +19,7 @@ fn client_and_server_are_on_two_hosts() {
     every_workload_goes_between(&machines);
     two_servers_are_two_arms(&machines);
     both_ends_are_captured(&machines);
-    what_cannot_be_is_said(&machines);
+    refuses_bad_plans(&machines);
 }
 
 fn every_workload_goes_between(machines: &Machines) {
@@ -141,7 +141,7 @@ fn both_ends_are_captured(machines: &Machines) {
     assert!(near.err.contains("--on ssh:A,B"), "{}", near.err);
 }
 
-fn what_cannot_be_is_said(machines: &Machines) {
+fn refuses_bad_plans(machines: &Machines) {
     for (args, says) in [
         (&["PIPE_RR", "--on", "ssh:a,b"][..], "one machine"),
         (&["TCP_RR", "--on", "ssh:a"], "ssh:CLIENT,SERVER"),

@@ -29,7 +29,7 @@ fn flood(syns: u32, late: u32) -> Vec<u8> {
 }
 
 #[test]
-fn what_was_written_out_early_is_said_in_every_form_and_lifted_by_none() {
+fn early_reported_streams_are_counted_and_the_limit_can_be_lifted() {
     let capture = flood(300, 200);
     let json = tcplab_with(
         &["analyze", "--json", "--max-streams", "100", "-"],
@@ -115,7 +115,7 @@ fn rows_that_were_left_out_are_said() {
 }
 
 #[test]
-fn a_stream_that_is_not_there_is_an_error() {
+fn missing_stream_is_an_error() {
     for (args, has) in [
         (
             &["analyze", "--stream", "99", QUICKACK][..],

@@ -26,7 +26,7 @@ fn iperf3(folder: &tempfile::TempDir, name: &str, factor: f64, at: u64) -> Strin
 }
 
 #[test]
-fn a_report_is_one_run_however_often_it_is_there() {
+fn duplicate_reports_count_as_one_run() {
     let folder = folder();
     let before = iperf3(&folder, "b.json", 1.0, 100);
     let after = iperf3(&folder, "a.json", 0.9, 200);

@@ -67,7 +67,7 @@ fn a_population_with_an_unknown_congestion_control_is_refused() {
 }
 
 #[test]
-fn a_sysctl_that_changes_nothing_is_refused_or_named_in_the_result() {
+fn sysctl_without_effect_is_refused_or_named_in_the_result() {
     let place = folder();
     let of = |value: &str| {
         client(&format!(
@@ -131,7 +131,7 @@ fn keys_of_the_model_are_refused_before_a_kernel_is_looked_for() {
 
 #[test]
 #[ignore = "needs a kernel: tcplab kernel build 6.1"]
-fn a_kernel_runs_the_congestion_control_of_a_sysctl_and_refuses_what_it_does_not_have() {
+fn kernel_runs_the_sysctls_congestion_control_and_refuses_unknown_ones() {
     let place = folder();
     let dctcp = client(
         "sysctl = { \"net.ipv4.tcp_congestion_control\" = \"dctcp\", \"net.ipv4.tcp_ecn\" = 1 }",
@@ -203,7 +203,7 @@ fn the_contract_is_printed_for_people_and_programs() {
 
 /// What the release in a kernel's name does not have, before the kernel is looked for.
 #[test]
-fn a_sysctl_that_a_release_does_not_have_is_refused_under_a_dry_run() {
+fn dry_run_refuses_a_sysctl_that_the_release_lacks() {
     let place = folder();
     for (name, why) in [
         ("net.core.rmem_max", "the whole machine"),
@@ -279,7 +279,7 @@ fn an_endpoint_refuses_what_it_does_not_honour() {
 
 /// A script keeps packetdrill's rules: Linux answers ENOENT.
 #[test]
-fn a_script_that_asks_for_an_unknown_congestion_control_gets_enoent() {
+fn unknown_congestion_control_in_a_script_is_enoent() {
     let place = folder();
     let script = place.path().join("x.pkt");
     let text_of = "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n\

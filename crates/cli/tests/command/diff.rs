@@ -160,7 +160,7 @@ fn what_cannot_be_compared_is_refused() {
 }
 
 #[test]
-fn a_profile_that_no_kernel_was_compared_with_says_so() {
+fn unverified_profile_says_so() {
     let found = tcplab(&[
         "diff",
         OLD,

@@ -53,7 +53,7 @@ fn a_script_passes_in_its_modes() {
 }
 
 #[test]
-fn what_is_not_on_the_list_of_known_failures_is_the_news() {
+fn failures_outside_the_known_list_are_news() {
     let wrong = PASSES.replace("ack 1001", "ack 1000");
     let folder = folder(&[("a.pkt", &wrong), ("b.pkt", PASSES), ("c.pkt", &wrong)]);
     let all = drill(folder.path(), &["-4"]);
@@ -139,7 +139,7 @@ fn a_failure_shows_both_packets_and_ends_with_1() {
 }
 
 #[test]
-fn what_failed_leaves_its_packets_in_the_cache_and_names_the_file() {
+fn failed_script_keeps_its_packets_and_names_the_file() {
     let wrong = PASSES.replace("ack 1001", "ack 1000");
     let folder = folder(&[("a.pkt", &wrong), ("b.pkt", PASSES)]);
     let cache = tempfile::tempdir().unwrap();
@@ -245,7 +245,7 @@ fn scripts_for_another_system_are_skipped_by_name() {
 }
 
 #[test]
-fn what_is_no_script_fails_with_its_place_and_what_is_no_path_ends_with_2() {
+fn bad_script_fails_with_its_place_and_bad_path_exits_with_2() {
     let folder = folder(&[("a.pkt", "0 socket(..., SOCK_STREAM, IPPROTO_TCP = 3\n")]);
     let run = drill(folder.path(), &["-4"]);
     assert_eq!(run.code, 1, "{}", run.out);

@@ -59,13 +59,13 @@ fn patient(stack: &str) {
 }
 
 #[test]
-fn an_end_that_is_answered_does_not_give_up_on_the_model() {
+fn answered_end_does_not_give_up_on_the_model() {
     patient("model");
 }
 
 #[test]
 #[ignore = "needs a kernel: tcplab kernel build 6.1"]
-fn an_end_that_is_answered_does_not_give_up_on_a_kernel() {
+fn answered_end_does_not_give_up_on_a_kernel() {
     patient("uml:6.1");
 }
 
@@ -89,13 +89,13 @@ fn late_datagrams(stack: &str) {
 }
 
 #[test]
-fn datagrams_that_come_too_late_end_a_client_on_the_model() {
+fn late_datagrams_end_a_client_on_the_model() {
     late_datagrams("model");
 }
 
 #[test]
 #[ignore = "needs a kernel: tcplab kernel build 6.1"]
-fn datagrams_that_come_too_late_end_a_client_on_a_kernel() {
+fn late_datagrams_end_a_client_on_a_kernel() {
     late_datagrams("uml:6.1");
 }
 
@@ -117,7 +117,7 @@ fn write(place: &Path, name: &str, experiment: &str) -> String {
 }
 
 #[test]
-fn what_cannot_end_is_refused_with_a_way_out() {
+fn endless_run_is_refused_with_a_remedy() {
     let place = folder();
     let rows = [
         (
@@ -357,7 +357,7 @@ fn ended(args: &[&str], signal: &str) -> (Option<i32>, String) {
 }
 
 #[test]
-fn nothing_that_ctrl_c_ended_passes_for_whole() {
+fn interrupted_result_is_not_whole() {
     let place = folder();
     let long = "[[link]]\nrate = \"1gbit\"\ndelay = \"1ms\"\n[run]\ncaptures = false\n[[app]]\nkind = \"bulk\"\n\
                 duration = \"100000s\"\n";

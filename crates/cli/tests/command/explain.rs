@@ -29,7 +29,7 @@ fn the_document_has_all_profiles() {
 }
 
 #[test]
-fn what_cannot_be_explained_ends_with_3_and_says_why() {
+fn unexplained_capture_exits_with_3_and_says_why() {
     // The file's header and the packets from the fourth on: the handshake is cut out.
     let whole = bytes(QUICKACK);
     let mut at = 24;
@@ -47,7 +47,7 @@ fn what_cannot_be_explained_ends_with_3_and_says_why() {
 }
 
 #[test]
-fn a_damaged_file_ends_with_2_after_what_could_be_read() {
+fn damaged_file_exits_with_2_after_its_readable_part() {
     let whole = bytes(QUICKACK);
     let run = tcplab_with(&["explain", "-"], &whole[..whole.len() - 10]);
     assert_eq!(run.code, 2);

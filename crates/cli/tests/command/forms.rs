@@ -160,7 +160,7 @@ fn a_pair_shows_the_same_ack_from_both_ends() {
 }
 
 #[test]
-fn what_was_lost_between_two_captures_is_counted() {
+fn losses_between_two_captures_are_counted() {
     let pair = tcplab(&["analyze", "--json", "--pair", LOSS[0], LOSS[1]]).json();
     // Two segments were dropped between the server (B) and the client (A).
     assert_eq!(pair["streams"][0]["server_to_client"]["only_at_sender"], 2);
@@ -168,7 +168,7 @@ fn what_was_lost_between_two_captures_is_counted() {
 }
 
 #[test]
-fn flows_are_written_or_the_way_to_get_them_is_told() {
+fn flows_are_written_or_the_error_says_how() {
     let folder = folder();
     let path = folder.path().join("flows.parquet");
     let run = tcplab(&["analyze", "--flows", text(&path), QUICKACK]);
@@ -185,7 +185,7 @@ fn flows_are_written_or_the_way_to_get_them_is_told() {
 }
 
 #[test]
-fn the_page_is_written_or_the_way_to_get_it_is_told() {
+fn page_is_written_or_the_error_says_how_to_get_it() {
     let folder = folder();
     let path = folder.path().join("report.html");
     let run = tcplab(&["analyze", "--html", text(&path), QUICKACK]);

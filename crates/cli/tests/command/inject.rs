@@ -106,7 +106,7 @@ printf '{"Over":[0,%s]}
 "#;
 
 #[test]
-fn a_kernel_that_dies_is_harm_with_its_frame() {
+fn dead_kernel_is_harm_with_its_frame() {
     let place = folder();
     script_as_kernel(place.path(), "dies", DIES);
     let run = |words: &[&str]| {
@@ -135,7 +135,7 @@ fn a_kernel_that_dies_is_harm_with_its_frame() {
 }
 
 #[test]
-fn a_kernel_that_does_not_start_is_no_harm() {
+fn kernel_that_fails_to_boot_is_no_harm() {
     let place = folder();
     script_as_kernel(
         place.path(),

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use super::{Run, command, folder, root, tcplab, tcplab_with, text};
 
 #[test]
-fn files_without_an_end_are_read_to_their_limit_and_folders_not_at_all() {
+fn endless_files_are_read_to_a_limit_and_folders_refused() {
     let place = folder();
     let here = text(place.path());
     let experiment = "examples/delayed-ack.toml";

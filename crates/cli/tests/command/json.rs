@@ -90,7 +90,7 @@ fn a_damaged_file_keeps_its_entry_and_says_where() {
 }
 
 #[test]
-fn a_file_that_cannot_be_opened_has_an_entry_too() {
+fn unreadable_file_has_an_entry_too() {
     let run = tcplab(&["analyze", "--json", "no-such-file", QUICKACK]);
     assert_eq!(run.code, 2);
     let document = run.json();
@@ -129,7 +129,7 @@ fn a_wrong_command_line_is_a_document_too() {
 }
 
 #[test]
-fn an_output_that_cannot_be_written_is_in_the_document() {
+fn unwritable_output_is_in_the_document() {
     let folder = folder();
     let path = folder.path().join("no/such/folder.pcapng");
     let run = tcplab(&["analyze", "--json", "--annotate", text(&path), QUICKACK]);

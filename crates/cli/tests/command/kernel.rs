@@ -86,13 +86,13 @@ fn wrong_requests_end_with_2_and_name_the_way_out() {
 }
 
 #[test]
-fn sources_can_be_removed_where_there_are_none() {
+fn removing_missing_sources_is_no_error() {
     let json = run(&["kernel", "rm", "--sources", "--json"]).json();
     assert_eq!(json["sources_bytes"], 0);
 }
 
 #[test]
-fn stacks_that_are_not_here_say_what_they_need() {
+fn missing_stacks_say_what_they_need() {
     let document = run(&["stacks", "--json"]).json();
     let stacks = document["stacks"].as_array().unwrap();
     let uml = stacks.iter().find(|s| s["stack"] == "uml:6.1").unwrap();

@@ -217,7 +217,7 @@ fn the_program_at_an_end_decides_the_exit_code() {
 }
 
 #[test]
-fn what_cannot_be_is_said_before_anything_is_made() {
+fn impossible_request_is_refused_at_once() {
     for (args, code, says) in [
         (&["new:a"][..], 2, "required"),
         (&["new:a", "vlan:3"], 2, "is not a kind of end"),
@@ -367,7 +367,7 @@ fn odd_sleep(number: u32) -> String {
 }
 
 #[test]
-fn what_a_program_left_in_the_background_ends_with_the_link() {
+fn background_processes_end_with_the_link() {
     if !allowed() {
         return;
     }
@@ -381,7 +381,7 @@ fn what_a_program_left_in_the_background_ends_with_the_link() {
 }
 
 #[test]
-fn a_server_that_became_a_daemon_serves_until_the_link_ends() {
+fn daemon_server_serves_until_the_link_ends() {
     if !allowed() {
         return;
     }

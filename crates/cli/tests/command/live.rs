@@ -77,7 +77,7 @@ fn a_signal_ends_a_live_capture_in_good_order() {
 }
 
 #[test]
-fn an_interface_that_is_not_there_is_named_with_those_that_are() {
+fn missing_interface_error_lists_the_existing_ones() {
     let run = tcplab(&["analyze", "-i", "nosuch0", "--for", "1s"]);
     assert_eq!(run.code, 2);
     assert!(

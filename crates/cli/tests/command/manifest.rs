@@ -47,7 +47,7 @@ fn a_manifest_repeats_its_run() {
 }
 
 #[test]
-fn what_no_experiment_could_have_is_refused_with_its_path() {
+fn impossible_value_is_refused_with_its_path() {
     let place = folder();
     let good = manifest(place.path());
     let before = names(place.path());
@@ -131,7 +131,7 @@ fn the_page_of_a_folder_checks_its_manifest() {
 }
 
 #[test]
-fn a_finished_point_is_taken_only_when_it_is_of_this_run() {
+fn finished_point_is_reused_only_from_this_run() {
     let place = folder();
     manifest(place.path());
     let (file, out) = (place.path().join("t.toml"), place.path().join("out"));

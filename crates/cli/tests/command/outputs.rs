@@ -167,7 +167,7 @@ fn sockets_and_folders_are_refused_by_name() {
 
 /// Hours of work should not end with a name that cannot be written.
 #[test]
-fn a_name_that_cannot_be_written_is_refused_before_the_work() {
+fn unwritable_output_is_refused_before_the_work() {
     let place = folder();
     let none = place.path().join("none/file");
     // It would run for a day.
@@ -238,7 +238,7 @@ fn standard_output_by_its_name_is_not_replaced() {
 }
 
 #[test]
-fn two_outputs_of_one_file_and_an_output_that_is_the_input_are_refused() {
+fn two_outputs_to_one_file_and_output_over_input_are_refused() {
     let place = folder();
     let at = |name: &str| place.path().join(name);
     let capture = at("in.pcap");
@@ -360,7 +360,7 @@ fn links_in_a_result_folder_are_not_followed() {
 
 /// What a run without `--out` leaves where temporary files are.
 #[test]
-fn nothing_is_left_of_a_run_that_was_ended() {
+fn ended_run_leaves_no_files() {
     let place = folder();
     let tmp = place.path().join("tmp");
     fs::create_dir(&tmp).unwrap();
@@ -399,7 +399,7 @@ fn nothing_is_left_of_a_run_that_was_ended() {
 
 /// It waits for the rest of its input when it is ended.
 #[test]
-fn nothing_is_left_of_an_analysis_that_was_ended() {
+fn ended_analysis_leaves_no_files() {
     let place = folder();
     let (tmp, out) = (place.path().join("tmp"), place.path().join("out"));
     fs::create_dir(&tmp).unwrap();

@@ -291,7 +291,7 @@ fn a_server_with_other_sizes_is_no_success() {
 }
 
 #[test]
-fn a_congestion_control_that_the_kernel_lacks_is_exit_code_4() {
+fn congestion_control_the_kernel_lacks_is_exit_code_4() {
     let words = [
         "probe",
         "client",

@@ -58,7 +58,7 @@ fn the_cure_is_in_view_and_the_reason_on_the_first_screen() {
 }
 
 #[test]
-fn what_nobody_explains_is_no_all_clear() {
+fn unexplained_time_is_no_all_clear() {
     let run = tcplab(&["analyze", "tests/captures/bulk-rto.a.pcap"]);
     assert_eq!(run.code, 0, "{}", run.err);
     let has_finding = run.out.contains("  Seen    ");

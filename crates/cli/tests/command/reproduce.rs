@@ -134,7 +134,7 @@ fn claims_about_quickack_hold() {
 
 #[test]
 #[ignore = "needs kernels: tcplab kernel build 6.1 --edit el8-receiver --hz 1000"]
-fn a_claim_that_does_not_hold_stays_with_its_figure_at_1000_hz() {
+fn failed_claim_keeps_its_figure_at_1000_hz() {
     let run = tcplab(&["reproduce", "--only", "el8.30ms.seed", "--json"]);
     assert_eq!(run.code, 1, "{}", run.err);
     let document = run.json();
@@ -201,7 +201,7 @@ fn without_kernels_every_claim_says_how_to_build_its_own() {
 }
 
 #[test]
-fn a_suite_that_is_not_there_has_the_commands_that_fetch_it() {
+fn missing_suite_error_shows_the_fetch_commands() {
     let only = ["reproduce", "--only", "model.drill.*"];
     let run = tcplab(&only);
     assert_eq!(run.code, 4, "{}", run.err);

@@ -7,7 +7,7 @@ use super::{folder, tcplab, text};
 const POPULATION: &str = "examples/rto-web.toml";
 
 #[test]
-fn rows_are_written_as_parquet_or_the_way_to_get_it_is_told() {
+fn rows_are_parquet_or_the_error_says_how_to_get_it() {
     let folder = folder();
     let out = folder.path().join("out");
     let few = ["run", POPULATION, "--connections", "3", "--out", text(&out)];

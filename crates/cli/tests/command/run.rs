@@ -234,7 +234,7 @@ pub fn script_as_kernel(place: &Path, name: &str, script: &str) {
 }
 
 #[test]
-fn a_kernel_that_does_not_start_shows_its_console() {
+fn kernel_that_fails_to_boot_shows_its_console() {
     let place = folder();
     script_as_kernel(
         place.path(),

@@ -66,7 +66,7 @@ fn two_variants_of_twenty_runs_are_answered_on_one_screen() {
 }
 
 #[test]
-fn a_rate_that_was_changed_without_cakes_bandwidth_is_told() {
+fn rate_change_without_cake_bandwidth_is_told() {
     let set = ["--set", "link.isp-home.a_to_b.rate=50mbit"];
     let words = [
         &["run", "examples/new/home-line.toml", "--dry-run"],

@@ -94,7 +94,7 @@ fn ended(command: &mut Command) -> (i32, String) {
 }
 
 #[test]
-fn standard_output_that_takes_nothing_ends_a_command_without_a_panic() {
+fn closed_or_full_stdout_ends_a_command_without_a_panic() {
     let place = folder();
     let cache = text(place.path());
     for args in PRINTS {
@@ -117,7 +117,7 @@ fn standard_output_that_takes_nothing_ends_a_command_without_a_panic() {
 }
 
 #[test]
-fn standard_error_that_takes_nothing_changes_no_exit_code() {
+fn closed_or_full_stderr_changes_no_exit_code() {
     let place = folder();
     let cache = text(place.path());
     let failing = FAILS.iter().copied();

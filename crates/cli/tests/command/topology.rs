@@ -195,7 +195,7 @@ fn a_kernel_s_links_have_the_samples_of_the_model_s() {
 }
 
 #[test]
-fn the_model_refuses_a_link_that_a_router_would_fragment_packets_for() {
+fn model_refuses_a_link_that_needs_fragmentation_at_a_router() {
     let place = folder();
     let file = place.path().join("t.toml");
     let narrow = CHAIN.replace("rate = \"10mbit\"", "mtu = 500");
@@ -207,7 +207,7 @@ fn the_model_refuses_a_link_that_a_router_would_fragment_packets_for() {
 }
 
 #[test]
-fn a_host_that_does_not_forward_is_an_error_with_its_place() {
+fn non_forwarding_host_is_an_error_with_its_place() {
     let place = folder();
     let file = place.path().join("t.toml");
     let cut = CHAIN.replace("{ name = \"r2\", forward = true }", "{ name = \"r2\" }");

@@ -458,7 +458,7 @@ fn a_budget_of_events_ends_every_kind_and_a_kernel_refuses_it() {
 
 /// In real time: errors and transactions, where the machine lets a run have namespaces.
 #[test]
-fn what_ends_soon_ends_the_same_way_on_this_machine() {
+fn short_runs_end_the_same_way_on_this_machine() {
     let quick = [
         "echo",
         "bulk",

@@ -3,7 +3,7 @@
 use super::{LOSS, QUICKACK, bytes, command, folder, root, tcplab, tcplab_with, text};
 
 #[test]
-fn a_wrong_command_line_ends_with_2_and_says_what_is_wrong() {
+fn wrong_command_line_exits_with_2_and_says_why() {
     let cases: &[(&[&str], &str)] = &[
         (&[], "Usage"),
         (&["analyze"], "FILE"),
@@ -74,7 +74,7 @@ fn every_command_is_listed() {
 }
 
 #[test]
-fn a_file_that_cannot_be_opened_is_named_with_a_way_out() {
+fn unreadable_file_is_named_with_a_remedy() {
     for (name, part) in [
         ("no-such-file.pcap", "check the name"),
         ("tests", "is a folder"),
@@ -90,7 +90,7 @@ fn a_file_that_cannot_be_opened_is_named_with_a_way_out() {
 }
 
 #[test]
-fn what_is_no_capture_is_refused_with_its_name() {
+fn non_capture_is_refused_with_its_name() {
     let folder = folder();
     let path = folder.path().join("noise");
     std::fs::write(&path, [0, 1, 2, 3, 4, 5, 6, 7]).unwrap();
@@ -107,7 +107,7 @@ fn the_files_after_a_bad_one_are_read() {
 }
 
 #[test]
-fn a_damaged_file_gives_what_could_be_read_and_where_it_broke() {
+fn damaged_file_gives_its_readable_part_and_the_place() {
     let whole = bytes(QUICKACK);
     let run = tcplab_with(&["analyze", "-"], &whole[..whole.len() - 50]);
     assert_eq!(run.code, 2);
@@ -200,7 +200,7 @@ fn nothing_but_the_result_goes_to_standard_output() {
 }
 
 #[test]
-fn output_goes_to_a_file_that_appears_when_it_is_complete() {
+fn output_file_appears_when_complete() {
     let folder = folder();
     let path = folder.path().join("answer.json");
     let run = tcplab(&["analyze", "--json", "-o", text(&path), QUICKACK]);
@@ -215,7 +215,7 @@ fn output_goes_to_a_file_that_appears_when_it_is_complete() {
 
 #[cfg(unix)]
 #[test]
-fn a_reader_that_goes_away_is_no_error_to_talk_about() {
+fn closed_reader_prints_no_error() {
     let mut command = std::process::Command::new("bash");
     let binary = env!("CARGO_BIN_EXE_tcplab");
     let many = vec![LOSS[0]; 200].join(" ");

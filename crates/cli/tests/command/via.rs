@@ -130,7 +130,7 @@ fn both_hosts_speak_ipv6_with_each_other_and_with_a_kernel() {
 }
 
 #[test]
-fn what_an_endpoint_over_ipv6_cannot_be_is_an_error() {
+fn unsupported_ipv6_endpoint_is_an_error() {
     let refused = |more: &[&str], what: &str| {
         let args = [
             "probe",
@@ -203,7 +203,7 @@ fn this_machines_client_talks_to_a_server_of_ours() {
 }
 
 #[test]
-fn what_cannot_be_is_said_before_anything_is_made() {
+fn impossible_request_is_refused_at_once() {
     let via = |words: &str| {
         let mut args = vec![
             "probe",

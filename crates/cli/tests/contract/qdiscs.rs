@@ -235,7 +235,7 @@ fn every_word_of_a_qdisc_changes_an_output_on_the_model() {
 
 #[test]
 #[ignore = "needs a kernel: tcplab kernel build 6.1"]
-fn a_kernel_takes_every_word_of_a_qdisc_but_those_that_are_refused_before_the_run() {
+fn kernel_takes_every_qdisc_word_that_is_not_refused_before_the_run() {
     let rows = rows();
     let words: BTreeSet<&str> = rows.pairs.iter().flatten().map(String::as_str).collect();
     let (own, foreign): (Vec<&str>, Vec<&str>) =
