@@ -55,7 +55,7 @@ mod tests {
     use crate::{Arm, Better, FlagKind, Metric, Options, Run, Verdict, compare};
 
     #[test]
-    fn nothing_to_measure_is_a_result_and_a_run_that_failed_is_none() {
+    fn nothing_to_measure_is_a_result_and_a_failed_run_is_not() {
         let arm = |(value, failed): (Option<f64>, bool)| {
             let why = |is: bool| is.then(|| "no ACK was delayed".to_owned());
             let mut arm = Arm::named("x");

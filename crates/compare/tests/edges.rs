@@ -48,7 +48,7 @@ fn row<'a>(found: &'a Comparison, name: &str) -> &'a Row {
 }
 
 #[test]
-fn a_throughput_of_zero_is_a_value_and_none_is_a_failed_run() {
+fn zero_throughput_is_a_value_and_a_missing_one_a_failure() {
     let good = |at: u32| iperf3(10, "1e9", 3, at);
     let before: Vec<String> = (0..8).map(|n| good(2 * n)).collect();
     let after: Vec<String> = (0..8)
@@ -119,7 +119,7 @@ fn blocks_whose_runs_lie_apart_in_time_are_no_pairs() {
 }
 
 #[test]
-fn sides_that_disagree_about_what_is_better_are_not_judged() {
+fn sides_that_disagree_on_better_are_not_judged() {
     let found = csv("metric,unit,better,arm,value\nx,ms,higher,before,1\nx,ms,lower,after,2\n");
     assert_eq!(found.rows[0].verdict, Verdict::Invalid);
 }

@@ -269,7 +269,7 @@ fn tests_are_counted() {
 }
 
 #[test]
-fn files_that_are_nothing_say_so() {
+fn unknown_or_cut_file_says_so() {
     let error = |text: &str, format| {
         read(&Input { name: "f", text }, format)
             .unwrap_err()

@@ -70,14 +70,14 @@ fn a_mean_its_interval_and_the_change_of_pairs() {
 }
 
 #[test]
-fn nothing_is_said_of_points_that_were_run_once() {
+fn points_run_once_are_not_mentioned() {
     let points = [1, 2].map(|n| point("model", &[("every", json!(n))], [Some(1.0), None]));
     assert_eq!(answers(&document(points.to_vec()), None), None);
     assert_eq!(answers(&document(Vec::new()), None), None);
 }
 
 #[test]
-fn a_run_that_failed_or_had_nothing_to_measure_is_counted() {
+fn failed_runs_and_runs_without_data_are_counted() {
     let mut points = variants("model");
     points[5].error = Some("no port".into());
     points[6].measures.insert("a.goodput_bps".into(), None);

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn an_older_result_has_the_units_of_the_tables_and_says_what_they_lack() {
+    fn older_result_gets_table_units_and_lists_missing_ones() {
         let document = document(Vec::new());
         let arms = arms("old", &document, &document.points);
         let of = |name: &str| {
