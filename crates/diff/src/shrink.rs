@@ -182,7 +182,7 @@ mod tests {
     use crate::random;
 
     #[test]
-    fn what_does_not_matter_is_left_out() {
+    fn irrelevant_parts_are_removed() {
         // The difference shall need an event on the way to the server.
         let all = random::scenarios(1, 60).unwrap();
         let busy = all
