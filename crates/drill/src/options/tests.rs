@@ -91,7 +91,7 @@ fn options_become_settings() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_its_place() {
+fn wrong_option_is_told_with_its_place() {
     for (head, expected) in [
         (
             "--bind_port=0",
@@ -124,7 +124,7 @@ fn what_is_wrong_is_said_with_its_place() {
 }
 
 #[test]
-fn options_for_what_is_not_there_skip_the_script() {
+fn options_for_missing_features_skip_the_script() {
     for (head, expected) in [
         (
             "--wire_client",

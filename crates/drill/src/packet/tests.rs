@@ -55,7 +55,7 @@ const PACKETS: &[&str] = &[
 ];
 
 #[test]
-fn what_was_written_is_read_and_equal() {
+fn written_packet_reads_back_equal() {
     for mode in [IpMode::Ipv4, IpMode::Mapped, IpMode::Ipv6] {
         for text in PACKETS {
             let packet = sent(text, mode);
@@ -145,7 +145,7 @@ fn no_bytes_make_it_panic() {
 }
 
 #[test]
-fn what_cannot_be_sent_is_an_error() {
+fn unsendable_packet_is_an_error() {
     for text in [
         "> . 1:65536(65535) ack 1",
         "> udp (65530)",

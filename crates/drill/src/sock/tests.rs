@@ -359,7 +359,7 @@ fn zerocopy_sends_complete_when_they_are_acked() {
 }
 
 #[test]
-fn calls_on_what_is_no_socket_have_their_errno() {
+fn calls_on_non_sockets_have_their_errno() {
     let mut b = bench();
     assert_eq!(b.call(read(9, 1)), (-1, Errno::EBADF.0));
     assert_eq!(b.call(Call::Pipe).0, 0);

@@ -119,7 +119,7 @@ fn symbols_may_be_cookies_names_times_and_shell_lines() {
 }
 
 #[test]
-fn definitions_that_are_none() {
+fn invalid_definitions() {
     assert_eq!(
         read("\n--define=5\n0 > . 1:1(0)").unwrap_err(),
         "2:1: expected `--define=NAME=VALUE`"

@@ -89,7 +89,7 @@ fn messages_with_their_fields_in_another_order() {
 }
 
 #[test]
-fn what_is_not_there_is_named_and_read_over() {
+fn unsupported_syntax_is_named_and_skipped() {
     for (text, expected) in [
         ("0 > . 1:1(0)", None),
         (

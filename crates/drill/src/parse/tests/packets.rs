@@ -179,7 +179,7 @@ fn options_of_other_mechanisms() {
 }
 
 #[test]
-fn what_is_said_of_the_ip_header() {
+fn ip_header_fields() {
     let tos = |tos| IpInfo {
         tos,
         ..IpInfo::default()

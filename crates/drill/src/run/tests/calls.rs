@@ -375,7 +375,7 @@ fn a_script_runs_in_the_mode_that_it_names() {
 }
 
 #[test]
-fn what_no_target_has_is_skipped_at_its_line() {
+fn unsupported_call_is_skipped_at_its_line() {
     let text = format!("{SOCKET}+0 setsockopt(3, IPPROTO_TCP, TCP_NOOPT, [1], 4) = 0");
     let expected = (2, "names TCP_NOOPT, a FreeBSD socket option".into());
     assert_eq!(skipped(&text, IpMode::Ipv4), Some(expected));

@@ -131,7 +131,7 @@ fn times_count_with_tolerance() {
 }
 
 #[test]
-fn a_packet_that_never_comes_is_awaited_for_two_seconds() {
+fn missing_packet_is_awaited_for_two_seconds() {
     let report = run(&mut host(), "+.5 > P. 1:501(500) ack 1 win 256");
     let expected = "\
 no packet came until 2.100000
@@ -141,7 +141,7 @@ no packet came until 2.100000
 }
 
 #[test]
-fn a_packet_that_nobody_expects_stands_in_the_way() {
+fn unexpected_packet_fails_the_script() {
     let mut host = host()
         .sends(110_000, "> . 1:1(0) ack 1002 win 256")
         .sends(200_000, "> P. 1:501(500) ack 1001 win 256");
@@ -235,7 +235,7 @@ fn icmp_quotes_what_the_host_sent() {
 }
 
 #[test]
-fn an_echo_of_a_stamp_that_was_not_sent_is_an_error() {
+fn echo_of_an_unsent_stamp_is_an_error() {
     let text = "+0 < . 1:1(0) ack 1 win 257 <nop,nop,TS val 600 ecr 12>";
     let report = run(&mut host(), text);
     assert!(why(&report).1.contains("the script calls 12"), "{report:?}");
