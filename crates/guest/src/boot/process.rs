@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_hangs_is_ended_and_its_last_words_are_kept() {
+    fn hung_process_is_ended_and_its_last_output_kept() {
         let ended = shell(
             "echo last words; exec sleep 600",
             Duration::from_millis(300),

@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn an_update_that_fails_says_why_and_what_to_do() {
+    fn failed_update_says_why_and_what_to_do() {
         let step = |tail: &str| BuildError::Step {
             what: "apt-get update".into(),
             log: "/l/fetch.log".into(),

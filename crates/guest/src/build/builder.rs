@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_another_for_everything_that_is_built_otherwise() {
+    fn key_differs_for_every_different_build() {
         let always = Edits::always().unwrap();
         let none = Edits::default();
         let keys = [

@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_build_left_in_the_tree_is_not_copied() {
+    fn build_leftovers_are_not_copied() {
         for (path, expected) in [
             ("include/config", true),
             ("include/generated", true),

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edit_that_does_not_fit_changes_nothing() {
+    fn unfitting_edit_changes_nothing() {
         let (_folder, tree, edits) = tree();
         fs::write(tree.join("net/a.c"), "one\n").unwrap();
         assert!(Overlay::apply(&tree, &edits).is_err());

@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_is_that_of_the_file_as_it_is_now() {
+    fn sum_is_of_the_current_file() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::at(folder.path().join("store"));
         let file = folder.path().join("x.tar.xz");

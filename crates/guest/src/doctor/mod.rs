@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_work_has_a_remedy() {
+    fn failed_check_has_a_remedy() {
         let folder = tempfile::tempdir().unwrap();
         let checks = examine(Some(&Store::at(folder.path())));
         for check in &checks {

@@ -45,7 +45,7 @@ fn replace_before_and_after() {
 }
 
 #[test]
-fn an_anchor_that_is_not_one_place_is_an_error_that_says_where() {
+fn missing_or_ambiguous_anchor_is_an_error_with_its_place() {
     let edit = |function: &str, find: &str| {
         format!("says = 'x'\n[[change]]\nfile = 'a.c'\n{function}\nfind = '{find}'\nreplace = ''")
     };

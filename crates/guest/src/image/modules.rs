@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_needed_comes_first_and_once() {
+    fn dependencies_come_first_and_once() {
         let place = tempfile::tempdir().unwrap();
         let kernel = place.path().join("kernel/net");
         fs::create_dir_all(&kernel).unwrap();

@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_that_are_no_names_are_refused() {
+    fn invalid_name_parts_are_refused() {
         for text in [
             "uml:",
             "qemu:",

@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn who_removes_waits_for_all_and_all_for_who_removes() {
+    fn remover_waits_for_users_and_users_for_the_remover() {
         let (_folder, store) = store();
         let mut build = Some(store.lock_source("a", "x", |_| ()).unwrap());
         let mut calls = 0;

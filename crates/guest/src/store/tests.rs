@@ -58,7 +58,7 @@ fn kernels_are_found_by_each_of_their_names() {
 }
 
 #[test]
-fn a_kernel_without_the_edits_of_every_build_is_to_be_built_again() {
+fn kernel_without_the_standard_edits_must_be_rebuilt() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::at(folder.path());
     let mut old = manifest("k1", &["6.1@1000"]);
@@ -77,7 +77,7 @@ fn a_kernel_without_the_edits_of_every_build_is_to_be_built_again() {
 }
 
 #[test]
-fn a_name_that_is_not_built_is_an_error_with_the_command() {
+fn unbuilt_name_is_an_error_with_the_command() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::at(folder.path());
     put(&store, "k1", &["6.1+mss-boundary"]);
@@ -122,7 +122,7 @@ fn one_kernel_can_have_many_names_and_goes_with_the_last() {
 }
 
 #[test]
-fn the_name_of_the_release_goes_with_that_of_the_version() {
+fn release_name_is_removed_with_its_version() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::at(folder.path());
     let name = |text| UmlName::parse(text).unwrap();
@@ -141,7 +141,7 @@ fn the_name_of_the_release_goes_with_that_of_the_version() {
 }
 
 #[test]
-fn what_is_no_kernel_is_passed_over() {
+fn non_kernels_are_skipped() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::at(folder.path());
     put(&store, "k1", &["6.1"]);
