@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn data_that_comes_is_a_change_and_silence_is_none() {
+    fn data_is_a_change_and_silence_is_not() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut peer = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (mut host, _) = listener.accept().unwrap();
