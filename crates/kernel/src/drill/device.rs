@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_host_says_by_itself_is_not_the_scripts() {
+    fn packets_of_the_host_itself_are_not_the_scripts() {
         let mut mld = vec![0; 48];
         mld[0] = 0x60;
         assert!(is_of_the_host_itself(&mld));

@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_a_script_made_is_its_own() {
+    fn foreign_descriptors_are_refused() {
         let mut fds = BTreeSet::new();
         let pipe = Outcome {
             out: Output::Pipe([7, 8]),

@@ -172,7 +172,7 @@ fn a_connection_by_hand() {
 
 #[test]
 #[ignore = "needs root and /dev/net/tun"]
-fn what_waits_is_seen_and_what_is_left_is_ended() {
+fn waiting_calls_are_seen_and_leftovers_ended() {
     let Some(mut target) = target() else { return };
     let (fd, ..) = connection(&mut target);
     let recv = Call::Recv {

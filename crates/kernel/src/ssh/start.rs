@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_forwarded_whatever_the_configuration_says() {
+    fn ssh_forwards_nothing_despite_the_configuration() {
         let place = tempfile::tempdir().unwrap();
         let config = place.path().join("config");
         let generous = "ForwardAgent yes\nForwardX11 yes\nTunnel yes\nPermitLocalCommand yes\nLocalCommand true\n\
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_user_tries_by_hand_is_quoted() {
+    fn manual_command_is_quoted() {
         let host = Host {
             word: "a;reboot".into(),
             address: None,

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn what_no_kernel_has_is_refused_by_name() {
+fn unsupported_qdisc_is_refused_by_name() {
     for (text, word) in [
         ("cake ack-filter-2018", "ack-filter-2018"),
         (
