@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_judged_ends_the_search() {
+    fn unjudged_point_ends_the_search() {
         assert_eq!(first_bad(3, |_| Err::<Judgement, _>("why")), Err("why"));
     }
 }

@@ -29,7 +29,7 @@ fn words(point: &Point, kind: Kind) -> Vec<String> {
 }
 
 #[test]
-fn a_congestion_control_that_the_model_does_not_have_is_refused_wherever_it_stands() {
+fn congestion_control_unknown_to_the_model_is_refused_in_every_key() {
     for name in ["bbr3", "vegas", "nonsense", "Reno", "caqm_reno"] {
         for (host, app) in [
             (
@@ -89,7 +89,7 @@ fn sysctls_that_the_model_never_reads_are_refused() {
 }
 
 #[test]
-fn a_sysctl_that_the_model_does_not_know_is_refused() {
+fn sysctl_unknown_to_the_model_is_refused() {
     let point = with("", "sysctl = { \"net.ipv4.tcp_nonsense\" = 1 }", BULK);
     let [line] = words(&point, Kind::Model).try_into().unwrap();
     assert!(
@@ -99,7 +99,7 @@ fn a_sysctl_that_the_model_does_not_know_is_refused() {
 }
 
 #[test]
-fn a_name_that_nothing_has_is_not_tolerated() {
+fn unknown_name_in_tolerate_is_refused() {
     let point = with("tolerate = [\"net.ipv4.tcp_sak\"]", "", BULK);
     let error = points(&[point], &[("uml:6.1", Kind::Uml)]).unwrap_err();
     assert!(error.to_string().contains("tcp_sak"), "{error}");
@@ -121,7 +121,7 @@ fn every_rule_is_listed_once_and_stands_at_a_key() {
 
 /// What the release of a kernel's name says, before anything runs.
 #[test]
-fn sysctls_that_a_release_of_linux_does_not_have_are_refused() {
+fn sysctls_that_a_release_lacks_are_refused() {
     let kinds = [
         ("model", [true; 4]),
         ("uml:6.1", [false; 4]),
@@ -155,7 +155,7 @@ fn sysctls_that_a_release_of_linux_does_not_have_are_refused() {
 
 /// Socket options of Linux 6.15.
 #[test]
-fn socket_options_that_a_release_of_linux_does_not_have_are_refused() {
+fn socket_options_that_a_release_lacks_are_refused() {
     let kinds = [
         ("model", false),
         ("model:linux-6.1.56@1000", false),

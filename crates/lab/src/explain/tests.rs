@@ -68,7 +68,7 @@ fn check_rule(path: &Path, old: bool) {
 }
 
 #[test]
-fn the_shipped_captures_tell_the_rule_of_6_1_56_from_that_of_6_1_57() {
+fn shipped_captures_distinguish_6_1_56_from_6_1_57() {
     for end in ["a", "b"] {
         check_rule(&shipped(&format!("quickack-5.10.46.{end}.pcap")), true);
         check_rule(&shipped(&format!("quickack-rtt50-hz1000.{end}.pcap")), true);
@@ -77,7 +77,7 @@ fn the_shipped_captures_tell_the_rule_of_6_1_56_from_that_of_6_1_57() {
 }
 
 #[test]
-fn the_shared_captures_tell_the_rule_of_6_1_56_from_that_of_6_1_57() {
+fn shared_captures_distinguish_6_1_56_from_6_1_57() {
     let folder = std::env::var_os("TCPLAB_SHARED_CAPTURES").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/captures"),
         PathBuf::from,
@@ -100,7 +100,7 @@ fn the_frequency_of_the_tick_is_found_where_the_capture_tells() {
 }
 
 #[test]
-fn what_no_profile_does_otherwise_is_a_tie() {
+fn equal_profiles_are_a_tie() {
     let found = client(&shipped("request-response-clean.a.pcap"));
     assert!(found.is_exact);
     for name in ["linux-6.1", "linux-6.1.56"] {
@@ -109,7 +109,7 @@ fn what_no_profile_does_otherwise_is_a_tie() {
 }
 
 #[test]
-fn the_model_takes_the_sysctls_of_every_profile_and_has_those_of_6_1() {
+fn model_takes_every_profiles_sysctls_and_has_those_of_6_1() {
     use tcplab_plan::profile::SYSCTL_6_1;
     use tcplab_tcp::Sysctl;
     let mut sysctl = Sysctl::default();

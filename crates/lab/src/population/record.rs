@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn arms_and_numbers_that_no_run_has_are_no_group() {
+    fn unknown_arms_and_numbers_are_no_group() {
         let mut other = group();
         other.outliers[0].arm = 2;
         assert_eq!(Group::of_bytes(&other.to_bytes(), 2), None);
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_or_longer_is_no_group() {
+    fn cut_or_long_record_is_no_group() {
         let bytes = group().to_bytes();
         for n in 0..bytes.len() {
             assert_eq!(Group::of_bytes(&bytes[..n], 2), None, "{n}");

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_that_is_none_of_the_run_ends_what_is_taken() {
+    fn foreign_group_ends_the_kept_groups() {
         let outlier = |arm, connection| crate::population::record::Outlier {
             arm,
             connection,
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_that_is_not_whole_is_cut_off_at_every_byte() {
+    fn entry_truncated_at_any_byte_is_removed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("groups.part");
         let mut store = open(folder.path(), |_| panic!("it is new"));

@@ -209,7 +209,7 @@ fn windows_that_make_transfers_slow_are_proved() {
 }
 
 #[test]
-fn what_the_path_did_is_not_proved_and_says_why() {
+fn path_effects_are_not_proved_and_say_why() {
     let mut seen = 0;
     for file in [
         "bulk-rto.b.pcap",

@@ -83,7 +83,7 @@ fn a_packet_too_many_or_too_few_shows() {
 }
 
 #[test]
-fn what_follows_a_timer_that_is_a_jiffy_off_counts_from_there() {
+fn packets_after_a_timer_one_jiffy_off_count_from_it() {
     let mut a = run();
     a[2].time_ns = 40_600_000; // at a tick: 400 us and 600 us make a millisecond
     a.push(packet(1, 40_700_000));
@@ -125,7 +125,7 @@ fn values_are_words_not_code() {
 }
 
 #[test]
-fn both_ends_of_a_host_that_talks_to_itself_are_compared_apart() {
+fn both_ends_on_one_host_are_compared_separately() {
     let mut a = vec![packet(0, 0), packet(0, 0), packet(0, 500)];
     a[1].is_answer = true;
     a[1].seq = 7;

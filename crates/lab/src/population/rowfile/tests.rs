@@ -248,7 +248,7 @@ mod parquet {
     }
 
     #[test]
-    fn the_file_is_the_same_however_it_was_come_by() {
+    fn rows_file_is_the_same_after_any_history() {
         let root = tempfile::tempdir().unwrap();
         let at = |name: &str| root.path().join(name);
         let run = |name: &str, jobs, shard| {

@@ -91,7 +91,7 @@ fn is_decided(population: &Population, totals: &Totals) -> bool {
 }
 
 #[test]
-fn a_run_ends_at_the_first_look_at_which_all_is_decided() {
+fn run_ends_at_the_first_look_with_all_decided() {
     let root = tempfile::tempdir().unwrap();
     let at = |name: &str| root.path().join(name);
     let stopped = run_in(TEXT, Some(&at("one")), 1, Shard::WHOLE).unwrap();

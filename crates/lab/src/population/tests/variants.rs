@@ -59,7 +59,7 @@ fn tree(folder: &Path) -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
-fn variants_have_a_result_each_and_a_row_tells_what_becomes_of_it() {
+fn each_variant_has_a_result_and_each_effect_a_cell_for_it() {
     let root = tempfile::tempdir().unwrap();
     let at = |name: &str| root.path().join(name);
     let whole = varied(Some(&at("one")), 2, Shard::WHOLE);
