@@ -89,7 +89,7 @@ impl Fifo {
 
     /// Its bytes, and the fewest and the most since they were taken last, where somebody watches.
     pub(crate) fn take_extremes(&mut self, now: Instant) -> Option<[u64; 3]> {
-        self.note_what_left(now);
+        self.note_departed(now);
         Some(self.depth.as_mut()?.take_extremes(now))
     }
 
@@ -123,7 +123,7 @@ impl Fifo {
     #[inline(always)]
     pub(crate) fn enter(&mut self, now: Instant, bytes: usize, stall: Duration) -> Option<Instant> {
         if self.depth.is_some() {
-            self.note_what_left(now);
+            self.note_departed(now);
         }
         while self.out.front().is_some_and(|at| *at <= now) {
             self.out.pop_front();
@@ -153,7 +153,7 @@ impl Fifo {
     /// Takes out what has left by `now`, each frame at its time.
     #[cold]
     #[inline(never)]
-    pub(crate) fn note_what_left(&mut self, now: Instant) {
+    pub(crate) fn note_departed(&mut self, now: Instant) {
         let (Some(depth), Some(sizes)) = (&mut self.depth, &mut self.sizes) else {
             return;
         };
@@ -184,7 +184,7 @@ impl Fifo {
 
     /// Goes on with the times of the FIFO that it takes the place of.
     pub(crate) fn follows(&mut self, old: &mut Self, now: Instant) {
-        old.note_what_left(now);
+        old.note_departed(now);
         if let (Some(trace), Some(old)) = (&mut self.trace, old.trace.take()) {
             *trace = old;
         }

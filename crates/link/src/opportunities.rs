@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_used_is_gone() {
+    fn unused_slots_expire() {
         let mut link = link(&[0, 3, 10]);
         assert_eq!(link.leaves(at(1_001), 100), at(1_003));
         // Nothing is saved up: one full frame at 10, though 0 and 3 of the next rounds were free.

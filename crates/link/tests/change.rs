@@ -57,7 +57,7 @@ fn change(line: &mut Line<Vec<u8>>, now: i64, way: &Direction) -> Changed {
 }
 
 #[test]
-fn a_qdisc_keeps_what_waits_and_what_it_counted() {
+fn qdisc_keeps_its_packets_and_counters() {
     let slow = behind("cake bandwidth 10mbit besteffort", wire(0, 0));
     let fast = behind("cake bandwidth 100mbit besteffort", wire(0, 0));
     let mut line = line(&slow);
@@ -134,7 +134,7 @@ fn a_listed_frame_that_did_not_come_is_told() {
 }
 
 #[test]
-fn what_the_kernel_refuses_changes_nothing() {
+fn refused_change_has_no_effect() {
     let before = behind("fq_codel flows 16", wire(1_000_000, 0));
     let mut line = line(&before);
     send(&mut line, 0, 0..3);
@@ -175,7 +175,7 @@ fn a_qdisc_comes_and_goes() {
 }
 
 #[test]
-fn what_waits_for_the_wire_leaves_at_the_new_rate() {
+fn queued_frames_leave_at_the_new_rate() {
     let mut line = line(&wire(10_000_000, 20));
     send(&mut line, 0, 0..5);
     // The second frame is on its way out. A shorter delay is for what comes.

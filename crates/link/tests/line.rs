@@ -77,7 +77,7 @@ fn a_shaper_sends_without_being_asked_in_time() {
 }
 
 #[test]
-fn a_frame_that_is_lost_takes_its_time_on_the_wire() {
+fn lost_frame_takes_its_time_on_the_wire() {
     let wire = Direction {
         rate_bps: Some(10_000_000),
         events: vec![Event {

@@ -42,7 +42,7 @@ fn framed(host: u8) -> Vec<u8> {
 }
 
 #[test]
-fn what_was_cut_off_is_zeros_and_nobody_is_meant() {
+fn missing_bytes_are_zeros_and_addresses_new() {
     let (a, b) = (framed(1), framed(2));
     let file = capture(LinkType::Ethernet, &[(0, &a, 1514), (1_500, &b, 38)]);
     let trace = read(&file, &Choice::default(), 1500).unwrap();
@@ -136,7 +136,7 @@ fn a_super_segment_is_refused_with_its_number() {
 }
 
 #[test]
-fn what_is_written_is_read_as_the_same() {
+fn written_trace_reads_back_equal() {
     let (a, b) = (framed(1), framed(2));
     let file = capture(LinkType::Ethernet, &[(9, &a, 60), (5, &b, 900)]);
     let trace = read(&file, &Choice::default(), 1500).unwrap();
