@@ -234,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tag_that_was_taken_off_is_told_beside_the_frame() {
+    fn stripped_tag_is_told_beside_the_frame() {
         let mut control = vec![0; size_of::<usize>() + 8 + 20];
         let at = size_of::<usize>() + 8;
         assert_eq!(tag(&control), None);

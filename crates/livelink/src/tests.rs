@@ -86,7 +86,7 @@ fn frames_leave_in_order_at_their_time_and_settings_change_meanwhile() {
 }
 
 #[test]
-fn what_a_header_cannot_mean_is_counted_and_dropped() {
+fn invalid_header_is_counted_and_dropped() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let to = Port::Tap(File::create(file.path()).unwrap());
     let mut lane = lane(way("netem rate 1gbit"));
