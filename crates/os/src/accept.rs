@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_connection_that_was_reset_in_the_queue_still_has_its_address() {
+    fn connection_reset_in_the_queue_keeps_its_address() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let own = client.local_addr().unwrap();

@@ -47,7 +47,7 @@ fn give_away(path: &Path) {
 }
 
 #[test]
-fn a_new_file_has_the_mode_of_the_umask_and_nothing_else_is_there() {
+fn new_file_has_the_umasks_mode_and_is_the_only_file() {
     let place = tempfile::tempdir().unwrap();
     let (ours, plain) = (place.path().join("ours"), place.path().join("plain"));
     put(&ours, "x").unwrap();
@@ -83,7 +83,7 @@ fn a_file_keeps_its_mode_and_its_owner() {
 }
 
 #[test]
-fn nothing_is_left_and_the_old_file_stays_without_a_commit() {
+fn without_a_commit_only_the_old_file_stays() {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("out");
     fs::write(&path, "old").unwrap();
@@ -147,7 +147,7 @@ fn a_link_stays_and_its_file_is_written() {
 }
 
 #[test]
-fn what_is_no_file_is_written_or_refused_but_stays() {
+fn special_file_is_written_or_refused_but_stays() {
     let place = tempfile::tempdir().unwrap();
     let at = |name: &str| place.path().join(name);
     mkfifo(&at("fifo"), Mode::from_bits_truncate(0o600)).unwrap();
@@ -193,7 +193,7 @@ fn an_open_descriptor_is_written_where_it_stands() {
 }
 
 #[test]
-fn what_another_user_put_into_a_shared_folder_is_not_touched() {
+fn other_users_files_in_a_shared_folder_stay_untouched() {
     let place = tempfile::tempdir().unwrap();
     let Some(path) = planted(place.path()) else {
         return;
