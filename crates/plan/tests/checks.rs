@@ -589,7 +589,7 @@ fn cases_6() -> Cases {
 }
 
 #[test]
-fn what_a_manifest_could_do_is_refused_by_its_place() {
+fn wrong_manifest_value_is_refused_by_its_place() {
     let all = [
         cases_1(),
         cases_2(),
@@ -638,7 +638,7 @@ fn a_key_that_comes_twice_is_refused() {
 }
 
 #[test]
-fn a_group_may_not_be_called_as_what_measures_know() {
+fn group_name_must_not_be_a_measure() {
     let text = "[[host]]\nname = \"link\"\ncount = 2\n[[host]]\nname = \"server\"\n\
         [[link]]\nbetween = [\"link\", \"server\"]\n[[app]]\nkind = \"stream\"\nclient = \"link\"\n";
     let error = Experiment::parse("x.toml", text).unwrap_err();

@@ -45,7 +45,7 @@ fn over_lo_no_time_passes_either() {
 }
 
 #[test]
-fn time_on_the_way_or_an_end_of_its_own_is_enough() {
+fn delay_or_an_end_of_its_own_ends_a_run() {
     let links = [
         "[[link]]\nrate = \"10gbit\"",
         "[[link]]\ndelay = \"1us\"",

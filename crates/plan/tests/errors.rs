@@ -90,7 +90,7 @@ fn bytes_a_second_where_bits_may_be_meant_are_told() {
 }
 
 #[test]
-fn a_combination_that_cannot_be_is_found_when_it_is_made() {
+fn impossible_combination_is_found_when_made() {
     let text = format!(
         "[[link]]\ndelay = {{ axis = [\"2ms\", \"5ms\"] }}\njitter = {{ axis = [\"0\", \"1ms\"] }}\n{APP}"
     );

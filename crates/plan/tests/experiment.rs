@@ -217,7 +217,7 @@ server_socket = { quickack = "once 1" }
 }
 
 #[test]
-fn what_the_words_of_a_way_do_not_say_is_the_links() {
+fn one_way_takes_unset_words_from_the_link() {
     let text = "[[link]]\nrate = \"5mbit\"\ndelay = \"2ms\"\n\
         a_to_b = \"pfifo limit 20\"\nb_to_a = { qdisc = \"netem delay 7ms\", loss = \"1%\" }\n\
         [[app]]\nkind = \"stream\"\n";

@@ -112,7 +112,7 @@ fn every_example_keeps_the_schema() {
 }
 
 #[test]
-fn what_the_decoder_refuses_does_not_fit() {
+fn refused_values_violate_the_schema() {
     let good = "[[app]]\nkind = \"stream\"\nchunk = 1000\n";
     check(good).unwrap();
     for bad in [

@@ -68,7 +68,7 @@ fn a_value_is_tomls_or_a_text() {
 }
 
 #[test]
-fn what_is_wrong_stands_where_it_was_written() {
+fn error_points_to_the_written_place() {
     assert_eq!(
         error(&["link.a-b.delay=1ms", "link.a-c.delay=2ms"]),
         "--set:1:1: no `[[link]]` is named `a-c`\n\

@@ -145,7 +145,7 @@ port = 90
 }
 
 #[test]
-fn the_way_has_the_fewest_links_and_then_those_that_stand_first() {
+fn path_has_the_fewest_links_then_the_first_listed() {
     let text = r#"
 host = [{ name = "a" }, { name = "r1", forward = true }, { name = "r2", forward = true }, { name = "r3", forward = true }, { name = "b" }]
 link = [{ between = ["a", "r1"] }, { between = ["r1", "r2"] }, { between = ["r2", "b"] }, { between = ["a", "r3"] }, { between = ["b", "r3"] }, { between = ["r1", "b"] }]
@@ -167,7 +167,7 @@ server = "b"
 }
 
 #[test]
-fn a_way_that_is_not_there_is_an_error_with_its_place() {
+fn missing_path_is_an_error_with_its_place() {
     let chain = INCAST.replace(", forward = true", "");
     let said = error(&chain);
     assert!(said.starts_with("t.toml:9:10: app.burst-1.server: the path from `sender-1` to `sink` passes `switch`, which does not forward"), "{said}");

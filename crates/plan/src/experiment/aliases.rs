@@ -166,7 +166,7 @@ mod tests {
     use crate::experiment::keys;
 
     #[test]
-    fn every_word_stands_once_and_means_a_word_that_some_place_has() {
+    fn every_alias_is_unique_and_means_an_existing_word() {
         let mut all: Vec<&str> = WORDS.iter().map(|(word, _)| *word).collect();
         all.sort_unstable();
         let count = all.len();

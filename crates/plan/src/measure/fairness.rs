@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_becomes_fair_counts_until_the_next_change() {
+    fn unfair_share_counts_until_the_next_change() {
         let flows = [
             flow(0, 20, |_| 1000),
             flow(5, 15, |_| 10),
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn when_nobody_gets_anything_there_is_no_index() {
+    fn no_goodput_gives_no_index() {
         let stalls = |ms| if (5..10).contains(&ms) { 0 } else { 1000 };
         let flows = [flow(0, 20, stalls), flow(0, 20, stalls)];
         let flows: Vec<&Flow> = flows.iter().collect();

@@ -77,7 +77,7 @@ fn decode(tree: &Table, file: &str, variant: Option<String>) -> Result<Populatio
             .help("write at least one: `[[arm]]` and `name = \"B\"` is a server as it is"));
     }
     let dist = |key| needed(&of, key);
-    let some = |key| more_than_none(&of, key);
+    let some = |key| above_zero(&of, key);
     let compare = fields.table(&keys::HOW)?;
     Ok(Population {
         name: fields.name(&file::NAME)?.unwrap_or_else(|| stem(file)),
@@ -165,7 +165,7 @@ pub(super) fn needed(fields: &Fields<'_>, key: &Key) -> Result<Dist, Fault> {
 
 /// The same of something that every connection has some of: draws below its least are raised to it, and a value that is
 /// always 0 would be another one.
-fn more_than_none(fields: &Fields<'_>, key: &Key) -> Result<Dist, Fault> {
+fn above_zero(fields: &Fields<'_>, key: &Key) -> Result<Dist, Fault> {
     let dist = needed(fields, key)?;
     match fields.node(key).filter(|_| dist.as_constant() == Some(0)) {
         Some(node) => Err(fields.fault(key, node, "must be more than 0")),

@@ -95,7 +95,7 @@ fn errors_name_the_place() {
 }
 
 #[test]
-fn a_share_of_the_paths_has_a_middle_box_and_moves_no_other_draw() {
+fn middlebox_share_of_paths_moves_no_other_draw() {
     let boxes = parse(
         "middlebox = [{ share = \"20%\", rules = [\"strip-options timestamp\"] }, { share = \"10%\", rules = [\"set-mss 1200\", \"ecn-ip-ect 0\"] }]",
     );
@@ -137,7 +137,7 @@ fn a_share_of_the_paths_has_a_middle_box_and_moves_no_other_draw() {
 }
 
 #[test]
-fn paths_change_and_meet_forged_segments_by_share_and_move_no_other_draw() {
+fn path_changes_and_forged_segments_move_no_other_draw() {
     let rules = "change = [{ share = \"30%\", at = \"uniform(1s .. 3s)\", rate = \"2mbit\", rtt = \"101ms\" }]\n\
                  inject = [{ share = \"20%\", at = \"500ms\", segment = \"rst seq +9\", to = \"server\" }]";
     let (all, plain) = (parse(rules), parse(""));
@@ -315,7 +315,7 @@ fn a_variant_that_cannot_be_names_its_place() {
 }
 
 #[test]
-fn what_every_connection_has_some_of_is_never_always_0() {
+fn required_keys_refuse_a_constant_0() {
     for key in [
         "rate",
         "buffer",

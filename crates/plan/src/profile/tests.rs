@@ -66,7 +66,7 @@ fn each_profile_differs_from_all_others() {
 }
 
 #[test]
-fn sysctls_that_a_profile_changes_have_their_value_under_6_1() {
+fn sysctls_changed_by_a_profile_have_a_6_1_value() {
     for known in KNOWN {
         for (name, value) in known.profile().sysctl {
             let usual = Profile::default().sysctl(name);
