@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_changed_or_was_forwarded_says_nothing() {
+    fn cut_changed_or_forwarded_messages_are_ignored() {
         let whole = solicitation(OWN, (ip(1), ip(2)));
         for length in 0..whole.len() {
             assert!(read(&whole[..length]).is_none(), "{length} bytes");

@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_for_us_is_not_kept() {
+    fn foreign_arp_is_not_kept() {
         let mut us = Neighbours::new(US);
         let mut out = Vec::new();
         let other = Ipv4Addr::new(10, 0, 0, 3).into();
