@@ -107,7 +107,7 @@ fn judged_where_it_enters() {
 
 /// 16 full frames in a period of the wire's rate, their overhead included: nothing is left but Q_t's half.
 #[test]
-fn what_was_sent_and_granted_counts_in_the_next_period() {
+fn sent_and_granted_bytes_count_in_the_next_period() {
     let mut switch = switch("qt 20000");
     for n in 0..4 {
         pass(&mut switch, us(100 + n), &frame(&[tag(REQUEST)], 1_514));

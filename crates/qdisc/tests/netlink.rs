@@ -46,7 +46,7 @@ fn ours(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_is_said_is_what_tc_sends() {
+fn messages_equal_those_of_tc() {
     for (text, tc) in WHOLE {
         assert_eq!(ours(text).join(" "), tc, "{text}");
     }

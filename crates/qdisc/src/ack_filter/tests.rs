@@ -248,7 +248,7 @@ fn headers_of_ipv4_ipv6_and_ipv6_in_ipv4() {
 }
 
 #[test]
-fn what_is_cut_off_is_no_header() {
+fn cut_bytes_are_no_header() {
     let whole = ipv4(
         6,
         &segment(0x010, &[NOP, NOP, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2], 0),

@@ -168,7 +168,7 @@ impl<P: Packet> Cake<P> {
 
     /// Packets without a byte, which no kernel has, make no queue long: then it is any that holds one.
     #[cold]
-    fn any_that_waits(&mut self) -> Option<Which> {
+    fn any_waiting(&mut self) -> Option<Which> {
         self.overflow.distrust();
         let all = (0..self.tins.len()).flat_map(|tin| (0..QUEUES).map(move |n| (tin, n)));
         let mut waiting = all.filter(|(tin, n)| !self.tins[*tin].flows.get(*n).chain.is_empty());
@@ -179,7 +179,7 @@ impl<P: Packet> Cake<P> {
         let tins = &self.tins;
         let mut longest = self.overflow.longest(|which| backlog(tins, which));
         if backlog(tins, longest) == 0 {
-            longest = self.any_that_waits()?;
+            longest = self.any_waiting()?;
         }
         let (tin, n) = (usize::from(longest.tin), usize::from(longest.flow));
         let flow = self.tins.get_mut(tin)?.flows.get_mut(n);

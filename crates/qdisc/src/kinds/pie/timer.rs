@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_does_not_move_the_next() {
+    fn skipping_ticks_equals_taking_them() {
         let at = |jiffy: i64| Instant::from_nanos(jiffy * NS);
         for tupdate_us in [1, 15_000, 300_000] {
             let mut timers = [Timer::default(); 2];

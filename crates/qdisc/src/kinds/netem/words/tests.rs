@@ -124,7 +124,7 @@ fn delays() {
 }
 
 #[test]
-fn what_does_not_go_together_is_refused_by_name() {
+fn conflicting_words_are_refused_by_name() {
     for (text, word, why) in [
         ("netem gap 5 delay 1ms", "", "`gap` needs `reorder`"),
         ("netem reorder 25%", "", "needs a `delay`"),
