@@ -370,7 +370,7 @@ fn requests_are_held_for_few_streams() {
 }
 
 #[test]
-fn equal_findings_are_one_group_and_what_was_not_checked_has_words() {
+fn equal_findings_form_a_group_and_unchecked_ones_are_named() {
     let (rto, syn) = (
         finding(Severity::Medium),
         Finding {
@@ -456,7 +456,7 @@ fn silence_is_an_all_clear_only_where_all_was_seen_and_explained() {
 }
 
 #[test]
-fn the_bar_of_the_capture_shows_the_time_that_its_sentence_speaks_of() {
+fn capture_bar_shows_the_time_in_its_sentence() {
     let mut page = Page::new(Options::default());
     page.add_stream(0, line(1, 9));
     let part = |waited: Class| {

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_where_nobody_spoke_of_it() {
+    fn caqm_is_unmentioned_if_neither_end_spoke() {
         let mut caqm = Caqm::default();
         caqm.stream(&Stream::default(), true);
         assert_eq!(caqm.render(&Theme::default()), "");

@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_finding_explains_is_no_all_clear() {
+    fn unexplained_streams_are_no_all_clear() {
         let mut coverage = Coverage::default();
         coverage.stream(&stream(0, 95, 0));
         coverage.stream(&stream(1, 5, 7));
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_looked_for_is_said_with_a_way_to_get_it() {
+    fn unchecked_findings_are_listed_with_a_remedy() {
         let (theme, totals) = (Theme::default(), lacking());
         let coverage = Coverage::default();
         let text = coverage.all_clear(&theme, &totals, 5);
@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_file_or_frames_that_nobody_read_are_no_all_clear() {
+    fn damaged_file_or_unread_frames_are_no_all_clear() {
         let damaged = Totals {
             error: Some(ReadError {
                 offset: 7,

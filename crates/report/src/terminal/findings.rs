@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_nearly_certain_is_not_certain() {
+    fn certainty_is_never_rounded_up() {
         assert_eq!(sure(0.9996), "99.9 % sure");
         assert_eq!(sure(0.88), "88 % sure");
     }

@@ -357,7 +357,7 @@ mod tests {
 
     /// What is unknown is neither 0 nor a wrong cause.
     #[test]
-    fn what_could_not_be_compared_is_told() {
+    fn skipped_comparisons_are_told() {
         let mut pair = compare(Capture::default(), Capture::default());
         pair.packets.a = 3;
         pair.packets.b = 6;

@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_extremes_is_a_line_and_begins_where_it_begins() {
+    fn series_without_extremes_is_a_line_from_its_start() {
         let rates: Vec<Sample> = [(30, 4.6951e9), (40, 1e3)]
             .map(|(at, v)| (at, [v; 3]))
             .into();

@@ -185,7 +185,7 @@ fn many_repetitions_of_many_points_stay_within_the_bounds() {
 }
 
 #[test]
-fn what_goes_against_each_other_does_not_share() {
+fn opposite_flows_do_not_share() {
     let both = r#", { kind = "bulk", name = "back", client = "sender", server = "sink", reverse = true, duration = "20ms" }"#;
     let mut points = points(both);
     // As in a set, where all have one group.
