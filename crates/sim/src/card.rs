@@ -421,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn flows_are_spread_but_for_tags_that_the_card_does_not_know() {
+    fn flows_are_spread_except_with_tags_unknown_to_the_card() {
         for (tag, caqm, rps, queues, cpus) in [
             (Caqm::Plain, false, false, 4, 4),
             (TAG, true, false, 4, 4),

@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn an_echo_goes_to_the_socket_that_asked_and_to_no_port_of_udp() {
+    fn echo_goes_to_the_asking_socket_and_to_no_udp_port() {
         let mut udp = Udp::default();
         let port = udp.connect(5, true, [1, 2]).unwrap();
         let request = Datagram {

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn flows_do_not_disturb_each_other_and_nothing_grows_beyond_a_packet() {
+    fn interleaved_flows_join_and_no_packet_exceeds_65535() {
         let mixed: Vec<Segment> = (0..3)
             .flat_map(|n| [7, 8].map(|port| data(port, n * MSS, MSS, 0)))
             .collect();

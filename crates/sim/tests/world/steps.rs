@@ -73,7 +73,7 @@ fn steps_from_event_to_event_give_the_same() {
 
 /// `World::run` and `World::run_until` are the same run.
 #[test]
-fn a_run_that_was_looked_at_goes_on_to_its_end() {
+fn inspected_run_goes_on_to_its_end() {
     let text = text(LOSS, 3);
     let mut run = Run::new(&text);
     assert!(
