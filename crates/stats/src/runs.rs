@@ -574,7 +574,7 @@ mod tests {
     }
 
     #[test]
-    fn what_says_nothing() {
+    fn refused_inputs() {
         let error = |before: &[f64], after: &[f64]| change(&of(before, after, &[])).unwrap_err();
         assert_eq!(error(&[], &[1.0]), NoChange::Empty);
         assert_eq!(error(&[1.0], &[1.0, 2.0]), NoChange::OneRun);

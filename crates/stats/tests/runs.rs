@@ -117,7 +117,7 @@ fn interleaved_tables_without_a_change_cry_wolf_in_at_most_one_of_twenty() {
 }
 
 #[test]
-fn arms_apart_in_time_are_held_back_as_far_as_their_runs_can_tell() {
+fn arms_apart_in_time_cry_wolf_within_a_bound() {
     // No spread within an arm shows what moved between the arms: only interleaving does. So much is known of it:
     for (keeps, most) in [(0.0, 10), (0.5, 20), (0.8, 60)] {
         for runs in [5, 10, 20] {
@@ -159,7 +159,7 @@ fn planted(runs: usize, log: f64, mean: Mean) -> ([usize; 4], usize) {
 }
 
 #[test]
-fn a_planted_slowdown_is_found_or_the_runs_that_find_it_are_named() {
+fn planted_slowdown_is_found_or_the_needed_runs_are_named() {
     let ten = libm::log(0.9);
     let (found, then) = planted(20, ten, Mean::Arithmetic);
     println!("10 %, 20 pairs: {found:?}, then {then}");
