@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_seed_of_64_bits_stays_what_it_is() {
+    fn seed_of_64_bits_is_preserved() {
         let of = |seeds: [u64; 2]| {
             let point = |seed| tcplab_plan::result::PointResult {
                 seed,
