@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timer_that_another_one_sets_is_one_tick_nearer() {
+    fn timer_set_by_another_is_one_tick_nearer() {
         let clock = Clock::new(1000, 0);
         let now = Instant::from_nanos(0);
         let j = clock.jiffies(now);

@@ -568,7 +568,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_joined_moves_what_stands_behind_it() {
+    fn joining_moves_the_segments_behind() {
         let mut q = queue(4);
         q.list_last(q.find(Seq(0)).unwrap());
         let second = q.find(Seq(1000)).unwrap();

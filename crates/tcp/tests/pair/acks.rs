@@ -150,7 +150,7 @@ fn one_kilobyte_every_100_ms_before_6_1_57_is_late_from_the_17th_on() {
 }
 
 #[test]
-fn a_late_ack_comes_between_40_and_41_ms_at_1000_hz_and_up_to_44_at_250() {
+fn delayed_ack_takes_40_to_41_ms_at_1000_hz_and_up_to_44_at_250() {
     for (hz, most) in [(1000, 41), (250, 44), (100, 50)] {
         let mut reader = old();
         reader.clock = Clock::new(hz, BOOT_NS);

@@ -135,7 +135,7 @@ fn both_ends_must_speak() {
 
 /// Tags leave only by interfaces that the mask names; the handshake agrees all the same.
 #[test]
-fn no_tag_leaves_by_an_interface_that_is_not_in_the_mask() {
+fn no_tag_leaves_by_an_interface_outside_the_mask() {
     for (mask, sends) in [
         (0, false),
         (1 << 2, true),
@@ -327,7 +327,7 @@ fn the_window_is_what_was_granted() {
 
 /// A window that is not used does not grow.
 #[test]
-fn grants_of_a_window_that_is_not_used_are_lost() {
+fn unused_window_grants_are_lost() {
     let (mut pair, client, _) = speakers(|_| {});
     for _ in 0..20 {
         write(&mut pair, client, 100);

@@ -112,7 +112,7 @@ fn ack(port: u16, syn_ack: &Segment, more: u16) -> Segment {
 
 /// What a SYN of 100 bytes gets, by sysctl, queue and option.
 #[test]
-fn who_gets_a_cookie_and_whose_data_are_taken() {
+fn cookies_and_data_follow_the_sysctl_table() {
     let good = FastOpenKey([1, 2]);
     let src = [10, 77, 0, 1].into();
     let dst = [10, 77, 0, 2].into();
@@ -190,7 +190,7 @@ fn data_of_the_syn_are_read_and_answered_before_the_handshake_is_over() {
 }
 
 #[test]
-fn data_that_are_lost_meanwhile_are_watched_once_it_stands() {
+fn data_lost_meanwhile_is_watched_once_it_stands() {
     let mut server = Server::new("0x3", 4);
     let (id, syn_ack) = server.child(1);
     assert!(server.with(id, |ep, cx| ep.write(cx, 100, false)).is_ok());

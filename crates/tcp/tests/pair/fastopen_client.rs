@@ -192,7 +192,7 @@ fn how_much_goes_with_the_syn() {
 }
 
 #[test]
-fn data_that_are_not_taken_are_sent_again_at_once() {
+fn refused_data_is_resent_at_once() {
     for (takes, rest) in [(0, "P.1000"), (400, "P.600")] {
         let mut client = Client::with_cookie(1460);
         let (id, _) = client.send(1000);

@@ -55,7 +55,7 @@ fn answers(profile: &str, change: impl FnOnce(&mut Segment)) -> (usize, Pair) {
 }
 
 #[test]
-fn an_ack_of_what_was_not_sent_is_challenged() {
+fn ack_of_unsent_data_is_challenged() {
     let unsent = |profile| answers(profile, |seg| seg.ack = seg.ack + 5000).0;
     assert_eq!((unsent("linux-6.1"), unsent("linux-7.2")), (0, 1));
 }

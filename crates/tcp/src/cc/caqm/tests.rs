@@ -89,7 +89,7 @@ fn round_trip_times_far_from_the_standard_do_not_count() {
 }
 
 #[test]
-fn a_hint_that_is_cut_leaves_the_carry_alone() {
+fn cut_hint_leaves_the_carry_alone() {
     let sysctl = Sysctl {
         sysctl_caqm_alpha_fx_8: 32_767,
         ..Sysctl::default()
