@@ -72,7 +72,7 @@ fn eight_bytes_are_enough_and_seven_are_not() {
 }
 
 #[test]
-fn a_packet_that_is_cut_short_is_no_error_of_the_frame_before() {
+fn truncated_packet_is_no_error_of_the_frame_before() {
     let mut reassembler = Reassembler::default();
     parse(&mut reassembler, &error(3, 1, [0; 4], 20));
     let cut = ipv4(6, [192, 0, 2, 1], [192, 0, 2, 2], &TCP[..8]);

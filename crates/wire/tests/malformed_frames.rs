@@ -57,7 +57,7 @@ fn take(frame: &[u8], caqm: bool) -> Result<(), Refused> {
 }
 
 #[test]
-fn what_nobody_takes_is_refused_and_what_a_host_reads_is_taken() {
+fn refused_frames_are_refused_and_readable_ones_are_read() {
     let mut all = 0;
     let mut pieces = Reassembler::default();
     for group in groups() {
