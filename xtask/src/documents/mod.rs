@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_on_a_kernel_that_is_not_here_is_not_run() {
+    fn command_on_a_missing_kernel_is_not_run() {
         let text = "```console\n$ tcplab run x --on uml:6.1,uml:6.1+mine\n```";
         let found = found(text).unwrap();
         assert_eq!((found.commands, found.is_wrong()), (0, false));

@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_a_command_reads_late_are_read_here() {
+    fn late_read_values_are_checked_here() {
         let why = |line: &str| {
             let words: Vec<String> = shell::commands(line).remove(0);
             values(&words)

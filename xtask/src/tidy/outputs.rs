@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_excuses_nothing_is_a_failure() {
+    fn unused_excuse_is_a_failure() {
         assert_eq!(fires("crates/lab/src/flent.rs", "fs::write(a, b);"), 0);
         assert_eq!(fires("crates/lab/src/flent.rs", "fn f() {}"), 1);
     }
