@@ -35,7 +35,7 @@ const BEGUN: usize = 8;
 /// build, so that tests meet both.
 const FEW: usize = if cfg!(debug_assertions) { 2 } else { 16_384 };
 
-/// Nanoseconds: time stamps that are all multiples of it are no measure of a connection.
+/// Nanoseconds. Time stamps that are all multiples of it do not measure a connection.
 const SECOND: i64 = 1_000_000_000;
 
 /// From this part (1 of so many) of the TCP packets on, those that were cut before their header may hide anything.

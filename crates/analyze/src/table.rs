@@ -1,4 +1,4 @@
-//! The flow table: which connection a packet belongs to, and what number it has.
+//! The flow table: maps a packet to its connection and the connection's number.
 //!
 //! Numbers are given as Wireshark gives `tcp.stream`: a new one for a pair of endpoints that was
 //! not seen before, or for a SYN whose sequence number differs from the ISN known for its

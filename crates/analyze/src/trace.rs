@@ -102,7 +102,7 @@ impl StreamTrace {
     }
 }
 
-/// The rows of all streams that are held: what is kept, and how much of it there is.
+/// The kept rows of all streams, and their number.
 #[derive(Debug)]
 pub(crate) struct Shelf {
     keep: Rows,

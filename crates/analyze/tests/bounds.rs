@@ -1,4 +1,4 @@
-//! Memory: what a capture can make the analyser hold is bounded, and what goes for it is counted.
+//! Memory: a capture cannot make the analyser hold more than a bound, and dropped data is counted.
 
 use std::net::{IpAddr, Ipv4Addr};
 

@@ -176,7 +176,7 @@ fn one_side_alone_tells_nothing_of_its_time() {
         assert_eq!(stream.budget_us.of(Class::Unknown), stream.duration_us);
         assert!(stream.requests.is_empty());
     }
-    // A SYN that nobody answered: all of it is the handshake's.
+    // An unanswered SYN: all of its time belongs to the handshake.
     let alone = analyze_script(&[lines[0], "1000 < S 500 0 0 60000 mss=1460"]);
     let stream = &alone.streams[0];
     assert_eq!(stream.budget_us.of(Class::Handshake), stream.duration_us);

@@ -1,4 +1,4 @@
-//! Single causes as short conversations, built by hand: what must be found, and what must not.
+//! Single causes as short conversations built by hand: findings that must be reported, and findings that must not.
 
 mod common;
 
@@ -193,7 +193,7 @@ fn keep_alive_answered_by_a_dsack_is_no_duplicate() {
     assert!(!answer.ids().contains(&"duplication"), "{:?}", answer.ids());
 }
 
-/// A FIN that is sent again and again, and what comes after.
+/// A FIN that is sent again and again, then `last`.
 fn fin_again(last: &str) -> Answer {
     after_handshake(&[
         "101 > F. 101 501 0 60000",
@@ -380,8 +380,8 @@ fn the_echo_of_an_earlier_segment_does_not_make_a_probe_spurious() {
 
 #[test]
 fn timeout_after_a_sacked_probe_is_a_timeout() {
-    // Two last segments are lost, the probe repeats the second one: its SACK alone makes nobody
-    // send the first one again (RFC 6675), so that waits for the timer.
+    // Two last segments are lost and the probe repeats the second. Its SACK alone lets no sender
+    // repeat the first (RFC 6675), which waits for the timer.
     let answer = analyze_script(&[
         "0 > S 100 0 0 60000 mss=1460 sackok",
         "80 < S. 500 101 0 60000 mss=1460 sackok",

@@ -239,7 +239,7 @@ fn cuts_add_no_findings() {
         let (causes, allowed) = (names(label, "causes"), names(label, "allowed"));
         for (name, cut) in CUTS {
             for id in analyze_cut(&all, cut).ids() {
-                // What a cut did to the capture is told, too.
+                // Findings about the cut are allowed, too.
                 let known = causes.contains(&id) || allowed.contains(&id);
                 if !known && id != "capture_artefacts" {
                     wrong.push(format!("{file}, {name}: {id} has no cause"));

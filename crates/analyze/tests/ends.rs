@@ -120,7 +120,7 @@ fn answers_that_are_all_late_alike_need_no_ack() {
         &run(&CLIENT, &requests(8, |i| f64::from(i % 4) * 20.0, None)),
         "slow_server"
     ));
-    // What is quick beside the path is nobody's concern.
+    // An answer that is fast compared with the path is no problem.
     assert!(!has(
         &run(&CLIENT, &requests(8, |_| 15.0, Some(0.1))),
         "slow_server"

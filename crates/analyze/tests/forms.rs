@@ -22,7 +22,7 @@ struct Frame {
     orig_len: u32,
 }
 
-/// What the analyser says of the frames: each stream with its findings as text, then what it says of the capture.
+/// The analyser's results for the frames: each stream with its findings as text, then the whole capture.
 fn figures(frames: &[Frame], options: Options, only: &[u32]) -> Vec<(u32, String)> {
     let mut analyzer = Analyzer::new(options).only(only);
     let mut parser = Reassembler::default();

@@ -1,4 +1,5 @@
-//! Connections whose beginning the capture does not show: what is known then, and what is said not to be.
+//! Captures that miss the beginning of connections: which findings are known, and which are reported as
+//! unknown.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! What two captures of one connection show together that one cannot: what was changed between them.
+//! What two captures of one connection show together: changes on the way between them.
 
 mod common;
 

@@ -32,7 +32,7 @@ pub(crate) struct Ledger {
 /// The requests of one connection.
 #[derive(Debug, Default)]
 struct Requests {
-    /// Those that are listed; behind them the open one, so that it stays where it is.
+    /// The listed requests, then the open one, so its place is fixed.
     list: Vec<Request>,
     open: bool,
     /// What client and server had sent when the open one began.
@@ -246,7 +246,7 @@ impl Ledger {
         self.total.of(class) + newest
     }
 
-    /// The same, and a stretch of it ends here.
+    /// The same, and ends the stretch of this class here.
     pub(crate) fn booked(&mut self, class: Class) -> u64 {
         self.settle();
         self.total.of(class)

@@ -332,7 +332,7 @@ impl Side {
         class == Class::Sender
     }
 
-    /// What the gap went to, as far as the capture has what tells it.
+    /// The class of the gap, as far as the capture shows it.
     fn judge(&self, e: &Event<'_>, shown: &Shown) -> Class {
         // Without its scale a window looks smaller than it is: it may have been full, or not.
         let scaled = scale_known(&e.dirs[1 - e.dir], &e.dirs[e.dir]);
@@ -479,7 +479,7 @@ impl Side {
         self.per_round = bytes.saturating_mul(shown.round) / elapsed;
         self.round = Mark { at: e.at, sent };
         let flight = u64::from(self.in_flight).max(self.per_round);
-        // What passed here in a round trip is less exact than what the sender has in flight.
+        // The bytes that passed here in a round trip are less exact than the sender's flight.
         let blur = if shown.at_sender { 0 } else { flight / 10 };
         let few = blur.max(2 * u64::from(shown.mss));
         let same = flight.abs_diff(self.plateau.bytes) <= few;
@@ -513,7 +513,7 @@ impl Side {
         } else {
             (self.window, self.per_round)
         };
-        // What passed here in a round trip is less exact than what the sender has in flight, and tells while it is steady.
+        // Bytes that passed here in a round trip are less exact than the sender's flight; a steady value gets a margin.
         let steady = self.plateau.rounds >= 2;
         room(window, sent + if steady { sent / 8 } else { 0 })
     }

@@ -214,8 +214,8 @@ impl Tracker {
         self.sides[e.dir].sent(ends, e.packet, e.at);
     }
 
-    /// Whether the time since the last packet with payload, longer than a round trip, has packets that the capture lacks:
-    /// an ACK told so, or (`false`) the data goes on behind a hole, which may be a loss.
+    /// Whether the capture lacks packets of a time without payload that is longer than a round trip. `Some(true)`: an
+    /// ACK says so; `Some(false)`: data goes on behind a hole, which may be a loss.
     #[inline]
     fn misses(&self, e: &Event<'_>) -> Option<bool> {
         let round: u64 = e.dirs.iter().map(|d| u64::from(d.path_or_zero())).sum();

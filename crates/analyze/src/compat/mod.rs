@@ -1,11 +1,11 @@
 //! Wireshark's verdicts (`tcp.analysis.*`), frame by frame, as tshark 4.0.17 gives them.
 //!
 //! These are not our own opinion: [`crate::report`] counts retransmissions by kind with better
-//! evidence. Here the aim is to say exactly what Wireshark says, so that a reader can put both
-//! side by side and filter the same frames. The rules were read from the behaviour of
-//! `dissect_tcp()` and `tcp_analyze_sequence_number()` in Wireshark 4.0.17 and written anew; where
-//! Wireshark does something odd (0 stands for "not known yet", a counter set to -1 counts as
-//! large), so does this. Left out: bytes in flight and the tables of RTT samples.
+//! evidence. Here the aim is to say exactly what Wireshark says, so that a reader can put both side
+//! by side and filter the same frames. The rules describe the behaviour of `dissect_tcp()` and
+//! `tcp_analyze_sequence_number()` in Wireshark 4.0.17, in our own code. Oddities of Wireshark are
+//! kept: 0 stands for "not known yet", and a counter of -1 counts as large. Left out: bytes in
+//! flight and the tables of RTT samples.
 //!
 //! The verdicts of a connection depend on its packets in the order of the file and on nothing
 //! else, so a [`Compat`] is small and allocates nothing.

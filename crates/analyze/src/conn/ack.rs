@@ -1,11 +1,11 @@
 //! The ACKs that one side sends for its peer's data: trigger, waiting time, class, mode.
 //!
 //! Answers to `__tcp_ack_snd_check()`, `tcp_send_delayed_ack()` and the quick-ACK mode of Linux
-//! (RFC 1122 4.2.3.2, RFC 5681 4.2), seen from outside. A wait runs from the first unACKed
-//! in-order data packet to the ACK, at the capture point; `path_us` of it is the way to the
-//! receiver and back. An ACK is called delayed only when nothing else explains the wait: no new
-//! data came just before it, in order or beyond a hole, and no data that the receiver must have had
-//! by then is left out.
+//! (RFC 1122 4.2.3.2, RFC 5681 4.2), seen from outside. A wait runs from the first unACKed in-order
+//! data packet to the ACK, at the capture point; `path_us` of it is the way to the receiver and
+//! back. An ACK counts as delayed only if nothing else explains the wait. No new data came just
+//! before it, in order or beyond a hole, and the ACK leaves out no data that the receiver must have
+//! had by then.
 
 use tcplab_base::{Instant, Samples};
 use tcplab_wire::{TcpFlags, TcpPacket};

@@ -13,7 +13,7 @@ const MOMENTS: usize = 5;
 /// The share of the losses that found the bucket empty, and how many packets passed without room for them, for each loss.
 const EXPLAINED: f64 = 0.8;
 const OVER: f64 = 0.05;
-/// Of a bucket that explains less nobody wants to know more.
+/// A bucket that explains less is not examined further.
 const HALF: f64 = 0.5;
 /// A bucket of fewer full packets drops what any jitter brings close together.
 const PACKETS: f64 = 3.5;

@@ -178,7 +178,7 @@ impl Offer {
         self.has(Self::CLI) && self.has(Self::ACCECN_ANSWER)
     }
 
-    /// For the report; none: nobody spoke of CAQM.
+    /// For the report; `None` if neither end spoke of CAQM.
     pub(crate) fn report(self) -> Option<CaqmOffer> {
         match (self.has(Self::CLI), self.has(Self::SRV)) {
             (true, true) => Some(CaqmOffer::Negotiated),

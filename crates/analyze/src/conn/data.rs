@@ -500,8 +500,8 @@ pub(super) fn silence(tx: &Dir, tsval: Option<u32>, now: Instant) -> (Duration, 
     let active = tx.progress.max(tx.last_data).max(fin);
     // One SACK for a probe alone asks for nothing (RFC 6675): what follows much later is a timeout.
     let after_probe = told == Some(active) && loss.is_some_and(Loss::probing);
-    // What is sent upon news comes at once (RACK may wait a quarter of a round trip); without
-    // news a round trip is no silence yet.
+    // A repair after news comes at once (RACK may wait a quarter of a round trip). Without news, a
+    // round trip is too short to be silence.
     let near = Duration::from_micros(tx.path_or_zero().into());
     // A capture at the receiver may not know the round trip (it lacks the handshake, or a SYN was sent again): what was
     // asked for may take long.

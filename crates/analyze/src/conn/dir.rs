@@ -412,7 +412,7 @@ impl Dir {
         self.rare().seldom.get_or_insert_default()
     }
 
-    /// What its CAQM tags say; none: it sent none.
+    /// The content of its CAQM tags; `None` if it sent none.
     pub(crate) fn caqm(&self) -> Option<&Tags> {
         let tags = self.rare.as_deref()?.caqm_tags.as_deref();
         tags.filter(|tags| tags.first.tag > 0)
@@ -609,8 +609,8 @@ impl Dir {
         }
     }
 
-    /// This side, which sends data without a pause (`gap` after the last), echoed an ACK after `us`: it had not had the
-    /// ACK one packet before, so that the path is about this long.
+    /// This side sends data without a pause (`gap` after the last) and echoed an ACK after `us`. One packet earlier it
+    /// did not have the ACK, so the path is about this long.
     pub(crate) fn echoed_after(&mut self, us: u32, gap: Duration) {
         let dense = gap.as_micros() < i64::from(us / 4);
         if !dense || self.knows_path() {

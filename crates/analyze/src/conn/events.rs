@@ -1,5 +1,5 @@
-//! What passed and what was lost of one sender, or of several that share a path, in one order of time: what
-//! [`super::bucket`] is fitted to.
+//! Passed and lost packets of one sender, or of several that share a path, in order of time: the input of
+//! [`super::bucket`].
 
 use super::passed::Passed;
 
@@ -16,7 +16,7 @@ const STEP: f64 = 1.03;
 const PICKED: usize = 8;
 const LONG: f64 = 0.05;
 
-/// A step of time, and what happened at its end.
+/// A step of time, and the event at its end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Event {
     pub seconds: f64,

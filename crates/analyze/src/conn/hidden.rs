@@ -30,7 +30,7 @@ pub(super) fn timeout(tx: &Dir, rx: &Dir, p: &TcpPacket, at: At) -> Option<Again
     let lost = p.ip_id?.wrapping_sub(tx.newest_id).checked_sub(1)?;
     let missed = tx.rare.as_deref().map(|r| &r.missed);
     let dropped = missed.is_some_and(|m| m.bytes > 0 && (lost == 1 || m.at >= tx.last_data));
-    // What is missing may be an ACK for what this packet ACKs once more.
+    // The missing packet may be an ACK for data that this packet ACKs once more.
     let acks = rx.progress == at.now;
     let probes = |d: &Dir| d.rare.as_deref().is_some_and(|r| r.keep_alives > 0);
     let alive = probes(tx) || probes(rx);
@@ -48,8 +48,8 @@ pub(super) fn timeout(tx: &Dir, rx: &Dir, p: &TcpPacket, at: At) -> Option<Again
     }
     let tsval = p.options.timestamps.map(|t| t.0);
     let (idle, wait) = silence(tx, tsval, at.now);
-    // Each timeout doubles the next one (RFC 6298 5.5). Of a longer silence the program had a part: it is told while that
-    // is a pause before one or two packets.
+    // Each timeout doubles the next one (RFC 6298 5.5). In a longer silence the program had a part. It is reported if
+    // it is a pause before one or two packets.
     let timer = (wait + RTO_MIN).as_nanos().saturating_mul(3) / 2;
     let most = timer.saturating_mul((1 << u32::from(lost).min(BACKED_OFF)) - 1);
     if idle.as_nanos() > most && lost > 2 {

@@ -107,7 +107,7 @@ fn keep(numbers: &mut Vec<u64>, number: u64) {
 }
 
 impl Dir {
-    /// What ICMP errors said of what this side sent.
+    /// What ICMP errors say about this side's packets.
     pub(crate) fn icmp(&self) -> Option<&Icmp> {
         self.seldom()?.icmp.as_deref()
     }

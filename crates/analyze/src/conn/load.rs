@@ -54,7 +54,7 @@ pub(crate) struct Load {
     pub heard: Heard,
     /// When holes showed, and how many bytes of data had come by then.
     pub holes: Vec<(Instant, u64)>,
-    /// What passed and what was lost, from the first loss on; at the end the token bucket that explains it best.
+    /// Passed and lost packets from the first loss on; at the end the token bucket that fits them best.
     pub passed: Option<Box<Passed>>,
     pub bucket: Option<Bucket>,
     /// Times between two segments, of one in four, by their logarithms to the base of two.
@@ -292,8 +292,8 @@ impl QueueWaits {
 
     /// One more wait; `idle_us` is the round trip of the idle path as far as it is known.
     fn add(&mut self, us: i64, idle_us: u32, now: Instant, number: u64) {
-        // A queue that others fill between two packets of this sender grows no faster than they send; where nearly all of
-        // the time between two samples is the wait, the path became longer, or stood still.
+        // A queue that others fill between two packets of this sender grows no faster than they send. If nearly all of
+        // the time between two samples is the wait, the path became longer or stood still.
         let leap = us - self.recent[usize::from(self.next.wrapping_sub(1) & 3)];
         let gap = now.since(self.last).as_micros();
         if leap > self.leap && leap.saturating_mul(5) >= gap.saturating_mul(4) && self.samples > 0 {

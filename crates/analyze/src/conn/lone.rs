@@ -1,9 +1,9 @@
 //! A lone segment is sent again after a long silence: by a tail loss probe or by a timeout?
 //!
-//! Linux arms both timers for nearly the same moment then (tcp_schedule_loss_probe() takes two round trips and 200 ms, at
-//! most the timeout), so time cannot tell. The window can: after a probe it is at least half of what it was (RFC 8985 7.4),
-//! after a timeout it is one segment, and two with the ACK of the retransmission (RFC 5681 3.1). A sender that had many
-//! segments in flight, sends two, and sends more as soon as they are ACKed, had a timeout.
+//! Linux arms both timers for nearly the same moment then (tcp_schedule_loss_probe() takes two round trips and 200 ms,
+//! at most the timeout), so time cannot tell. The window can. After a probe it is at least half of its size before (RFC
+//! 8985 7.4). After a timeout it is one segment, and two with the ACK of the retransmission (RFC 5681 3.1). A sender
+//! that had many segments in flight, sends two, and sends more as soon as they are ACKed, had a timeout.
 
 use tcplab_base::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! What passed and what was lost, segment by segment, from the first loss on: material for [`super::bucket`].
+//! Passed and lost packets, segment by segment, from the first loss on: material for [`super::bucket`].
 //!
 //! Kept for senders of bulk that lose. A loss behind the capture marks the segment that was sent again; a loss before
 //! the capture is a mark of its own, where the hole showed.

@@ -68,7 +68,7 @@ impl QuickModel {
             return true;
         }
         if !handshake {
-            // So many at most, unless the window grew by nobody knows how much.
+            // The largest number, unless the window grew by an unknown amount.
             return self.last_window > self.first_window || self.acks <= MOST + 1;
         }
         let growth = self.last_window.saturating_sub(self.first_window);

@@ -20,7 +20,7 @@ const ON_ITS_WAY: Duration = Duration::from_millis(5);
 const ON_ITS_WAY_FAR: Duration = Duration::from_secs(1);
 const UNKNOWN_WINDOW: u32 = 1 << 24;
 
-/// A RST, and what was there before and after it.
+/// A RST with the packets before and after it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reset {
     pub packet: u64,

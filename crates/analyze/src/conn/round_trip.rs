@@ -9,7 +9,8 @@ use super::{Connection, Dir};
 use crate::report::{RoundTrip, RoundTripFrom, Rtt};
 
 impl Connection {
-    /// The round trip of the path, by the best evidence there is; `both` are those of the data of each side.
+    /// The round trip of the path, by the best evidence there is; `both` are the round trips of each side's
+    /// data.
     pub(super) fn round_trip(&self, both: [Option<RoundTrip>; 2]) -> Option<RoundTrip> {
         if let Some(us) = self.handshake.round_trip_us() {
             return Some(one(us, RoundTripFrom::Handshake));

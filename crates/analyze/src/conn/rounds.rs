@@ -53,7 +53,7 @@ pub(crate) struct Rounds {
     next_window: u32,
     two_segments: u32,
     losses: u32,
-    /// What the peer had sent: an answer to something new is no answer to an ACK.
+    /// Data that the peer had sent: an answer to new data does not answer an ACK.
     heard: u64,
     run: Run,
     /// The largest round since something was sent again.
@@ -119,7 +119,7 @@ pub(crate) struct Restarts {
     pub packets: Vec<u64>,
 }
 
-/// How long a round took, and what that tells.
+/// The length of a round, and its meaning.
 #[derive(Clone, Copy, Debug)]
 struct Length {
     time: Duration,

@@ -20,7 +20,7 @@ pub(crate) const SILENT: Duration = Duration::from_micros(SLOW_US as i64);
 const TIMER_US: u32 = 150_000;
 /// A larger request may still be queued in the path when its last packet has passed the capture.
 const SHORT: u64 = 14_600;
-/// What comes after a longer pause is rather a message of its own than the rest of one.
+/// Data after a longer pause is a message of its own.
 const OWN_US: u32 = 3_000_000;
 /// Most packets shown.
 const SHOWN: usize = 8;
@@ -105,13 +105,13 @@ struct Late {
     here: bool,
     unsure: bool,
     losses: u64,
-    /// Its first segment: when, and what had been sent up to its end.
+    /// Its first segment: its time, and the bytes sent up to its end.
     at: Instant,
     sent: u64,
     number: u64,
 }
 
-/// A turn that begins: what of it is known before the packet is taken in.
+/// The state of a turn before its first packet is counted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Before {
     /// When the other side had all of its data acknowledged, and whether it had.
@@ -135,7 +135,7 @@ pub(crate) struct Before {
 /// a probe before it (RFC 8985 7.2). Windows uses at least 300 ms, RFC 6298 2.4 one second.
 fn may_be_timer(net_us: u32, tx: &Dir, rx: &Dir) -> bool {
     const LEAST_US: [u64; 3] = [200_000, 300_000, 1_000_000];
-    /// A tick of a coarse clock, and what round trips vary.
+    /// A tick of a coarse clock, and the usual variation of round trips.
     const BLUR_US: u64 = 12_000;
     let net = u64::from(net_us);
     let path = u64::from(tx.path_or_zero()) + u64::from(rx.path_or_zero());
@@ -328,7 +328,7 @@ impl Turns {
             self.sides[d].waited_us += waited.unsigned_abs() + far;
             self.counted = false;
         }
-        // Otherwise what came later may be a message of its own, for which nobody waited.
+        // Otherwise later data may be a message of its own, which nobody waited for.
         let within = self.within.take();
         if std::mem::take(&mut self.over)
             && let Some(within) = within

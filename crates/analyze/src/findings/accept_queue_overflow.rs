@@ -18,7 +18,7 @@ fn detect(side: &Side<'_>, out: &mut Found) {
         let repeats = |r: &Record| r.passed <= 1 && r.spurious().is_none();
         let data = side.episodes().iter().any(repeats);
         let h = &side.connection.handshake;
-        // Of the server alone nobody sees what it ignored.
+        // A capture of the server alone does not show what the server ignored.
         let again =
             h.synacks_again > 0 || h.syns_again > 0 || h.syn_at.is_none() && h.synack_at.is_some();
         if !side.has(Need::BothDirections) && (data || again) {

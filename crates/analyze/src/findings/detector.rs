@@ -45,7 +45,7 @@ impl Found {
         }
     }
 
-    /// What could not be looked for, by what the capture lacks.
+    /// The findings that could not be looked for, by what the capture lacks.
     pub(crate) fn lacks(&self) -> Vec<Lacks> {
         let mut all: Vec<Lacks> = Vec::new();
         for &(finding, lacks) in &self.not_checked {

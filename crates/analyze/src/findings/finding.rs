@@ -1,4 +1,4 @@
-//! What a person is told.
+//! Texts for a person.
 
 use std::borrow::Cow;
 

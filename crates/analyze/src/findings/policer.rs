@@ -82,7 +82,7 @@ pub(super) fn counts<'a>(side: &'a Side<'_>) -> impl Iterator<Item = u32> + 'a {
     lost.map(|r| r.retransmissions)
 }
 
-/// The episode repaired a real loss: every retransmission was needed, by any kind of repair.
+/// The episode repaired a real loss: at least one retransmission was needed.
 pub(super) fn lost(r: &Record) -> bool {
     r.spurious().is_none() && r.retransmissions > r.unneeded
 }

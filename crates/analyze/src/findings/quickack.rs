@@ -62,8 +62,8 @@ fn is_explained(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> bool {
     (known || is_timer(side, e)) && acks.model.explains(known) && acks.unclear().is_none()
 }
 
-/// Without a handshake nobody knows where the credits end, and a path that became longer looks the same, unless by the
-/// length of Linux's timer: 40 ms, and a tick of at most 10 ms.
+/// If the handshake is missing, the end of the credits is unknown, and a path that became longer looks the same. Only
+/// the length of Linux's timer tells: 40 ms, and a tick of at most 10 ms.
 fn is_timer(side: &Side<'_>, e: &Evidence) -> bool {
     let median = e.delayed_us.clone().quantiles().p50;
     (38_000..55_000).contains(&median.saturating_sub(side.receiver.path_or_zero()))

@@ -1,7 +1,7 @@
 //! Which kernel releases have a behaviour: data, with the evidence for each line.
 
-/// What is known of one release and the late ACKs after quick-ACK mode for writes of exactly one
-/// `rcv_mss` (commit 4720852ed9af, "tcp: fix delayed ACKs for MSS boundary condition").
+/// Which release sends late ACKs after quick-ACK mode for writes of exactly one `rcv_mss` (commit
+/// 4720852ed9af, "tcp: fix delayed ACKs for MSS boundary condition").
 pub(crate) struct Release {
     pub name: &'static str,
     pub late: bool,

@@ -35,8 +35,8 @@ pub(super) fn at_sender(sender: &Dir, receiver: &Dir, r: &Record) -> bool {
     r.smaller && r.timeouts >= ENOUGH && untold && r.duration.is_some()
 }
 
-/// Nothing came for long, and what was sent meanwhile then came in smaller segments; no full one ever did, though the
-/// sender's own interface takes them.
+/// After a long silence, the data came in smaller segments. No full segment ever came, though the sender's own
+/// interface takes them.
 pub(super) fn at_receiver(sender: &Dir, receiver: &Dir, r: &Record) -> bool {
     let own = sender.mss.zip(receiver.mss);
     let full = sender.mss_bound(receiver.mss);

@@ -134,7 +134,7 @@ fn is_proven(b: &Bucket) -> bool {
     b.fits() && (enough || b.weight_beyond_fit() >= UNLIKELY)
 }
 
-/// What came late leaves the same holes, but nobody sends it again.
+/// Late packets leave the same holes, but are not sent again.
 fn were_lost(repaired: u32, b: &Bucket) -> bool {
     repaired as usize * 4 >= b.losses.min(LISTED) * 3
 }

@@ -61,7 +61,7 @@ fn equal<'a>(list: &mut &'a [Packet], key: &Key) -> &'a [Packet] {
     taken
 }
 
-/// Each packet once, and how many copies were taken out: equal packets with the same IP identification are one
+/// Each packet once, and the number of copies removed: equal packets with the same IP identification are one
 /// packet. 0 is no identification: many systems write it into all packets that may not be fragmented (RFC 6864).
 fn once(equal: &[Packet]) -> (Vec<Packet>, u64) {
     let mut seen = BTreeSet::new();

@@ -18,7 +18,7 @@ pub(super) fn take_out(only_a: &mut Vec<Packet>, only_b: &mut Vec<Packet>) -> [u
     let (mut used_a, mut used_b) = (vec![false; only_a.len()], vec![false; only_b.len()]);
     for (first, packet) in only_a.iter().enumerate() {
         let here = (packet.key.src, packet.key.dst, packet.key.seq);
-        // Each byte of B stands for one copy of it in A: what was sent again stays.
+        // Each byte of B accounts for one copy in A; retransmissions stay.
         if used_a.get(first) != Some(&false) || !at_b.contains_key(&here) {
             continue;
         }

@@ -12,7 +12,7 @@ pub(crate) const DETECTOR: Detector = Detector {
     detect: |side, out| out.extend(find(side)),
 };
 
-/// So many packets without a tag are no accident: after the handshake, and when it was not seen.
+/// Packets without a tag that rule out an accident: after the handshake, and if it was not seen.
 const ENOUGH: [u64; 2] = [8, 32];
 
 pub(super) fn find(side: &Side<'_>) -> Option<Finding> {
