@@ -1,4 +1,4 @@
-//! Where a program stands between two steps, and what it waits for.
+//! The state of a program between two steps, and the event that it waits for.
 
 use tcplab_base::Instant;
 

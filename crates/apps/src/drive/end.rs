@@ -1,4 +1,4 @@
-//! One end of a connection: its program, the step it is at, and what it did.
+//! One end of a connection: its program, its current step, and its results.
 
 use tcplab_base::{Errno, Instant};
 use tcplab_plan::outcome::{End as EndOutcome, LogLine};

@@ -58,7 +58,7 @@ pub enum Read {
     Again,
 }
 
-/// What a stack says of its ACKs, for the lines of a log; what it does not tell is absent.
+/// A stack's state of ACKs, for the lines of a log; unknown fields are absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AckState {
     /// getsockopt(TCP_QUICKACK).
@@ -97,7 +97,8 @@ pub trait Host {
     /// Sets a timer. Timers of equal time come in the order of setting, those that the host itself sets among them.
     fn set(&mut self, at: Instant, timer: Timer);
 
-    /// listen(2) at an application's port; a datagram socket there, which serves all of its clients, is that of end `server`.
+    /// listen(2) at an application's port. A datagram socket there serves all of its clients and belongs to end
+    /// `server`.
     fn listen(&mut self, app: usize, server: usize);
 
     /// connect(2); gives the own port. An end of a simultaneous open binds its application's port first.
@@ -119,7 +120,7 @@ pub trait Host {
         false
     }
 
-    /// accept(2); gives the client's port. None: nobody waits.
+    /// accept(2); gives the client's port. `None` if no client waits.
     fn accept(&mut self, app: usize) -> Option<(Self::Conn, u16)>;
 
     /// An accepted connection is this end's.
@@ -178,7 +179,7 @@ pub trait Host {
         None
     }
 
-    /// tcp_info by the kernel's names; none: it is no connection.
+    /// tcp_info by the kernel's names; `None` if the end is no connection.
     fn tcp_info(&mut self, _end: usize) -> Option<Vec<(&'static str, i64)>> {
         None
     }

@@ -49,7 +49,7 @@ struct Application {
     is_replay: bool,
     /// The client's end of each client port.
     ports: BTreeMap<u16, u32>,
-    /// Flows that clients from elsewhere have got.
+    /// Flows that clients from elsewhere took.
     adopted: u32,
     /// Its server accepts nothing before this time.
     accepts_at: Instant,

@@ -175,7 +175,7 @@ impl Drive {
         Some(client)
     }
 
-    /// Remembers the port that the client of this flow has got.
+    /// Remembers the port of this flow's client.
     fn remember_port(&mut self, end: usize, port: u16) {
         let app = self.ends[end].app();
         self.apps[app].ports.insert(port, end as u32);
@@ -184,7 +184,7 @@ impl Drive {
         }
     }
 
-    /// The port that the client of a flow has got first; 0: none yet.
+    /// The first port of a flow's client; 0 if it has none yet.
     pub fn port(&self, flow: usize) -> u16 {
         self.ports.get(flow).copied().unwrap_or(0)
     }
