@@ -11,7 +11,7 @@ pub struct Quantity {
     pub write: &'static str,
     /// Units and their size in the smallest one.
     pub units: &'static [(&'static str, u64)],
-    /// What a number without a unit counts; none: a unit must be there (but not for 0).
+    /// Unit of a number without a unit; `None`: a unit is required (but not for 0).
     pub bare: Option<u64>,
     /// Whether capital letters matter.
     pub case: bool,

@@ -1,8 +1,7 @@
 //! The units of each quantity.
 //!
-//! Rates are tc(8)'s: `kbit` is 1,000 bits a second, `kibit` 1,024, and `kbps` is kilo*bytes* a
-//! second. A rate of a key may also be written as people write it, `Mbit/s`. Sizes are those of socket programs: `k` is
-//! 1,024 bytes, `kB` is 1,000.
+//! Rates are tc(8)'s: `kbit` is 1,000 bits a second, `kibit` 1,024, and `kbps` is kilo*bytes* a second. A rate of a key
+//! may also be written as people write it, `Mbit/s`. Sizes follow socket programs: `k` is 1,024 bytes, `kB` is 1,000.
 
 use super::figure::{BITS_PER_SECOND, exact};
 use super::parse::{Quantity, number};
