@@ -345,7 +345,7 @@ fn trimmed(mut metric: Metric) -> Metric {
     metric
 }
 
-/// What makes a metric another one.
+/// The identity of a metric.
 fn key(metric: &Metric) -> (String, Role, String) {
     (metric.name.clone(), metric.role, metric.unit.clone())
 }

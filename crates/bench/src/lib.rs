@@ -1,4 +1,5 @@
-//! Suites of workloads before and after: which run comes when, what each found, and what is compared.
+//! Suites of workloads before and after: the order of runs, their results, and the data for the
+//! comparison.
 //!
 //! Level 7 of the map; Linux only. [`ends`] is one run of a workload, the rest of this crate which runs there are.
 //!

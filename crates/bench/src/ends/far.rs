@@ -30,7 +30,7 @@ const HELLO: &[u8] = b"tcplab bench";
 pub(super) struct Beside<'a> {
     /// Ends it early.
     pub(super) stop: &'a Stop,
-    /// A file for a capture of the run, and what is added to its times.
+    /// A file for a capture of the run, and the offset to add to its times.
     pub(super) capture: Option<(&'a Path, Span)>,
 }
 

@@ -1,4 +1,4 @@
-//! One run: both ends started, watched, and what they found.
+//! One run: both ends are started and watched, and give their results.
 
 use std::collections::BTreeMap;
 use std::fs;
