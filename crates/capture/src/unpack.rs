@@ -67,7 +67,7 @@ fn packing(head: &[u8]) -> Packing {
     }
 }
 
-/// Whether the first bytes are those of a packed file.
+/// Whether the first bytes belong to a packed file.
 pub(crate) fn is_packed(head: &[u8]) -> bool {
     !matches!(packing(head), Packing::None)
 }

@@ -1,4 +1,4 @@
-//! Every file format, from bytes written by hand here: what is read, and what is said about damage.
+//! Every file format, from bytes written by hand here: the packets that are read, and the messages about damage.
 
 use std::io::{Read, Write};
 

@@ -1,6 +1,6 @@
 //! The columns before the packet in tcpdump's text: time of day, dates, seconds, deltas, line numbers, prompts.
 //!
-//! The forms are those of `tcpdump` with no option, `-tt`, `-ttt`, `-tttt`, `-ttttt`, and columns added in front by
+//! Known forms are `tcpdump` with no option, `-tt`, `-ttt`, `-tttt`, `-ttttt`, and columns added in front by
 //! scripts, mostly the time since the previous line. One line does not identify its columns, so the first lines are
 //! examined together.
 
