@@ -133,7 +133,7 @@ pub struct Watched {
 }
 
 impl Watched {
-    /// Wraps an input. `size` is that of the file as stored, so it fits packed files too.
+    /// Wraps an input. `size` is the size of the stored file, so it fits packed files too.
     pub fn new(inner: Box<dyn Read>, name: &str, size: Option<u64>) -> Self {
         let bar = is_for_people().then(|| {
             let (bar, template) = match size {

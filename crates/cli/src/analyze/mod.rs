@@ -95,7 +95,7 @@ struct Outputs {
     asked: Asked,
     /// The first thing that went wrong.
     failure: Option<Failure>,
-    /// What went wrong in an output of its own; it ends that output, not the others.
+    /// A failure of one output; it ends that output, not the others.
     broken: Option<Failure>,
 }
 

@@ -1,4 +1,4 @@
-//! `tcplab bench --self-test`: what a bench finds on this machine, and what it makes up.
+//! `tcplab bench --self-test`: the changes that a bench finds on this machine, and those that it invents.
 
 use std::io::{self, Write};
 use std::process::ExitCode;

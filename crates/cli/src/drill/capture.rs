@@ -25,8 +25,8 @@ pub fn write(folder: &Path, document: &mut DrillDocument) -> Result<(), Failure>
     Ok(())
 }
 
-/// The same in `drill` of the user's cache, when somebody did not say where. That it cannot be written is no reason to
-/// lose the verdicts.
+/// The same in `drill` of the user's cache, if no folder was named. That it cannot be written is no reason to lose the
+/// verdicts.
 pub fn keep_failed(document: &mut DrillDocument) {
     if with_packets(document).next().is_none() {
         return;

@@ -54,7 +54,7 @@ pub fn mark(document: &mut DrillDocument, list: &str) {
             Verdict::Skip => {}
         }
     }
-    // What was not asked for this time is no news.
+    // A script that did not run this time is no news.
     let modes: BTreeSet<&str> = document.results.iter().map(|result| result.mode).collect();
     let is_of_call = |line: &&Line| line.mode.is_none_or(|mode| modes.contains(mode));
     let unused = lines.iter().filter(|line| !line.is_used).filter(is_of_call);

@@ -30,7 +30,7 @@ struct Document {
     sources_bytes: u64,
 }
 
-/// Removes names, and what nobody names any more.
+/// Removes names, and kernels that lost their last name.
 pub fn run(args: &RmArgs) -> Result<ExitCode, Failure> {
     let names: Result<Vec<UmlName>, Failure> = args.names.iter().map(|n| kernel_name(n)).collect();
     let names = names?;

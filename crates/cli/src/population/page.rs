@@ -59,7 +59,7 @@ pub fn write(
 ) -> Result<(), Failure> {
     let lab = Lab::new(stop);
     let looks = looks(&lab, population, document, source, MAX_LOOKS)?;
-    // What it cost is no part of the result: `report` does not know it.
+    // The cost of a run is not part of its result: `report` does not know it.
     let document = &PopulationDocument {
         cost: None,
         ..document.clone()

@@ -1,5 +1,5 @@
-//! The command line of `tcplab probe`. Letters and defaults of the two pairs are those of the
-//! public programs tcp-delayed-ack and tcp-server-client.
+//! The command line of `tcplab probe`. Letters and defaults of the two pairs come from the public
+//! programs tcp-delayed-ack and tcp-server-client.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! `tcplab probe`: the applications live. The work is in the crate `kernel`; here the command line
-//! becomes what it does, and what it found becomes text or JSON.
+//! `tcplab probe`: the applications live. The work is in the crate `kernel`; this module translates
+//! the command line, and turns results into text or JSON.
 
 mod app;
 pub mod args;

@@ -65,7 +65,7 @@ fn code(args: &QaArgs, document: &QaDocument) -> u8 {
         .filter_map(|section| section.comparison.as_ref());
     let codes: Vec<u8> = verdicts
         .map(|comparison| match code_of(&args.judge, comparison) {
-            // What was not measured is no answer.
+            // A missing measurement is no answer.
             0 if has_failed(comparison) => 3,
             code => code,
         })

@@ -1,4 +1,4 @@
-//! What a table of a run says below itself: why there is no value, what a stack could not do, how connections ended.
+//! The notes below a run's table: why a value is missing, what a stack could not do, how connections ended.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -228,7 +228,7 @@ fn push(text: &mut Vec<String>, line: &str) {
     text.extend(lines.iter().map(|line| format!("    {line}")));
 }
 
-/// The line of a key: what it takes, and what holds without it. Its further lines hang.
+/// The line of a key: its values and its default. Its further lines hang.
 fn head(text: &mut Vec<String>, name: &str, takes: &str, default: Option<&str>) {
     let default = match default {
         Some(default) => format!("default: {default}"),

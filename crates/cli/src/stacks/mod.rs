@@ -1,5 +1,5 @@
-//! `tcplab stacks`: what `--on` can name on this machine, what each kind of stack honours, and what the model does under
-//! each profile.
+//! `tcplab stacks`: the stacks that `--on` can name on this machine, the keys that each kind honours, and the model's
+//! behaviour under each profile.
 
 pub mod keys;
 mod profiles;

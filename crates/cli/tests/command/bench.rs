@@ -1,4 +1,4 @@
-//! `tcplab bench` and `tcplab qa`: what they measure is compared, and what cannot be is said.
+//! `tcplab bench` and `tcplab qa`: measurements are compared, and impossible requests are refused with a reason.
 
 use serde_json::Value;
 

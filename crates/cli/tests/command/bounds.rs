@@ -158,7 +158,7 @@ fn missing_stream_is_an_error() {
             );
         }
     }
-    // What one of two captures has is no error, but said of the other.
+    // A stream that only one of two captures has is no error; the other capture's missing stream is reported.
     let two = flood(3, 0);
     let run = tcplab_with(&["analyze", "--json", "--stream", "2", "-", QUICKACK], &two);
     assert_eq!(run.code, 0, "{}", run.err);

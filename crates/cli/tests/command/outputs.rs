@@ -287,7 +287,7 @@ fn two_outputs_to_one_file_and_output_over_input_are_refused() {
     let mut same = command(&["analyze", &capture, "--annotate", &new]);
     let run = Run::new(same.stdout(File::create(&new).unwrap()).output().unwrap());
     assert!(run.err.contains(twice), "{}", run.err);
-    // What is no file may take several results.
+    // A special file such as /dev/null may take several results.
     let null = [
         "analyze",
         &capture,

@@ -89,7 +89,7 @@ fn variants_have_tables_and_one_table_of_all() {
         let bytes = |folder: &std::path::Path| fs::read(folder.join(name)).unwrap();
         assert_eq!(bytes(&merged), bytes(&out), "{name}");
     }
-    // A connection is that of its variant.
+    // Each connection belongs to its variant.
     let lost = |variant: &str| {
         let run = tcplab(&[
             "population",

@@ -255,7 +255,7 @@ fn every_application_runs_live() {
 
 #[test]
 fn a_server_with_other_sizes_is_no_success() {
-    // The application, what only the server has, what only the client has, and what is said.
+    // The application, the server's own options, the client's own options, and the expected message.
     type Words = &'static [&'static str];
     let rows: [(Words, Words, Words, &str); 4] = [
         (

@@ -120,7 +120,7 @@ fn sequence(rule: u32, round_trips: &[u32], timeouts: &[f64]) -> String {
             let _ = writeln!(script, "+0 > {data} <nop,nop,TS val {stamp} ecr 1000>");
             let mut wait = seconds(ms);
             if ms > 200 && ms < 500 && rule == 1 {
-                // D's timeout is over before the answer comes, whose time stamp is that of the first transmission.
+                // D's timeout expires before the answer, whose time stamp is the first transmission's.
                 let again = stamp + 200;
                 let _ = writeln!(
                     script,

@@ -397,7 +397,7 @@ fn points_and_series_are_tables_for_other_programs() {
         std::fs::read_to_string(&one).unwrap(),
         points.join("\n") + "\n"
     );
-    // What cannot be written is told before the run.
+    // An output that cannot be written is refused before the run.
     let blocked = tcplab(&["run", text(&file), "--csv", text(&file.join("x"))]);
     assert_eq!(blocked.code, 2, "{}", blocked.err);
 }

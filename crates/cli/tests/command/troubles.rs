@@ -278,7 +278,7 @@ const EXPECTED: [Row; 45] = [
         Some([0, 500]),
         1,
     ),
-    // 2 x 200 datagrams' schedule: nobody answers, nobody waits.
+    // The schedule of 2 x 200 datagrams: no end waits for an answer.
     (
         "udp-stream",
         "none",
