@@ -273,7 +273,7 @@ impl Metric {
         }
     }
 
-    /// What makes it another one: name, role and unit.
+    /// The identity of a metric: name, role and unit.
     pub(crate) fn key(&self) -> (String, Role, String) {
         (self.name.clone(), self.role, self.unit.clone())
     }

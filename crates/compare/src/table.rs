@@ -300,7 +300,7 @@ const fn mean(combine: Combine) -> Mean {
     }
 }
 
-/// What the machine did beside each run; nothing when nobody tells.
+/// The machine's noise beside each run; empty if no run has it.
 fn noise(runs: &[&Run]) -> Vec<Noise> {
     let told = runs.iter().any(|run| run.noise.is_some());
     let each = runs.iter().map(|run| run.noise.clone().unwrap_or_default());

@@ -61,7 +61,8 @@ pub(super) fn do_not_add_up(checked: &Checked) -> Option<Flag> {
     )
 }
 
-/// One source tells a count twice, and not alike; if the other number is that of another suite, which one.
+/// One source gives a count twice, with different values. If the other number belongs to another suite,
+/// which one.
 pub(super) fn told_twice(checked: &Checked) -> Option<Flag> {
     let mut rows = Vec::new();
     for arm in arms(checked) {

@@ -8,7 +8,7 @@ use crate::table::{Flag, FlagKind};
 
 /// What names a run or describes its machine: it differs between arms on purpose.
 const NAMES: [(&str, &str); 1] = [("fortio", "Labels")];
-/// Formats whose settings are those of the machine.
+/// Formats whose settings describe the machine.
 const MACHINES: [&str; 1] = ["kirk"];
 
 /// By format and name: all values that an arm's sources tell.

@@ -37,7 +37,7 @@ impl Builder {
         }
     }
 
-    /// A load generator's report in which no request succeeded: rates and latencies are those of errors and do not count.
+    /// A load generator's report in which no request succeeded: rates and latencies belong to errors and do not count.
     /// The counts of errors do.
     pub fn nothing_succeeded(&mut self, why: &str) {
         let counts_errors = |name: &str| {
