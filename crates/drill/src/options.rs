@@ -88,7 +88,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// What holds when nobody says anything.
+    /// The defaults without any option.
     pub fn new(mode: IpMode) -> Self {
         let (local, remote, gateway, prefix, remote_prefix) = match mode {
             IpMode::Ipv4 | IpMode::Mapped => (

@@ -1,4 +1,5 @@
-//! Whole scripts against the simulated host: what passes, what fails and how strictly, and what hostile ones do.
+//! Whole scripts against the simulated host: scripts that pass, scripts that fail and how strictly, and hostile
+//! ones.
 
 use tcplab_base::Random;
 use tcplab_drill::mutate::mutant;

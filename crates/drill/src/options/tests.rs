@@ -1,4 +1,4 @@
-//! Options of heads and command lines, as tables: what comes out, and what is said when it is wrong.
+//! Options of heads and command lines, as tables: the settings, and the errors.
 
 use super::*;
 use crate::parse::parse;

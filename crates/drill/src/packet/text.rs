@@ -30,7 +30,7 @@ pub(crate) enum Key {
 /// Which fields are shown, and which are `*`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shown<'a> {
-    /// The packet of the script, which says what it leaves open; none: show what is there.
+    /// The packet of the script, which says what it leaves open; `None`: show the whole packet.
     pub(crate) spec: Option<&'a PacketSpec>,
     /// The packet is the script's own: what it leaves open is a star.
     pub(crate) is_script: bool,

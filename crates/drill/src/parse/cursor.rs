@@ -216,7 +216,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The number of this token, none: it is no number.
+    /// The number of this token; `None` if it is not a number.
     pub fn number(&self) -> Result<Option<i64>, ScriptError> {
         let value = match self.peek() {
             Some(Kind::Int(text)) => text.parse().ok(),

@@ -121,7 +121,7 @@ impl<'a> Lexer<'a> {
         if after.starts_with('\n') || after.is_empty() {
             self.at = self.code.len() - after.len() + usize::from(!after.is_empty());
             self.line += 1;
-            // What follows is the same line, so blanks there are no indentation.
+            // The next text belongs to the same line, so its blanks are no indentation.
             let rest = self.rest();
             self.at += rest.len() - rest.trim_start_matches([' ', '\t']).len();
             return Ok(());

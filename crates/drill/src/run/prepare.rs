@@ -1,4 +1,4 @@
-//! A call of a script with its arguments evaluated: what to ask the target for, and what to do with the answer.
+//! A call of a script with its arguments evaluated: the call for the target, and the use of its answer.
 
 use std::net::{IpAddr, SocketAddr};
 

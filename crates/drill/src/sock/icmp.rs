@@ -75,7 +75,8 @@ impl Model {
     }
 }
 
-/// What TCP makes of an ICMP or ICMPv6 error about a segment, on a socket without IP_RECVERR; none: nothing.
+/// TCP's reaction to an ICMP or ICMPv6 error about a segment, on a socket without IP_RECVERR; `None`: it
+/// ignores the error.
 pub fn icmp_error(of: &tcplab_wire::Quotation) -> Option<IcmpError> {
     let says = Says {
         is_v6: of.is_v6,

@@ -75,7 +75,7 @@ pub struct Model {
     now: Instant,
     hosts: Hosts,
     files: Files,
-    /// What happened and nobody has heard of yet, with the time.
+    /// Events that are not reported yet, with their time.
     happened: VecDeque<(Instant, Happening)>,
     blocked: Vec<Blocked>,
     calls: u32,

@@ -42,7 +42,7 @@ impl Hosts {
         self.known.get(usize::from(number)).copied()
     }
 
-    /// The addresses of a segment's ends; none: it has an end that is no host.
+    /// The addresses of a segment's ends; `None` if an end is no host.
     pub fn ends(&self, segment: &Segment) -> Option<[IpAddr; 2]> {
         Some([self.ip(segment.src.host)?, self.ip(segment.dst.host)?])
     }
@@ -83,7 +83,7 @@ pub(super) struct Says {
     pub(super) mtu: u32,
 }
 
-/// The IP packet of a segment; none: it has an end that is no host.
+/// The IP packet of a segment; `None` if an end is no host.
 pub fn bytes_of(hosts: &Hosts, seg: &Segment) -> Option<Vec<u8>> {
     let packet = TcpPacket {
         encap: Encap::default(),

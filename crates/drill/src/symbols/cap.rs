@@ -1,5 +1,4 @@
-//! Capabilities: capabilities(7).
-//! The numbers are those of Linux on x86-64.
+//! Capabilities: capabilities(7). The numbers are Linux's, for x86-64.
 
 /// The words with their values.
 pub const CAP: &[(&str, i64)] = &[

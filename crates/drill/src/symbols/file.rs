@@ -1,5 +1,5 @@
 //! Files, readiness and requests: open(2), fcntl(2), poll(2), epoll_ctl(2), splice(2), ioctl(2).
-//! The numbers are those of Linux on x86-64.
+//! The numbers are Linux's, for x86-64.
 
 /// The words with their values.
 pub const FILE: &[(&str, i64)] = &[

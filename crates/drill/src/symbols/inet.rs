@@ -1,5 +1,5 @@
-//! Protocols and the options of IP, IPv6 and TCP: ip(7), ipv6(7), tcp(7).
-//! The numbers are those of Linux on x86-64.
+//! Protocols and the options of IP, IPv6 and TCP: ip(7), ipv6(7), tcp(7). The numbers are Linux's,
+//! for x86-64.
 
 /// The words with their values.
 pub const INET: &[(&str, i64)] = &[

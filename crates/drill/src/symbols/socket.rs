@@ -1,5 +1,5 @@
-//! Families, types, levels, options of SOL_SOCKET and MSG_* flags: socket(7), send(2), recv(2).
-//! The numbers are those of Linux on x86-64.
+//! Families, types, levels, options of SOL_SOCKET and MSG_* flags: socket(7), send(2), recv(2). The
+//! numbers are Linux's, for x86-64.
 
 /// The words with their values.
 pub const SOCKET: &[(&str, i64)] = &[

@@ -1,5 +1,5 @@
-//! Time stamps and the error queue: Documentation/networking/timestamping.rst, ip(7).
-//! The numbers are those of Linux on x86-64.
+//! Time stamps and the error queue: Documentation/networking/timestamping.rst, ip(7). The numbers
+//! are Linux's, for x86-64.
 
 /// The words with their values.
 pub const TIME: &[(&str, i64)] = &[

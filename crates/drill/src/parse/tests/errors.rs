@@ -1,4 +1,4 @@
-//! What is said of scripts that are wrong: the place, what was found, what was expected.
+//! The errors of wrong scripts: the place, what was found, what was expected.
 
 use super::read;
 
