@@ -1,8 +1,9 @@
 //! Kernels: what they are called, how they are had, and how they boot. Level 5 of the map.
 //!
-//! [`stack`] has the names of stacks, [`store`] the kernels that were built here, [`edit`] what can be changed in one. `build` builds them, `image` finds those of
-//! distributions, `boot` starts a guest or namespaces of this machine, with a question in a folder ([`replay`] has the frames beside a point). `doctor` says what this machine
-//! can do, [`here`](here()) which stacks can be used. What is run in a guest is told by the crates above (`boot::Errand`).
+//! [`stack`] has the names of stacks, [`store`] the kernels that were built here, [`edit`] what can be changed in one.
+//! `build` builds them, `image` finds those of distributions, `boot` starts a guest or namespaces of this machine, with
+//! a question in a folder ([`replay`] has the frames beside a point). `doctor` says what this machine can do,
+//! [`here`](here()) which stacks can be used. The crates above say what runs in a guest (`boot::Errand`).
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 // What only real kernels use compiles elsewhere too.
 #![cfg_attr(not(target_os = "linux"), allow(dead_code))]

@@ -22,7 +22,7 @@ pub enum Place<'a> {
     Uml(&'a Path, &'a Initramfs),
 }
 
-/// What goes in before and what is read meanwhile.
+/// Files that go in before, and output that is read meanwhile.
 #[allow(missing_debug_implementations, reason = "functions have no text")]
 pub struct Talk<'a> {
     /// Puts the job into the folder.

@@ -401,7 +401,7 @@ mod tests {
         );
         let long = "6.1+mss-boundary@1000 6.1.192+mss-boundary@1000";
         assert_eq!(names(package(), &m, 1000, None, &m), long);
-        // The given name is that of the kernel that was asked for, not of the one below it.
+        // The given name belongs to the kernel that was asked for, not to the one below it.
         assert_eq!(names(package(), &m, 250, Some("x"), &[]), "6.1 6.1.192");
         assert!(names(package(), &m, 250, Some("x"), &m).ends_with(" x"));
         assert_eq!(names(tree(), &m, 250, None, &m), "net-next+mss-boundary");

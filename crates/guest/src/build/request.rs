@@ -114,7 +114,7 @@ pub fn build(
     Builder::new(store, request, &lock)?.run(step)
 }
 
-/// What a source tree is called when nobody says: its folder's name.
+/// The default name of a source tree: its folder's name.
 pub(crate) fn folder_name(folder: &Path) -> Option<String> {
     let path = folder.canonicalize().ok()?;
     let name = path.file_name()?.to_str()?.to_owned();

@@ -11,8 +11,8 @@ use super::{BuildError, folder, hash, overlay};
 use crate::edit::Edits;
 use crate::store::{Source, SourceKind, Store};
 
-/// Parts of Linux that no kernel of ours is built from, which is two thirds of it. Their Kconfig
-/// files and makefiles stay, for those are read.
+/// Two thirds of Linux: parts that our kernels do not need. Their Kconfig files and makefiles stay,
+/// for those are read.
 const NOT_NEEDED: &[&str] = &[
     "drivers/gpu",
     "drivers/media",

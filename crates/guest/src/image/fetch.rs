@@ -45,7 +45,7 @@ pub(super) fn fetch(store: &Store, release: &str) -> Result<PathBuf, ImageError>
             |_| (),
         )
         .map_err(|e| none(e.to_string()))?;
-    // Somebody else may have got it while we waited.
+    // Another process may have fetched it while this one waited.
     if let Some(there) = Image::local(Some(store), release) {
         return Ok(there);
     }

@@ -21,7 +21,7 @@ use crate::words::{did_you_mean, is_version, is_word, nearest};
 /// The version that a bare edit name stands on.
 pub const DEFAULT_VERSION: &str = "6.1";
 
-/// Timer frequency when a name gives none: that of Debian's kernels.
+/// Timer frequency if a name gives none: the one of Debian's kernels.
 pub const DEFAULT_HZ: u32 = 250;
 
 /// The profile of `model` alone.
