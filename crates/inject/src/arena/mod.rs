@@ -97,7 +97,7 @@ pub(crate) struct Arena {
     index: u32,
 }
 
-/// Lets somebody who is not root make the namespaces: in a user namespace of its own, which the whole process enters. It
+/// Lets a user other than root make the namespaces, in a user namespace of its own, which the whole process enters. It
 /// must have no other thread yet.
 ///
 /// # Errors
@@ -148,7 +148,7 @@ impl Arena {
         Ok(arena)
     }
 
-    /// What was found out about the user's interface; none: the namespaces were made.
+    /// Facts about the user's interface; `None` if the namespaces were made here.
     pub(crate) fn site(&self) -> Option<&SiteRecord> {
         self.site.as_ref()
     }

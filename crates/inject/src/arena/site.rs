@@ -1,4 +1,4 @@
-//! The user's own interface as the host under test: what it is called, where somebody listens, what connections are made to.
+//! The user's own interface as the host under test: its name, its listening ports, and the targets of connections.
 
 use std::fs::File;
 use std::net::{IpAddr, SocketAddr, SocketAddrV6, TcpListener};
