@@ -49,7 +49,7 @@ impl Device {
         })
     }
 
-    /// The next packet that the host sent; none: there is no more.
+    /// The next packet that the host sent; `None` if there is no more.
     pub(super) fn read(&mut self) -> nix::Result<Option<Vec<u8>>> {
         loop {
             let n = match unistd::read(&self.file, &mut self.buffer) {
@@ -96,7 +96,7 @@ impl AsFd for Device {
     }
 }
 
-/// What a kernel sends of its own accord: reports of multicast groups, looking for routers and
+/// Packets that a kernel sends by itself: reports of multicast groups, requests for routers and
 /// neighbours.
 fn is_of_the_host_itself(packet: &[u8]) -> bool {
     let byte = |at: usize| packet.get(at).copied().unwrap_or_default();

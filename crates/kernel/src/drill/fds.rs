@@ -13,7 +13,7 @@ const CLOSED: i32 = i32::MAX;
 pub(super) fn own(fds: &BTreeSet<i32>, fd: i32) -> i32 {
     match fds.contains(&fd) {
         true => fd,
-        // What is no descriptor at all may be told apart by the kernel: poll(2) does.
+        // A negative number stays as it is, because poll(2) treats it differently.
         false if fd < 0 => fd,
         false => CLOSED,
     }

@@ -165,7 +165,7 @@ impl Sock {
 pub struct Datagrams {
     /// ICMP's echoes: the type of a request.
     pub echo: Option<u8>,
-    /// It answers whom the last datagram came from; else its peer is that of connect(2).
+    /// It answers the sender of the last datagram; else connect(2) sets its peer.
     pub answers: bool,
     /// Where the last datagram came from.
     pub peer: Option<SockaddrStorage>,

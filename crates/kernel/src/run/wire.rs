@@ -31,7 +31,7 @@ pub(crate) struct Network {
     pub(crate) wires: Vec<Wire>,
 }
 
-/// Makes everything. The current namespace is that of the last host afterwards.
+/// Makes everything. Afterwards, the current namespace is the last host's.
 pub(crate) fn build(point: &Point, sysctls: &mut Sysctls<'_>) -> Result<Network, OsError> {
     let mut hosts = Vec::new();
     for host in &point.hosts {
@@ -114,7 +114,7 @@ fn make(point: &Point, number: usize, link: &Link, hosts: &[HostNet]) -> Result<
     Ok(wire)
 }
 
-/// What the kernel's qdiscs of a link of its own have counted; how many frames passed is not known.
+/// The counters of a link's own kernel qdiscs; the number of passed frames is unknown.
 pub(crate) fn kernel_count(
     point: &Point,
     number: usize,

@@ -84,7 +84,7 @@ pub(super) fn read<H: DeserializeOwned>(from: &mut impl Read) -> io::Result<Opti
     Ok(Some((head, bytes)))
 }
 
-/// So many bytes; memory grows with what has come, not with what was announced.
+/// Reads exactly this many bytes. Memory grows with the received bytes, not with the announced ones.
 fn exactly(from: &mut impl Read, length: u32) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let got = from.take(length.into()).read_to_end(&mut bytes)?;

@@ -299,7 +299,7 @@ fn error(
     }
 }
 
-/// What somebody can do about the words of ssh(1).
+/// What a user can do about the words of ssh(1).
 fn hint(words: &str, by_hand: &str) -> String {
     let has = |text: &str| words.contains(text);
     let what = if has("Host key verification failed") {

@@ -139,7 +139,7 @@ mod tests {
         for option in ["ForwardAgent=no", "PermitLocalCommand=no", "Tunnel=no"] {
             assert!(arguments.iter().any(|word| word == option), "{option}");
         }
-        // What ssh makes of them, and connects to nobody.
+        // Asks ssh how it reads the options; nothing is connected.
         command = Command::new("ssh");
         command.arg("-G").args(arguments);
         let Ok(said) = command.output() else {

@@ -78,7 +78,8 @@ fn route(index: i32, message: Message) -> RouteNetlinkMessage {
     }
 }
 
-/// What the qdisc of an interface in the current network namespace counted; none: frames do not queue there.
+/// The counters of the qdisc of an interface in the current network namespace; `None` if frames do not queue
+/// there.
 pub(crate) fn count(netlink: &Netlink, interface: &str) -> Result<Option<QdiscCount>, OsError> {
     let index = index_of(interface)?;
     ask(netlink, index).context(|| format!("cannot read the qdisc of {interface}"))

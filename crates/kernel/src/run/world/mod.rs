@@ -364,8 +364,8 @@ impl<'p> Net<'p> {
         let until = self.clock.monotonic(next);
         let waited = self.poll.wait(until, ready);
         let waited = waited.tried("cannot wait")?;
-        // A guest's clock moves by itself only when it waits: the timer's time is now. What its
-        // readings move it by in between is no time of the experiment.
+        // A guest's clock moves by itself only when it waits: the timer's time is now. Clock steps
+        // from readings in between do not count as time of the experiment.
         Ok(match (self.clock.pace, waited.slept, waited.due) {
             (Pace::Virtual, _, true) if ready.is_empty() => next,
             (Pace::Virtual, false, _) => now,
