@@ -38,7 +38,7 @@ pub struct Campaign<'a> {
     pub measures: &'a [String],
     /// Points at once; stacks in real time run alone.
     pub jobs: usize,
-    /// Where results are kept; none: captures and results are thrown away after they were read.
+    /// Where results are kept; `None`: captures and results are deleted after they were read.
     pub out: Option<&'a Path>,
     /// How the result is shown; kept in its folder.
     pub view: Option<&'a View>,

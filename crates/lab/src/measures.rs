@@ -8,7 +8,7 @@ use tcplab_plan::point::{By, Link};
 
 use crate::error::LabError;
 
-/// Those of an experiment that names none: what its applications did, what the network and the hosts did beside it.
+/// Default measures of an experiment: results of applications, then of the network and the hosts.
 pub fn of_applications(point: &Point) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     let mut add = |name: String| {

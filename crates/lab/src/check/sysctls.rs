@@ -19,7 +19,7 @@ pub struct SysctlEntry {
     pub set_by_runs: Option<&'static str>,
     /// The value that the model always uses; `None`: the model honours the sysctl.
     pub model_acts_as: Option<&'static str>,
-    /// Which kernels refuse it; none: those of [`Kernels::All`] take it.
+    /// Which kernels refuse it; `None`: kernels of [`Kernels::All`] take it.
     pub refused: Option<RefusedSysctl>,
 }
 

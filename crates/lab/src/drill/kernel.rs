@@ -41,7 +41,7 @@ fn on_kernel(
     kernel: &Kernel,
     progress: &(impl Fn(usize) + Sync),
 ) -> Result<Vec<CaseResult>, LabError> {
-    // What is no script has its place here and needs no kernel.
+    // Files that are no scripts get their result here, without a kernel.
     let mut results: Vec<Option<CaseResult>> = Vec::new();
     let mut cases = Vec::new();
     for (case, text) in job.cases.iter().zip(texts) {

@@ -90,7 +90,7 @@ pub(super) fn compare(captured: &[Ack], predicted: &[Ack], tolerance: i64) -> Fi
             }
         }
     }
-    // What would have been sent after the capture's end is no mistake.
+    // Packets due after the capture's end are no mistake.
     let end = captured.last().map_or(0, |ack| ack.at) + tolerance;
     fit.extra += rest.filter(|p| p.at <= end).count();
     fit

@@ -116,7 +116,7 @@ impl Gather {
         self.left_out
     }
 
-    /// Whether a SYN is that of this connection once more.
+    /// Whether a SYN repeats this connection's.
     fn is_repeat(&self, index: usize, p: &TcpPacket) -> bool {
         let first = self.streams.get(index).and_then(|s| s.packets.first());
         first.is_none_or(|first| first.flags.has(TcpFlags::SYN) && first.seq == p.seq)

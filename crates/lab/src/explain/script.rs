@@ -1,8 +1,8 @@
 //! What one receiver of a captured connection was given and did: the input of a replay, and the ACKs to compare with.
 //!
-//! Time is that of the capture. A segment arrives when it was captured. The receiver's actions are moved back by
-//! the path from the capture to the receiver and back (`gap`): 20 microseconds for a capture at the receiver, the
-//! round-trip time for one at the sender.
+//! Times count from the capture's clock. A segment arrives when it was captured. The receiver's actions are moved
+//! back by the path from the capture to the receiver and back (`gap`): 20 microseconds for a capture at the
+//! receiver, the round-trip time for one at the sender.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,8 +1,8 @@
 //! What the two programs of a captured connection wrote, and when: the experiment repeats it.
 //!
-//! A segment that left the moment an ACK came had waited for it: nobody knows when its bytes were written, and they
-//! count as written at once after those before. Whoever writes after data of the other end came has waited for these
-//! data. Segments without PSH belong to the write that the next one ends (Linux `tcp_push()`).
+//! A segment that left the moment an ACK came had waited for it. The time of its write is unknown, so it counts as
+//! part of the write before. Whoever writes after data of the other end came has waited for these data. Segments
+//! without PSH belong to the write that the next one ends (Linux `tcp_push()`).
 
 use tcplab_analyze::report::{Direction, Stream};
 use tcplab_analyze::trace::{Row, SegmentKind, StreamTrace};

@@ -5,8 +5,8 @@
 //! a cure, with a figure like the captured one; what a cure makes of it is the proof. What cannot be repeated has its
 //! reason.
 //!
-//! Left out: what the path did beside its round trip (rate, queues, losses), when programs read, and what else the
-//! hosts did.
+//! Left out: the path's behaviour except its round trip (rate, queues, losses), the time of reads, and the hosts'
+//! other work.
 
 mod conversation;
 mod figure;

@@ -26,7 +26,7 @@ pub(super) struct Experiment {
 
 /// One cure.
 pub(super) struct Cure {
-    /// The variant's name; none: the file as it is, on another stack.
+    /// The variant's name; without one, the file as it is, on another stack.
     pub variant: &'static str,
     /// In words; `{sender}` and `{receiver}` are the addresses of the ends.
     pub words: &'static str,

@@ -1,4 +1,4 @@
-//! Shipped captures: what is read of their conversations, and what the experiments say.
+//! Shipped captures: their conversations as read, and the answers of the experiments.
 
 use std::path::Path;
 

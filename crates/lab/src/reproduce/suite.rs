@@ -67,7 +67,7 @@ impl Suite {
         drill::run(lab, &job, |_| {})
     }
 
-    /// The scripts in the checkout, when they are those of the commit.
+    /// The scripts in the checkout, if it has the pinned commit.
     fn scripts(&self, checkout: Option<&Path>) -> Result<Vec<PathBuf>, LabError> {
         let Some(checkout) = checkout else {
             return Err(LabError::CannotRun(self.needed()));

@@ -53,7 +53,7 @@ enum Last {
 /// The files of a run's rows.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    /// Where they are kept meanwhile; none: in a file without a name.
+    /// Where rows are kept before the end; `None`: in a file without a name.
     part: Option<PathBuf>,
     last: Last,
 }

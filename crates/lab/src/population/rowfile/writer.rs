@@ -133,7 +133,7 @@ impl Parquet {
 }
 
 impl Chunk {
-    /// Takes the next cell; none: the bytes are no row.
+    /// Takes the next cell; `None` if the bytes are no row.
     fn take(&mut self, input: &mut &[u8]) -> Option<()> {
         match self.kind {
             Kind::Int => self.ints.push(take_int(input)?),
