@@ -9,7 +9,7 @@ const BITS: u32 = 10;
 /// The bytes of a queue over time. What is before its begin does not count.
 #[derive(Clone, Debug)]
 pub(crate) struct Depth {
-    /// The part of the run that does not count; none: nobody asks for means and parts of time.
+    /// The part of the run that does not count; `None` if means and parts of time are not wanted.
     settle: Option<Duration>,
     from: Instant,
     /// When the applications have ended: from there on it counts until it is empty.
@@ -116,7 +116,7 @@ impl Depth {
         self.bytes = bytes;
     }
 
-    /// What it was until `now`; none: nothing has counted yet.
+    /// The count until `now`; `None` if no time has counted yet.
     pub fn until(&self, now: Instant) -> Option<QueueCount> {
         let mut whole = self.clone();
         let bytes = whole.bytes;
@@ -213,7 +213,7 @@ mod tests {
         assert_eq!(depth.until(at(252)).unwrap().mean_bytes, 1_574);
     }
 
-    /// What it had for no time is no extreme; what it has goes into the next ones.
+    /// A depth that lasted no time is no extreme. The current depth belongs to the next extremes.
     #[test]
     fn extremes_are_of_the_time_since_they_were_taken() {
         let mut depth = Depth::new(None);

@@ -27,8 +27,8 @@ pub(crate) struct Fifo {
     out: VecDeque<Instant>,
     /// Bits x 10^9 that the last frame's time did not hold: no drift from rounding.
     carry: u64,
-    /// The bytes of each, where they are asked for: by a limit, or because time does not say what is left of them (the
-    /// link may stand still, or the wire needs more than a frame's bytes).
+    /// The bytes of each frame, if needed: for a limit, or because time does not give the rest (the link may stand
+    /// still, or the wire needs more than a frame's bytes).
     sizes: Option<Box<Sizes>>,
     /// How long it was how long, where that is asked for and no qdisc queues in its place.
     depth: Option<Box<Depth>>,

@@ -139,7 +139,8 @@ impl<F: Payload> Queue<F> {
 }
 
 impl<F: Payload> Line<F> {
-    /// The line of this direction of a link with this MTU; its streams are those of a [`Way`], and `NAME/qdisc`.
+    /// The line of this direction of a link with this MTU. Its random streams are those of a [`Way`], and
+    /// `NAME/qdisc`.
     pub fn new(way: &Direction, mtu: u32, seed: u64, name: &str) -> Self {
         let queue = way.queue.as_ref();
         let device = device(way, mtu);

@@ -1,5 +1,5 @@
-//! A wire that may send at given times only (Mahimahi's `mm-link`): each time lets some bytes through, and what nobody
-//! used is gone.
+//! A wire that may send at given times only (Mahimahi's `mm-link`): each time lets some bytes through, and unused
+//! times are lost.
 
 use std::sync::Arc;
 

@@ -346,8 +346,8 @@ impl<F: Clone> Way<F> {
         }
     }
 
-    /// The bytes of its queue, and the fewest and the most since they were taken last; none: it has no rate, or nobody
-    /// watches.
+    /// The bytes of its queue, and the fewest and the most since the last call; `None` if it has no rate, or is not
+    /// watched.
     pub(crate) fn take_extremes(&mut self, now: Instant) -> Option<[u64; 3]> {
         self.fifo.as_mut()?.take_extremes(now)
     }
