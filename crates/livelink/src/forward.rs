@@ -125,7 +125,7 @@ impl Forwarder {
         let next = self.lanes.iter().filter_map(Lane::next_time).min();
         let earliest = self.woken + self.gap;
         self.waits += 1;
-        // Under load what comes and what is due waits for more of it, as cards moderate their interrupts.
+        // Under load, frames that came or are due wait for more, as cards moderate their interrupts.
         if next.is_some() && at < earliest {
             self.sleep(at, earliest)?;
             // A little later they would be due a little after a wake-up, and wait for the next one.

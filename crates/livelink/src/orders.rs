@@ -105,7 +105,7 @@ pub fn settings(name: &str, words: &str) -> Result<Direction, String> {
     }
 }
 
-/// The next line; none: there is no more. What is longer than [`LONGEST`] is an error.
+/// The next line; `None` if there is no more. What is longer than [`LONGEST`] is an error.
 pub(crate) fn line_of(input: &mut impl BufRead) -> io::Result<Option<String>> {
     let mut line = Vec::new();
     let n = input.take(LONGEST).read_until(b'\n', &mut line)?;

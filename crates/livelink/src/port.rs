@@ -87,7 +87,7 @@ impl Port {
         Ok(Self::Packets(socket))
     }
 
-    /// Reads one frame into `buffer` and gives its length; none: there is no more.
+    /// Reads one frame into `buffer` and gives its length; `None` if there is no more.
     pub fn read(&self, header: &mut Header, buffer: &mut [u8]) -> nix::Result<Option<usize>> {
         let read = match self {
             Self::Tap(file) => readv(
