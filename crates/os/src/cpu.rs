@@ -36,7 +36,7 @@ mod affinity {
     }
 }
 
-/// What this thread has spent on a processor so far; none: not known here.
+/// Processor time of this thread so far; `None` if it is unknown here.
 #[cfg(unix)]
 fn thread_time() -> Option<Duration> {
     use nix::time::{ClockId, clock_gettime};

@@ -683,7 +683,7 @@ pub mod call {
         answer(unsafe { libc::epoll_ctl(epoll, op, fd, &raw mut event) })
     }
 
-    /// `most` may be wrong: the kernel is told of it, and no more is written than `events` holds.
+    /// `most` may be wrong: the kernel gets it, but writes no more than `events` holds.
     pub fn epoll_wait(
         epoll: RawFd,
         events: &mut [libc::epoll_event],

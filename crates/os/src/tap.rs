@@ -43,7 +43,7 @@ impl Tap {
         Ok(Self { file })
     }
 
-    /// Reads one frame into `buffer`; none: there is no more.
+    /// Reads one frame into `buffer`; `None` if there is no more.
     pub fn read(&self, buffer: &mut [u8]) -> nix::Result<Option<usize>> {
         match unistd::read(&self.file, buffer) {
             Ok(n) => Ok(Some(n)),
