@@ -102,7 +102,7 @@ fn links(point: &Point, from: usize, to: usize) -> Option<Vec<(&Link, &Direction
     Some(found)
 }
 
-/// Whether each frame is at the other end at once. What is lost takes time: somebody waits for it.
+/// Whether each frame is at the other end at once. Lost frames take time: somebody waits for them.
 fn is_instant(way: &Direction) -> bool {
     let takes_time = way.rate_bps.is_some() || way.rate_trace.is_some();
     let takes_time = takes_time || way.queue.is_some() || way.qdisc.is_some();

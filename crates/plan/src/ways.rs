@@ -20,8 +20,8 @@ impl Ways {
         }
     }
 
-    /// Why there is no way from one host to the other; none: there is one. A way there is a way
-    /// back, for links go both ways.
+    /// Why no path leads from one host to the other; `None` if one does. A way there is a way back,
+    /// for links go both ways.
     pub fn obstacle(&mut self, from: usize, to: usize, hosts: &[Host]) -> Option<String> {
         let all = &self.neighbours;
         let reached = self.reached.entry(from).or_insert_with(|| {

@@ -119,7 +119,7 @@ impl Entry {
         self.key.rules
     }
 
-    /// What holds when it is left out; none: it must be there.
+    /// The default; `None` if the key is required.
     pub fn default(&self) -> Option<String> {
         (!matches!(self.key.absent, Absent::Refused)).then(|| self.key.default())
     }

@@ -12,7 +12,7 @@ use crate::rules::{ALL_PPB, MAX_OUTAGES, MAX_SIGMA};
 use tcplab_base::quantity::{PERCENT, TIME};
 use tcplab_qdisc::Settings;
 
-/// What a table says; none: what stands around it holds.
+/// The values of a table; `None`: the table around it decides.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Own {
     burst_loss: Option<BurstLoss>,

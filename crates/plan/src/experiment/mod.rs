@@ -402,7 +402,7 @@ impl Experiment {
             log: run.log,
             tolerate: run.tolerate,
         };
-        // What is no rule of a single key, and the proof that files and manifests have the same rules.
+        // Rules across keys, and the proof that files and manifests have the same rules.
         let checked = point.check();
         checked.map_err(|wrong| Fault::new(&(0..0), wrong.path, wrong.message))?;
         Ok((point, draws))

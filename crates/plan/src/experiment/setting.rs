@@ -7,7 +7,7 @@ use super::variant::{Scope, Variant};
 /// All settings of a command line. Their places lie behind the file's text, each on a line of its own.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
-    /// Where each begins, and what was written.
+    /// The start of each setting, and its text.
     lines: Vec<(usize, String)>,
     sets: Variant,
 }

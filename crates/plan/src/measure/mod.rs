@@ -329,7 +329,7 @@ fn app(name: &str, app: &str, field: &str) -> Result<Measure, UnknownMeasure> {
     })
 }
 
-/// A statistic of a series; none: the rest is no series' name.
+/// A statistic of a series; `None` if the rest is no series' name.
 fn of_set(name: &str, set: &AppSet, rest: &str) -> Result<Option<Measure>, UnknownMeasure> {
     let (series, field) = rest.rsplit_once('.').unwrap_or((rest, ""));
     let names = set.names();

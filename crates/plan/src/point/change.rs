@@ -115,7 +115,7 @@ pub struct SocketTable<'a> {
 }
 
 impl SocketTable<'_> {
-    /// Where a key of it stands.
+    /// The place of one of its keys.
     pub fn place(&self, key: &str) -> String {
         let (kind, name) = self.of;
         format!("{kind}.{name}.{}.{key}", self.table)

@@ -1,4 +1,4 @@
-//! What a middle box on a link does to TCP segments, and segments that somebody injects there.
+//! The effects of a middle box on TCP segments, and segments that are injected there.
 
 use std::fmt;
 

@@ -221,7 +221,7 @@ impl Population {
             .to_vec()
     }
 
-    /// Whether a file's text is that of a population: it has a table `[population]`.
+    /// Whether a file's text is a population: it has a table `[population]`.
     pub fn is_population(text: &str) -> bool {
         let begins = |line: &str| line.trim_start().starts_with("[population]");
         text.lines().any(begins)

@@ -163,8 +163,7 @@ pub(super) fn needed(fields: &Fields<'_>, key: &Key) -> Result<Dist, Fault> {
     dist(fields, key)?.ok_or_else(|| fields.missing(key))
 }
 
-/// The same of something that every connection has some of: draws below its least are raised to it, and a value that is
-/// always 0 would be another one.
+/// The same for something that every connection needs. Draws below its least are raised to it; a constant 0 is refused.
 fn above_zero(fields: &Fields<'_>, key: &Key) -> Result<Dist, Fault> {
     let dist = needed(fields, key)?;
     match fields.node(key).filter(|_| dist.as_constant() == Some(0)) {

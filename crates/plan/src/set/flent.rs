@@ -2,7 +2,7 @@
 //!
 //! flent reads them with `flent -i FILE` and `flent-gui FILE` (its `resultset.py`). `x_values` are seconds from the
 //! begin, `results` the series at these times (null: no value), `raw_values` each sample with its date, `metadata` what
-//! flent records of a test. The date is that of the run's begin, which the caller says.
+//! flent records of a test. The date is the start of the run, given by the caller.
 
 use serde_json::{Map, Value as Json, json};
 
