@@ -502,7 +502,7 @@ impl<'a> Conn<'a> {
     }
 }
 
-/// What a call gave; none: it has to wait.
+/// The result of a call; `None`: it must wait.
 fn free(called: io::Result<usize>) -> io::Result<Option<usize>> {
     match called {
         Err(e) if [io::ErrorKind::WouldBlock, io::ErrorKind::Interrupted].contains(&e.kind()) => {

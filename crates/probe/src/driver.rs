@@ -110,7 +110,7 @@ struct Live<'a> {
     most: Option<u64>,
     /// What earlier connections have completed.
     completed: u64,
-    /// Why there is no connection, and what a call on one failed with.
+    /// Why there is no connection, and the error of a call on one.
     refused: Option<Error>,
     failed: Option<io::Error>,
     ended: Ended,
@@ -339,7 +339,7 @@ impl<'a> Host for Live<'a> {
         conn.record.completed = self.completed - before;
         let latencies = record.latencies().iter().skip(before as usize);
         conn.record.latency_ns = latencies.map(|d| d.as_nanos()).collect();
-        // The driver's own error is that of an end which waited for too long.
+        // The driver's own error means that an end waited too long.
         let waited = (did.ended().error).map(|_| io::Error::from_raw_os_error(libc::ETIME));
         let error = self.failed.take().or(waited);
         let how = match conn.how() {

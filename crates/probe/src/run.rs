@@ -57,7 +57,7 @@ pub struct Settings {
     pub idle_timeout: Option<Duration>,
     /// A client ends after this time; none: its application says when.
     pub lasts: Option<Duration>,
-    /// What comes in each second is told.
+    /// Reports the received data each second.
     pub has_trend: bool,
     /// SIGUSR1 holds writers up for this time; none: it ends the probe, as other signals do.
     pub signal_pause: Option<Duration>,

@@ -37,7 +37,7 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// What an endpoint of ours saw of its device.
+/// An endpoint's view of its device.
 fn frames(via: &ViaReport, out: &mut impl Write) -> io::Result<()> {
     let (device, address) = (&via.device, &via.address);
     let (came, went) = (via.frames_in, via.frames_out);

@@ -91,7 +91,7 @@ impl Neighbours {
         self.asked.values().map(|asked| asked.again).min()
     }
 
-    /// Repeats requests; after the third nobody is there, and what waited is dropped.
+    /// Repeats requests. After the third, the neighbour counts as absent and the waiting frames are dropped.
     pub(super) fn repeat(&mut self, now: Instant, ask: &mut Vec<Vec<u8>>) {
         let own = self.own;
         let mut dropped = 0;
@@ -111,8 +111,8 @@ impl Neighbours {
         self.unreachable += dropped;
     }
 
-    /// A frame of ARP or of neighbour discovery: what it says is kept, a request for this host is answered, and what waited for the sender goes
-    /// out. False: it is neither, or not for us.
+    /// Reads a frame of ARP or of neighbour discovery. The addresses are kept, a request for this host is answered, and
+    /// frames that waited for the sender go out. False: it is neither, or not for us.
     pub(super) fn hear(&mut self, frame: &[u8], out: &mut Vec<Vec<u8>>) -> bool {
         let Some(message) = Message::read(frame) else {
             return false;
