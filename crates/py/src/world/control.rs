@@ -39,7 +39,7 @@ impl Failure {
     }
 }
 
-/// The methods of one; none: it has none of its own.
+/// The methods of one; `None` if it lacks a method.
 #[derive(Default)]
 struct Methods {
     init: Option<Py<PyAny>>,
