@@ -22,7 +22,7 @@ pub(crate) trait Words: Sized {
     /// Reads the words behind the first one.
     fn parse<'a>(words: &mut Lexer<'a>) -> Result<Self, Wrong<'a>>;
 
-    /// What queues in its first classes, and how many these are; none: what a kernel puts there by itself.
+    /// The qdisc of its first classes, and their number; `None`: the kernel's default.
     fn child(&self) -> Option<(&Kind, u8)> {
         None
     }

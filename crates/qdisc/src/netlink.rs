@@ -1,4 +1,4 @@
-//! What a kernel is told of a qdisc and what it answers, as bytes (linux/rtnetlink.h, linux/pkt_sched.h). The crate
+//! Messages to a kernel about a qdisc, and its answers, as bytes (linux/rtnetlink.h, linux/pkt_sched.h). The crate
 //! `kernel` sends and receives them.
 
 /// A message that makes a qdisc, or a class of one (`RTM_NEWQDISC`, `RTM_NEWTCLASS`).

@@ -51,7 +51,7 @@ pub trait Packet: Clone {
         None
     }
 
-    /// The socket that sent it, by a number of its own; none: it only passes through.
+    /// The socket that sent it, by a number of its own; `None` if it only passes through.
     fn socket(&self) -> Option<u64> {
         None
     }
@@ -62,7 +62,7 @@ pub trait Packet: Clone {
         OF_TOS[usize::from(self.dscp() & 7) >> 1]
     }
 
-    /// What the ACK filter looks at; none: it is no TCP segment, or a damaged one.
+    /// The header for the ACK filter; `None` if it is not a TCP segment, or is damaged.
     fn ack_header(&self) -> Option<AckHeader>;
 
     /// The packets that go over the wire for a super-segment; none for a plain packet.

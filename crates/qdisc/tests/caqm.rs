@@ -168,7 +168,7 @@ fn tags_stand_behind_two_vlans_at_most_and_under_any_type() {
     assert_eq!(own(&switch, "untagged"), 1);
 }
 
-/// What stands in front of IP hides it from nobody.
+/// A tag in front of IP does not hide it.
 #[test]
 fn ip_is_found_behind_the_tag() {
     let mut plain = frame(&[], 60);

@@ -78,7 +78,7 @@ fn losses_copies_and_damage_are_counted() {
         (out.len(), stats.drops, stats.dropped_bytes),
         (0, 1_000, 100_000)
     );
-    // What can be marked is, and counts as a drop all the same.
+    // A packet that can be marked is marked, and still counts as a drop.
     let (out, stats, netem) = run("netem loss 100% ecn limit 5000", true);
     assert!(out.len() == 1_000 && out.iter().all(|(packet, _)| packet.ce));
     assert_eq!(

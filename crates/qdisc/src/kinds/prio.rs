@@ -102,7 +102,7 @@ pub(crate) struct Prio<P> {
     map: [u8; 16],
     /// What is in each band.
     kind: Kind,
-    /// What bands that are no more have done.
+    /// Counters of bands that no longer exist.
     gone: Stats,
     /// The seed and the name of bands' streams.
     streams: (u64, String),

@@ -29,7 +29,7 @@ pub struct Settings {
     pub fwmark: u32,
     /// Cells of the link below.
     pub framing: Framing,
-    /// Bytes that a packet is longer on the wire than its IP packet; none: lengths are those of frames.
+    /// Bytes that a packet is longer on the wire than its IP packet; `None`: frame lengths count.
     pub overhead: Option<i32>,
     /// `raw`: the overhead comes on top of the frame as Linux has it, not of the IP packet.
     pub raw: bool,

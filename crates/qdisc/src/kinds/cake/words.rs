@@ -22,7 +22,7 @@ const RTT: [(&str, i64, i64); 8] = [
     ("interplanetary", 50 * S, 1_000 * S),
 ];
 
-/// What a link technology adds: framing (none: as it was), bytes, and the shortest packet.
+/// The overhead of a link technology: framing (`None`: unchanged), bytes, and the shortest packet.
 const OVERHEADS: [(&str, Option<Framing>, i32, Option<u32>); 13] = [
     ("pppoa-vcmux", Some(Framing::Atm), 10, None),
     ("pppoa-llc", Some(Framing::Atm), 14, None),

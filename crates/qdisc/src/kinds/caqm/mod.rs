@@ -41,7 +41,7 @@ pub(crate) struct Caqm<P> {
 struct Own {
     /// Packets that got the window they asked for.
     granted: u64,
-    /// Of these: from what others gave up in the same period.
+    /// Of these: from window that others gave up in the same period.
     shuffled: u64,
     /// Packets whose hint was refused.
     refused: u64,

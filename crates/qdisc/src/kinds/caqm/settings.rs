@@ -29,7 +29,7 @@ pub struct Settings {
     pub unit: u32,
     /// Eta: the part of the rate that is shared out, in billionths (10^-9).
     pub target_ppb: u32,
-    /// The wire's rate in bits a second; none: that of the link.
+    /// The wire's rate in bits a second; `None`: the link's.
     pub rate: Option<u64>,
     /// Bytes that the wire needs for a frame beside its own; none: what the link says.
     pub overhead: Option<u32>,

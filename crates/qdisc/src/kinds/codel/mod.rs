@@ -50,7 +50,7 @@ pub(crate) struct Params {
     target: Time,
     interval: Time,
     ce_threshold: Time,
-    /// So many bytes are no standing queue.
+    /// Fewer bytes are no standing queue.
     mtu: u32,
     ecn: bool,
 }

@@ -139,7 +139,7 @@ impl Default for FairSettings {
 impl Words for FairSettings {
     const NAME: &'static str = "fq_codel";
     const SUPPORTED: &'static str = "all but `ce_threshold_selector`";
-    /// The first six are those of `codel`.
+    /// The first six are also `codel`'s.
     const WORDS: &'static [&'static str] = &[
         "limit",
         "target",

@@ -19,8 +19,8 @@ use crate::stats::Stats;
 /// The class through which everything goes.
 pub const CLASS: u32 = handle(1);
 
-/// What a kernel's htb counted, with what is queued in its class and what the class says of itself
-/// (`struct tc_htb_xstats`).
+/// The counters of a kernel's htb, with those of its class's child and of the class itself (`struct
+/// tc_htb_xstats`).
 pub fn with_class(mut htb: QdiscCount, child: Option<QdiscCount>, xstats: &[u8]) -> QdiscCount {
     let child = child.unwrap_or_default();
     (htb.own, htb.tins) = (child.own, child.tins);

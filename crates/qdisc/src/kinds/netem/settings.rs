@@ -32,7 +32,7 @@ pub struct Settings {
     pub rate: Option<Rate>,
     /// Times at which packets leave, as on a radio link.
     pub slot: Option<Slot>,
-    /// The seed of its draws; none: that of the run.
+    /// The seed of its draws; `None`: the run's.
     pub seed: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! Values are those of the message that tc 6.1 sends to the kernel for the same words.
+//! Expected values come from the message that tc 6.1 sends to the kernel for the same words.
 
 use super::*;
 use crate::Kind;
