@@ -65,7 +65,7 @@ pub struct Cell {
 /// What is shown first, by numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Open {
-    /// Axis to the right; none: there is no axis.
+    /// Axis to the right; `None` if there is no axis.
     pub x: Option<usize>,
     /// Axis downwards.
     pub y: Option<usize>,

@@ -40,7 +40,7 @@ struct CapturePart<'a> {
     groups: Vec<Vec<usize>>,
     /// Words in them that need a word: each with its meaning.
     words: Vec<(&'static str, &'static str)>,
-    /// What silence means, when there are no findings, or only such as are about the capture.
+    /// The meaning of silence, if there are no findings, or only findings about the capture.
     verdict: Option<String>,
     /// Trouble that no finding explains.
     unexplained: Vec<String>,

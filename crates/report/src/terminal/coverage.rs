@@ -1,4 +1,5 @@
-//! How far "no findings" can be believed: what the packets show and no finding names, and what could not be looked for.
+//! How far "no findings" can be believed: unexplained effects in the packets, and findings that could not be looked
+//! for.
 
 use std::fmt::Write;
 
@@ -46,8 +47,8 @@ fn loose(s: &Stream) -> [u64; LOOSE.len()] {
     ]
 }
 
-/// Which kinds of [`LOOSE`] a finding explains, by index. What is not named here explains nothing: a slow server is no
-/// reason to send a packet again.
+/// Which kinds of [`LOOSE`] a finding explains, by index. Findings outside this list explain nothing: a slow server is
+/// no reason to send a packet again.
 fn explained(id: Id) -> &'static [usize] {
     match id.name() {
         "rto_stall"
@@ -121,7 +122,7 @@ impl Coverage {
         self.sentences(|i| i != UNCLEAR)
     }
 
-    /// What nobody can tell or has seen: ACKs that may have been late, and packets that could not be read, as sentences.
+    /// Unclear or unseen packets: ACKs that may have been late, and packets that could not be read, as sentences.
     pub fn not_read(&self, totals: &Totals) -> Vec<String> {
         let mut texts = self.sentences(|i| i == UNCLEAR);
         texts.extend(not_read(totals));
@@ -147,7 +148,7 @@ impl Coverage {
             .collect()
     }
 
-    /// What to say when there are no findings, and whether it is an all-clear.
+    /// The text without findings, and whether it is an all-clear.
     pub fn verdict(&self, totals: &Totals, streams: u64) -> (String, bool) {
         let looked = format!(
             "{} checked for {} causes",

@@ -1,5 +1,5 @@
-//! What to know about a capture before its figures are believed: where it was taken, what it
-//! cannot show, what was left out.
+//! Facts about a capture that qualify its figures: where it was taken, what it cannot show, what
+//! was left out.
 
 use std::fmt::Write;
 

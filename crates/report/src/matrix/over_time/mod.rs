@@ -63,7 +63,7 @@ pub struct OverTime {
 type Place<'a> = (Vec<usize>, Vec<Run<'a>>);
 
 impl OverTime {
-    /// What a result has over time; `points` are those of its plan. None: nothing was sampled.
+    /// What a result has over time; `points` come from its plan. None: nothing was sampled.
     pub fn of(document: &RunDocument, points: &[Point]) -> Option<Self> {
         let mut places = places(document, points);
         let all = places.len();
