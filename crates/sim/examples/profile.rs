@@ -1,5 +1,5 @@
 //! Runs the points of an experiment file on the model and nothing else: for perf and callgrind, and
-//! quick to build. The speed that counts is that of `tcplab run`; see benches/model.py.
+//! quick to build. The authoritative speed is `tcplab run`'s; see benches/model.py.
 //!
 //! `cargo build --release -p tcplab-sim --example profile && perf stat -e instructions:u target/release/examples/profile FILE [--digest]`
 

@@ -32,7 +32,7 @@ pub(crate) struct Udp {
     /// What its datagrams travel in: counters have other names.
     ip: Ip,
     sockets: BTreeMap<u16, Socket>,
-    /// Ports and identifiers that clients have got.
+    /// Ports and identifiers that clients took.
     taken: u64,
     pub(crate) count: Counts,
 }

@@ -70,7 +70,7 @@ fn ttl(ip: Ip, sysctl: &Sysctl) -> u8 {
 /// No application has it.
 const NOBODY: u32 = u32::MAX;
 
-/// What every host has, what the profile has, what the point says, in this order.
+/// The sysctls of every host, then the profile's, then the point's.
 fn sysctl_of(point: &Point, index: usize, profile: &Profile) -> Result<Sysctl, SimError> {
     let host = &point.hosts[index];
     let mut sysctl = Sysctl::default();

@@ -97,7 +97,7 @@ impl Network {
                 (&link.a_to_b, "a_to_b", link.b, [a, b]),
                 (&link.b_to_a, "b_to_a", link.a, [b, a]),
             ] {
-                // The names of streams are those of the links on kernels: the same frames are lost.
+                // Streams have the names of the links on kernels, so the same frames are lost.
                 let name = format!("link/{number}/{name}");
                 let mut line = Line::new(way, link.mtu, point.seed, &name);
                 if point.link_every_ns.is_some() {

@@ -42,7 +42,7 @@ impl Budget {
 }
 
 impl World {
-    /// Why the run was ended without an answer; none: it was not. What it did until then is no answer to anything.
+    /// Why the run was ended without an answer; none: it was not. Its results until then do not answer anything.
     pub fn exhausted(&self) -> Option<&str> {
         self.budget.exhausted.as_deref()
     }

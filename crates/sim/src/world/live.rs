@@ -207,7 +207,7 @@ impl Net {
         }
     }
 
-    /// A client from outside has got this flow.
+    /// A client from outside took this flow.
     pub(super) fn comes_from_outside(&mut self, flow: u32, remote: Addr) {
         if let Some(outside) = &mut self.outside {
             outside.clients.push((flow, remote));

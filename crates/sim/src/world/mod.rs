@@ -310,8 +310,8 @@ impl World {
 
     /// One turn of what an epoll would report.
     ///
-    /// What it reports stays in an epoll's list, and the next turn looks at it before what became ready meanwhile
-    /// (`ep_send_events()`: level triggered).
+    /// A reported socket stays in an epoll's list, and the next turn checks it before sockets that became ready
+    /// meanwhile (`ep_send_events()`: level triggered).
     fn handle_batch(&mut self) {
         if self.net.ready.len() == 1 {
             // Mostly there is one.

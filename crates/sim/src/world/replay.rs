@@ -97,7 +97,7 @@ impl Net {
         })
     }
 
-    /// The samples of their ways are those of their lines.
+    /// Their lines give the samples of their ways.
     pub(super) fn sample_replays(&mut self) {
         for one in &mut self.replays {
             let values = one.line.sample(self.now, Vec::len).to_vec();
