@@ -146,7 +146,7 @@ pub fn change(runs: &Runs) -> Result<Change, NoChange> {
     Ok(match runs.pairs.len() {
         0 | 1 => judged(runs, is_positive, welch),
         _ => {
-            // The means of both arms are those of the pairs: what has no partner takes no part.
+            // The means of both arms come from the pairs; runs without a partner do not count.
             let in_pairs = runs.pairs.iter();
             let both =
                 in_pairs.filter_map(|(b, a)| Some((runs.before.get(*b)?, runs.after.get(*a)?)));
@@ -263,7 +263,7 @@ struct Spread {
 /// Share of relabellings that lie as far out, and the smallest share there can be.
 type Relabelled = (f64, f64);
 
-/// Of a p above this nobody asks more.
+/// A p above this needs no further work.
 const CLEARLY_NOTHING: f64 = 0.1;
 
 /// t's two-sided p, and the relabellings where they can matter.
