@@ -1,5 +1,5 @@
-//! A row for each stream: its own columns, then those of each direction with the prefix `c2s_` (client to server) or `s2c_`.
-//! Names and units are those of the JSON.
+//! A row for each stream: its own columns, then those of each direction with the prefix `c2s_` (client to server) or
+//! `s2c_`. Names and units are the JSON's.
 
 use tcplab_analyze::Output;
 use tcplab_analyze::report::{Handshake, Stream};
