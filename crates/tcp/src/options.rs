@@ -51,7 +51,7 @@ packed!(SocketState {
 });
 
 bitflags! {
-    /// What Nagle's rule is told (`TCP_NAGLE_*`).
+    /// Settings of Nagle's rule (`TCP_NAGLE_*`).
     #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
     pub(crate) struct Nagle: u8 {
         /// TCP_NODELAY.

@@ -98,7 +98,7 @@ fn row<T: Value>(usual: &T, range: Option<(i64, i64)>, row: SysctlRow) -> Sysctl
     }
 }
 
-// A row for each sysctl. Ranges narrower than their type's are those of net/ipv4/sysctl_net_ipv4.c.
+// A row for each sysctl. Ranges narrower than their type's come from net/ipv4/sysctl_net_ipv4.c.
 #[rustfmt::skip]
 table! {
     "net.ipv4" {

@@ -128,7 +128,7 @@ impl Endpoint {
             self.ack.note_clock(cx);
             return self.send_ack(cx);
         }
-        // The kernel does not read its clock here (`tcp_mstamp`): the time stamp is that of the last arrival.
+        // The kernel does not read its clock here (`tcp_mstamp`): the time stamp comes from the last arrival.
         let now = cx.set_now(self.ack.stamp);
         self.send_ack(cx);
         cx.set_now(now);

@@ -252,7 +252,7 @@ impl CongestionControl for Cubic {
         }
         let since = c.cx.jiffies32().wrapping_sub(self.epoch_start) as i32;
         if self.epoch_start != 0 && since < c.cx.host.clock.hz as i32 {
-            // Delays of the second after a reduction are those of the old queue.
+            // Delays in the second after a reduction come from the old queue.
             return;
         }
         let delay = (rtt_us as u32).max(1);

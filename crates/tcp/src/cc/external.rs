@@ -56,7 +56,7 @@ pub trait Algorithm: Debug + Send {
     fn pkts_acked(&mut self, _: &View, _rtt_us: Option<u32>) {}
 }
 
-/// What an algorithm changes; none: it stays.
+/// The changes of an algorithm; `None`: the value stays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Change {
     /// `snd_cwnd` in packets: from 1 to [`MAX_CWND`].

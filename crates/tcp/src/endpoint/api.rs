@@ -96,7 +96,7 @@ pub enum ReadOutcome {
 
 impl Endpoint {
     /// Opens the connection of a new socket: the SYN goes out at once (RFC 9293 3.10.1; Linux `tcp_v4_connect()`).
-    /// `mtu` is that of the route, `isn` and `tsoffset` come from the stack's secret.
+    /// `mtu` is the route's; `isn` and `tsoffset` come from the stack's secret.
     pub(crate) fn begin(
         &mut self,
         cx: &mut Cx<'_>,

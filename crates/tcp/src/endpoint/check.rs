@@ -80,7 +80,7 @@ impl Endpoint {
         assert_eq!(memory, self.rcv.rmem_alloc, "rmem_alloc");
     }
 
-    /// The counts of the scoreboard are those of its segments.
+    /// The counts of the scoreboard match its segments.
     fn check_scoreboard(&self) {
         let l = &self.loss;
         let count = |bits: Sacked| -> u32 {

@@ -95,7 +95,7 @@ packed!(Snd {
 });
 
 impl Default for Snd {
-    /// As `tcp_init_sock()` leaves them; the buffer is that of `tcp_wmem` when the socket is made.
+    /// As `tcp_init_sock()` leaves them; the buffer has the size in `tcp_wmem` when the socket is made.
     fn default() -> Self {
         Self {
             iss: Seq(0),

@@ -318,7 +318,7 @@ impl Endpoint {
         self.rcv.urg_data == Urgent::Valid
     }
 
-    /// POLLOUT as tcp_poll() asks for it: who is told no is told later.
+    /// POLLOUT as tcp_poll() asks for it: if the answer is no, a later event tells it.
     pub fn poll_writable(&mut self, cx: &Cx<'_>) -> bool {
         let yes = self.is_writable(cx);
         if !yes {

@@ -66,7 +66,7 @@ impl Endpoint {
         self.neg.fast_open.set(FastOpenState::DEFERRED, true);
     }
 
-    /// The SYN will come with the first write; `mtu` is that of the route.
+    /// The SYN will come with the first write; `mtu` is the route's.
     pub(crate) fn defer(&mut self, mtu: u32) {
         self.neg.fast_open.set(FastOpenState::DEFERRED, true);
         let s = &mut self.snd;

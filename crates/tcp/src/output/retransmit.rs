@@ -99,7 +99,7 @@ impl Endpoint {
         self.queue.get(id).map(|skb| skb.len)
     }
 
-    /// Takes off what is ACKed: a SYN, the first bytes. None: all of it is.
+    /// Takes off what is ACKed: a SYN, the first bytes. `None` if all of it is ACKed.
     fn trim_acked(&mut self, id: Id) -> Option<()> {
         let una = self.snd.snd_una;
         let skb = self.queue.get_mut(id)?;

@@ -1,4 +1,4 @@
-//! The cumulative part of an ACK: what leaves the queue, and what that says about the path
+//! The cumulative part of an ACK: the segments that leave the queue, and their news about the path
 //! (Linux `tcp_clean_rtx_queue()`). Costs O(segments ACKed).
 
 use tcplab_base::Seq;

@@ -13,7 +13,7 @@ use crate::endpoint::Endpoint;
 use crate::mib::Counter;
 use crate::queue::{Id, Sacked, Skb};
 
-/// The recovery of a connection that goes on, and what it may need to know for the next one.
+/// The recovery in progress, and data for the next one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RecoveryLatency {
     /// Since when, in microseconds since boot, and the sequence number that ends it.

@@ -22,7 +22,7 @@ const EMPTY: Block = (Seq(0), Seq(0));
 struct Blocks {
     blocks: [Block; 4],
     used: usize,
-    /// Where the first block of the option went; none: it did not count.
+    /// The place of the option's first block; `None` if the block did not count.
     first: Option<usize>,
 }
 

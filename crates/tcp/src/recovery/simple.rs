@@ -48,7 +48,7 @@ impl Endpoint {
     }
 
     /// `tcp_v4_mtu_reduced()`, `tcp_v6_mtu_reduced()`: the path takes packets of `mtu` bytes. No packet of the
-    /// connection came and no timer fired, so the kernel does not read its clock: time stamps are those of the last
+    /// connection came and no timer fired, so the kernel does not read its clock: time stamps come from the last
     /// packet sent or received.
     pub(crate) fn mtu_reduced(&mut self, cx: &mut Cx<'_>, mtu: u32) {
         self.path_shrinks(cx, mtu);

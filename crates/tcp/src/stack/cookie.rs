@@ -70,7 +70,7 @@ fn time_stamp(cx: &Cx<'_>, req: &Request) -> u32 {
     }
 }
 
-/// The MSS that a cookie says; none: it is no cookie of ours.
+/// The MSS in a cookie; `None` if the cookie is not ours.
 fn mss_of(cx: &Cx<'_>, seg: &Segment) -> Option<u16> {
     let syn = seg.seq - 1;
     let rest = (seg.ack - 1)

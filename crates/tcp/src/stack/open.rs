@@ -248,7 +248,7 @@ impl Stack {
         self.connect_socket(now, socket, local, remote, mtu)
     }
 
-    /// `ip route change`: other metrics for the paths to all peers; `mtu` is that of the first link. Connections follow with
+    /// `ip route change`: other metrics for the paths to all peers; `mtu` is the first link's. Connections follow with
     /// the next packet that they send.
     pub fn set_route(&mut self, now: Instant, route: Route, mtu: u32) {
         self.host.route = route;

@@ -42,7 +42,7 @@ pub(crate) struct WorkingSet {
     order: VecDeque<(u32, Option<u32>)>,
     /// Whether a number is in `order`.
     listed: Vec<bool>,
-    /// What packed ones are told by their difference from: the first one that was packed.
+    /// The first packed record: others are stored as differences from it.
     like: Option<Box<Conn>>,
     #[allow(clippy::vec_box, reason = "a record holds the box")]
     spare: Vec<Box<Conn>>,

@@ -105,7 +105,7 @@ impl Crowds {
         self.0.get(&peer(local_host, remote))
     }
 
-    /// Begins to keep the ports in use towards `remote`; `used` are those of now.
+    /// Begins to keep the ports in use towards `remote`; `used` are the current ports.
     pub(crate) fn begin(&mut self, local_host: u16, remote: Addr, used: impl Iterator<Item = u16>) {
         let mut set = PortSet(Box::new([0; 1024]));
         for port in used {

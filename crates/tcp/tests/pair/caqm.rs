@@ -248,7 +248,7 @@ fn a_receiver_tells_what_it_got() {
         let (mut pair, client, _) = speakers(|_| {});
         write(&mut pair, client, 1);
         pair.settle(MS);
-        // What the first byte asked for is told already, or is the first thing to be told.
+        // The answer to the first byte is told already, or comes first.
         let first = told(&mut pair, &[refused]);
         assert!(first == [16] || first == [0], "{first:?}");
         assert_eq!(told(&mut pair, &given), right, "{given:?}");
