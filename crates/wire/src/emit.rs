@@ -14,7 +14,7 @@ use crate::{ethernet, ipv4, ipv6, null, tcp, tunnel};
 /// The payload of a packet to write.
 #[derive(Clone, Copy, Debug)]
 pub enum Payload<'a> {
-    /// Only a length (the packet's `payload_len`): not written. The checksum is that of zeros.
+    /// Only a length (the packet's `payload_len`): not written. The checksum is computed over zeros.
     Len,
     /// These bytes; the packet's `payload_len` must be their number.
     Bytes(&'a [u8]),

@@ -44,7 +44,8 @@ impl Endpoint {
     }
 }
 
-/// Puts a number at `at` and gives where it ends; `powers` are those of ten that it may reach, the last one apart.
+/// Puts a number at `at` and gives where it ends; `powers` are the powers of ten that it may reach, without the
+/// last one.
 #[inline]
 fn decimal<const N: usize>(text: &mut [u8], mut at: usize, n: u16, powers: [u16; N]) -> usize {
     for power in powers {

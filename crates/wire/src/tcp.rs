@@ -76,7 +76,7 @@ pub(crate) fn read_header(context: &Context, rest: Rest<'_>, h: &[u8; MIN_LEN]) 
     }
 }
 
-/// All but the options. `len` is that of the segment on the wire.
+/// All but the options. `len` is the segment's length on the wire.
 #[inline(always)]
 pub(crate) fn without_options(
     context: &Context,

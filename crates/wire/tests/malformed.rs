@@ -341,7 +341,7 @@ fn every_option_kind_length_and_offset() {
                     bytes[ip + OPTIONS + 1] = len;
                     let p = tcp(parse(&bytes, bytes.len()));
                     packets += 1;
-                    // What follows is NOPs; kind 1 makes the length byte an option of its own.
+                    // The rest is NOPs; kind 1 makes the length byte an option of its own.
                     let want = match kind {
                         1 => room > 1 && option_is_malformed(len, 1, room - 1),
                         _ => option_is_malformed(kind, len, room),

@@ -38,7 +38,7 @@ struct Cut {
     layout: Layout,
     /// Bytes of payload of each segment but the last, which may have fewer.
     size: u16,
-    /// The checksum is that of the pseudo header; else it means nothing.
+    /// The checksum is the pseudo header's; else it means nothing.
     is_partial: bool,
     /// `VIRTIO_NET_HDR_GSO_ECN`.
     ecn: bool,
@@ -120,7 +120,7 @@ impl SuperFrame {
         self.bytes
     }
 
-    /// What it becomes on the wire; none: it is one frame.
+    /// Its frames on the wire; `None` if it is one frame.
     pub fn segments(&self) -> Option<Segments> {
         let Work::Cut(cut) = self.work else {
             return None;
