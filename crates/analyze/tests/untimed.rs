@@ -49,7 +49,7 @@ fn lacks_times(a: &Answer) -> bool {
         .all(|id| of(id))
 }
 
-fn knows_nothing(s: &Stream) {
+fn has_no_ack_times(s: &Stream) {
     for d in [&s.client_to_server, &s.server_to_client] {
         let AcksSent {
             immediate,
@@ -81,14 +81,14 @@ fn without_times_no_timed_finding_is_checked() {
     assert_eq!(a.ids(), [""; 0]);
     assert_eq!(a.totals.time_ns, None);
     assert_eq!(a.streams[0].server_to_client.acks_sent.other, 30);
-    knows_nothing(&a.streams[0]);
+    has_no_ack_times(&a.streams[0]);
 }
 
 #[test]
 fn some_records_without_a_time_are_enough() {
     let a = read(|number, time| (number % 10 != 0).then_some(time));
     assert!(lacks_times(&a), "{:?}", a.totals.not_checked);
-    knows_nothing(&a.streams[0]);
+    has_no_ack_times(&a.streams[0]);
 }
 
 #[test]
@@ -99,6 +99,6 @@ fn stamps_in_whole_seconds_are_no_times() {
     for a in [read(whole), read(still)] {
         assert!(lacks_times(&a), "{:?}", a.totals.not_checked);
         assert_eq!(a.ids(), [""; 0]);
-        knows_nothing(&a.streams[0]);
+        has_no_ack_times(&a.streams[0]);
     }
 }

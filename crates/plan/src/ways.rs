@@ -33,7 +33,7 @@ impl Ways {
         }
         let name = |i: usize| hosts.get(i).map_or("", |h| h.name.as_str());
         let (a, b) = (name(from), name(to));
-        Some(match self.in_the_way(from, to, hosts) {
+        Some(match self.first_blocker(from, to, hosts) {
             Some(host) => {
                 let host = hosts.get(host)?;
                 let table = host.group.as_ref().unwrap_or(&host.name);
@@ -48,7 +48,7 @@ impl Ways {
     }
 
     /// The first host that does not forward on the shortest way that there would be if all did.
-    fn in_the_way(&self, from: usize, to: usize, hosts: &[Host]) -> Option<usize> {
+    fn first_blocker(&self, from: usize, to: usize, hosts: &[Host]) -> Option<usize> {
         let mut before: Vec<Option<usize>> = vec![None; hosts.len()];
         let mut queue = VecDeque::from([from]);
         while let Some(at) = queue.pop_front() {

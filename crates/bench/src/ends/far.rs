@@ -101,7 +101,7 @@ pub(super) fn serve(
                 both(socket.into()).map(Some).tried(&here)
             })
         }
-        (Over::Unix | Over::Pipe, _) => Err(one_machine(spec)),
+        (Over::Unix | Over::Pipe, _) => Err(needs_one_machine(spec)),
     }
 }
 
@@ -135,7 +135,7 @@ pub(super) fn ask(
                 connected.and_then(|()| both(TcpStream::from(socket).into()))
             }
             (Over::Udp, _) => reach(to).and_then(|socket| both(socket.into())),
-            (Over::Unix | Over::Pipe, _) => return Err(one_machine(spec)),
+            (Over::Unix | Over::Pipe, _) => return Err(needs_one_machine(spec)),
         };
         fds.map(Some).tried(&there)
     })
@@ -151,7 +151,7 @@ fn here(spec: &Spec) -> Spec {
     }
 }
 
-fn one_machine(spec: &Spec) -> OsError {
+fn needs_one_machine(spec: &Spec) -> OsError {
     OsError::Os {
         what: format!("{} between two hosts", spec.workload),
         source: io::Error::new(

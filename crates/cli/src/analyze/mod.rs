@@ -231,7 +231,7 @@ impl Outputs {
                 say(line);
             }
         }
-        if let Some(folder) = self.prover.as_ref().and_then(Prover::nothing_in) {
+        if let Some(folder) = self.prover.as_ref().and_then(Prover::empty_folder) {
             let folder = folder.display();
             say(&format!(
                 "tcplab: {folder}: nothing was written, because no finding has an experiment; the proof of each says why"

@@ -87,7 +87,7 @@ impl Prover {
     }
 
     /// Where `--prove-out` was to write and nothing was: no finding has an experiment.
-    pub fn nothing_in(&self) -> Option<&Path> {
+    pub fn empty_folder(&self) -> Option<&Path> {
         self.folder.as_deref().filter(|_| self.written.is_empty())
     }
 

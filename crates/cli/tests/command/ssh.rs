@@ -277,7 +277,7 @@ fn an_experiment_runs_between_two_machines() {
     sysctls(&machines);
     uncommon(&machines);
     refusals(&machines);
-    nobody_stays(&machines, &file);
+    no_process_stays(&machines, &file);
 }
 
 /// The same over IPv6, with addresses that the user names.
@@ -523,7 +523,7 @@ fn refusals(machines: &Machines) {
 }
 
 /// kill -9 of the local process ends what it has started on both machines.
-fn nobody_stays(machines: &Machines, file: &std::path::Path) {
+fn no_process_stays(machines: &Machines, file: &std::path::Path) {
     let long = std::fs::read_to_string(file)
         .unwrap()
         .replace("count = 50", "duration = \"60s\"");

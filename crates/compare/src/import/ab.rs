@@ -41,7 +41,7 @@ pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
     let metric = Metric::new(format!("{name} non-2xx responses"), "", Better::Lower);
     builder.value(metric, Some(answers.bad));
     if answers.bad > 0.0 && answers.all == Some(answers.bad) {
-        builder.nothing_succeeded("no request succeeded (2xx): the rate counts errors only");
+        builder.no_success("no request succeeded (2xx): the rate counts errors only");
     }
     Ok(builder.done())
 }

@@ -39,7 +39,7 @@ impl Builder {
 
     /// A load generator's report in which no request succeeded: rates and latencies belong to errors and do not count.
     /// The counts of errors do.
-    pub fn nothing_succeeded(&mut self, why: &str) {
+    pub fn no_success(&mut self, why: &str) {
         let counts_errors = |name: &str| {
             ["errors", "responses", "failed requests"]
                 .iter()

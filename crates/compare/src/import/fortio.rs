@@ -65,6 +65,6 @@ fn codes(document: &Value, builder: &mut Builder) {
         Some(bad),
     );
     if bad > 0.0 && codes.keys().all(|code| !is_good(code)) {
-        builder.nothing_succeeded("no request succeeded: the rate counts errors only");
+        builder.no_success("no request succeeded: the rate counts errors only");
     }
 }

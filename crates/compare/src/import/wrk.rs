@@ -63,7 +63,7 @@ pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
         );
     }
     if bad_answers > 0.0 && requests == Some(bad_answers) {
-        builder.nothing_succeeded("no request succeeded (2xx, 3xx): the rate counts errors only");
+        builder.no_success("no request succeeded (2xx, 3xx): the rate counts errors only");
     }
     Ok(builder.done())
 }

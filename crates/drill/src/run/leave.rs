@@ -40,7 +40,7 @@ impl<T: Target + ?Sized> Runner<'_, T> {
             let mut taken = match self.take(number, due)? {
                 Ok(taken) => taken,
                 Err(passed) if pieces.is_empty() => {
-                    return Err(self.nothing_came(number, (spec, due), &script, passed));
+                    return Err(self.packet_missing(number, (spec, due), &script, passed));
                 }
                 Err(_) => {
                     let why = format!("{payload} bytes came, and no more");
@@ -195,7 +195,7 @@ impl<T: Target + ?Sized> Runner<'_, T> {
         Err(fail(due.place, why))
     }
 
-    fn nothing_came(
+    fn packet_missing(
         &mut self,
         number: usize,
         (spec, due): (&PacketSpec, &Due),

@@ -143,7 +143,7 @@ impl Maker {
         };
         let to = address(to);
         match call::sendto(fd, &memory, flags, to.as_deref()) {
-            Err(e) if is_no_socket(&e) && flags == 0 && to.is_none() => call::write(fd, &memory),
+            Err(e) if is_not_socket(&e) && flags == 0 && to.is_none() => call::write(fd, &memory),
             done => done,
         }
         .map(plain)
@@ -161,7 +161,7 @@ fn length(n: u64) -> usize {
     usize::try_from(n).unwrap_or(usize::MAX)
 }
 
-fn is_no_socket(e: &io::Error) -> bool {
+fn is_not_socket(e: &io::Error) -> bool {
     e.raw_os_error() == Some(libc::ENOTSOCK)
 }
 
@@ -192,7 +192,7 @@ fn receive(fd: i32, buffer: Buffer, flags: i32) -> Done {
         }
     }
     match call::recvfrom(fd, memory(&mut room, buffer), flags) {
-        Err(e) if is_no_socket(&e) && flags == 0 => {
+        Err(e) if is_not_socket(&e) && flags == 0 => {
             call::read(fd, memory(&mut room, buffer)).map(plain)
         }
         Ok((n, from)) => Ok((n, addr_output(&from))),

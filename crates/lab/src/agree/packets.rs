@@ -216,7 +216,7 @@ impl Reading {
         // Before all else: what both count from, also where the order of packets of one time is open.
         for (p, is_higher) in &self.packets {
             let own = &mut self.flows[p.flow].bases[usize::from(*is_higher)];
-            if !counts_from_nothing(p) {
+            if !is_bare_reset(p) {
                 own.seq.get_or_insert(p.seq);
             }
             own.ts = own.ts.or(p.tsval);
@@ -301,7 +301,7 @@ fn absolute(time_ns: i64, host: usize, flow: usize, p: &TcpPacket, place: Place)
 
 /// Makes numbers relative to the first number of their direction. Where the direction shows no earlier one, a number is its own base.
 fn count_from(p: &mut Packet, own: Base, peer: Base) {
-    if !counts_from_nothing(p) {
+    if !is_bare_reset(p) {
         count(&mut p.seq, own.seq);
     }
     p.ack.iter_mut().for_each(|ack| count(ack, peer.seq));
@@ -314,7 +314,7 @@ fn count_from(p: &mut Packet, own: Base, peer: Base) {
 }
 
 /// A reset that answers a segment without ACK has the number 0 (RFC 9293 3.10.7.1).
-fn counts_from_nothing(p: &Packet) -> bool {
+fn is_bare_reset(p: &Packet) -> bool {
     p.has(TcpFlags::RST) && p.seq == 0
 }
 

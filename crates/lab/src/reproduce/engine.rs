@@ -99,7 +99,7 @@ pub fn run(
     let claims: Vec<Claim> = claims.into_iter().flatten().collect();
     Ok(ReproduceDocument {
         schema: REPRODUCE_SCHEMA.into(),
-        error: nothing_ran(&claims),
+        error: all_skipped(&claims),
         claims,
     })
 }
@@ -357,7 +357,7 @@ fn not_run(data: &ClaimData, why: &str) -> Claim {
 }
 
 /// The reason, when no claim could be measured.
-fn nothing_ran(claims: &[Claim]) -> Option<ErrorRecord> {
+fn all_skipped(claims: &[Claim]) -> Option<ErrorRecord> {
     let first = claims.first()?;
     let none = claims.iter().all(|c| c.verdict == Verdict::NotRun);
     none.then(|| ErrorRecord {

@@ -22,7 +22,7 @@ pub fn render(theme: &Theme, pair: &Pair, all: bool) -> String {
     head(theme, pair, &mut out);
     if pair.streams.is_empty() {
         for line in wrap(
-            nothing_in_common(&pair.packets),
+            no_common_packets(&pair.packets),
             theme.width.saturating_sub(2),
         ) {
             let _ = writeln!(out, "  {}", theme.paint(Ink::Yellow, &line));
@@ -43,7 +43,7 @@ pub fn render(theme: &Theme, pair: &Pair, all: bool) -> String {
 }
 
 /// Why no packet matches.
-fn nothing_in_common(p: &Packets) -> &'static str {
+fn no_common_packets(p: &Packets) -> &'static str {
     if p.a == 0 || p.b == 0 {
         "No packet can be compared: one of the captures has no TCP packet with a whole header and a time."
     } else if p.ambiguous > 0 {

@@ -77,7 +77,7 @@ impl Endpoint {
             return self.unsent_acked(cx, flag);
         }
         match self.loss.packets_out == 0 && seg.options.sack.is_empty() {
-            true => self.ack_of_nothing(cx, seg, flag),
+            true => self.ack_while_idle(cx, seg, flag),
             false => self.ack_of_queue(cx, seg, flag),
         }
         Acked::Good
@@ -96,7 +96,7 @@ impl Endpoint {
     /// Handles an ACK while nothing is in flight and without SACK blocks: the case of a peer that only sends. Same
     /// result as [`Endpoint::ack_of_queue`], without the steps that have no effect here.
     #[inline(never)]
-    fn ack_of_nothing(&mut self, cx: &mut Cx<'_>, seg: &Segment, flag: Flag) {
+    fn ack_while_idle(&mut self, cx: &mut Cx<'_>, seg: &Segment, flag: Flag) {
         let mut flag = flag;
         if seg.ack.after(self.snd.snd_una) {
             flag |= Flag::SND_UNA_ADVANCED;
