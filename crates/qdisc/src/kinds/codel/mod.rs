@@ -50,7 +50,7 @@ pub(crate) struct Params {
     target: Time,
     interval: Time,
     ce_threshold: Time,
-    /// Fewer bytes are no standing queue.
+    /// A backlog of one MTU or less is no standing queue.
     mtu: u32,
     ecn: bool,
 }
