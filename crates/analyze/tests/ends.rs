@@ -315,9 +315,12 @@ fn a_window_that_unread_data_keep_small_is_the_programs() {
 
 #[test]
 fn a_level_far_below_the_window_is_the_senders_own() {
-    assert_eq!(
-        run(&CLIENT, &rounds(&[10; 20], 60_000)).ids(),
-        ["send_buffer_limited"]
+    let level = run(&CLIENT, &rounds(&[10; 20], 60_000));
+    assert_eq!(level.ids(), ["send_buffer_limited"]);
+    let cause = &level.findings[0].cause;
+    assert!(
+        cause.contains("A program that writes as much at times of its own"),
+        "{cause}"
     );
     // A congestion window grows.
     let grows: Vec<u32> = (0..20).map(|i| 4 + i / 2).collect();

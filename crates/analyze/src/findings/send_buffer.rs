@@ -75,7 +75,8 @@ fn describe(side: &Side<'_>, (level, each): (&Level, Duration)) -> Finding {
     f.cause = format!(
         "In each of {} round trips {} sent about {} bytes and waited for the ACKs, though {} had room for {}. Nothing \
          was lost, so the congestion window would have grown. A send buffer holds all that is not ACKed yet: when it \
-         is full, the program must wait.",
+         is full, the program must wait. A program that writes as much at times of its own, hardly further apart than a round \
+         trip, looks the same.",
         level.rounds, sender.ip, level.bytes, receiver.ip, level.window
     );
     f
