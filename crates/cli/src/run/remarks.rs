@@ -47,7 +47,10 @@ fn shapers(points: &[Point]) -> BTreeSet<String> {
 
 /// The bandwidth suits another link: a router shapes for the modem behind it.
 fn is_for_another(point: &Point, shaped: u64) -> bool {
-    let ways = point.links.iter().flat_map(|link| [&link.a_to_b, &link.b_to_a]);
+    let ways = point
+        .links
+        .iter()
+        .flat_map(|link| [&link.a_to_b, &link.b_to_a]);
     let suits = |rate: u64| (rate / 5 * 4..=rate).contains(&shaped);
     ways.filter_map(|way| way.rate_bps).any(suits)
 }
