@@ -58,8 +58,6 @@ pub(crate) struct Side {
     sent_to: u64,
     /// Where it last sent a short segment: it had nothing more to send then.
     short_at: Option<u64>,
-    /// The end of that segment, bytes.
-    short_to: u64,
     /// Where a burst began, the bytes before it, and the window then.
     burst: Mark,
     burst_window: u32,
@@ -121,7 +119,6 @@ impl Default for Side {
             window: 0,
             sent_to: 0,
             short_at: None,
-            short_to: 0,
             burst: Mark::default(),
             burst_window: 0,
             round: Mark::default(),
@@ -291,7 +288,7 @@ impl Side {
     pub(crate) fn gap(&mut self, gap: Gap, e: &Event<'_>, ledger: &mut Ledger) -> bool {
         let shown = Shown::of(self, gap, e);
         if self.pushed && !self.len.is_multiple_of(shown.mss) {
-            (self.short_at, self.short_to) = (Some(gap.from), self.sent_to);
+            self.short_at = Some(gap.from);
         }
         if e.at < self.look_at && !shown.long && !shown.let_go {
             ledger.until(self.class, e.at);
@@ -351,8 +348,7 @@ impl Side {
             return Class::Unknown;
         }
         let small = e.packet.payload_len < shown.mss;
-        let for_short = shown.let_go || self.short_was_acked(tx, shown);
-        if small && for_short && shown.us > shown.round / 2 {
+        if shown.let_go && small && shown.us > shown.round / 2 {
             return Class::Nagle;
         }
         if let Some(class) = self.hidden(e, shown).or_else(|| self.probed(e, shown)) {
@@ -390,14 +386,6 @@ impl Side {
             return Class::Pacing;
         }
         Class::Sender
-    }
-
-    /// The ACK before this packet is that of the last short segment: until then Nagle's algorithm holds another one, also
-    /// if more is in flight (Minshall's rule, Linux `tcp_minshall_check()`).
-    fn short_was_acked(&self, tx: &Dir, shown: &Shown) -> bool {
-        let acked = tx.nxt_rel - u64::from(tx.nxt - tx.una);
-        let newly = self.short_to..=self.short_to + 2 * u64::from(shown.mss);
-        self.short_at.is_some() && shown.at_sender && shown.released && newly.contains(&acked)
     }
 
     /// New data may serve as a tail loss probe (RFC 8985 7.3): nothing was ACKed since the data before it, and that for longer
