@@ -168,7 +168,7 @@ behaviours! {
          go (RFC 6675's NextSeg rule 3)",
         "gone by 840a3cbe8969, 4.11 (from memory)";
     ack_engine: AckEngine = AckEngine::Linux,
-        "rule for immediate ACKs: Linux's credits and estimates, or every second segment with a 40 ms timer",
+        "rule for immediate ACKs: Linux's quickack credits and ATO, or every second segment with a 40 ms timer",
         "FreeBSD r360010 for the 40 ms";
     /// For [`AckEngine::EverySecond`].
     delack_ms: u32 = 0, in 0..=500,
@@ -298,7 +298,7 @@ behaviours! {
         "SO_RCVBUF on an open connection also sets the window clamp",
         "between 6.12.118 and 7.2.13 (read in the sources; the commit is not known)";
     rack_only: bool = false,
-        "losses are found by time alone; off: bit 1 of net.ipv4.tcp_recovery turns to counted duplicates",
+        "losses are found by time alone (RACK); off: without bit 0x1 of net.ipv4.tcp_recovery, by counting duplicates",
         "1c120191dcec, 6.17";
     challenges_unsent_ack: bool = false,
         "an ACK of unsent data gets a challenge ACK; off: it is dropped",

@@ -91,7 +91,7 @@ pub(crate) const WEB_SIZES: Key = key("sizes", Form::Sizes(MESSAGE), number(10 <
 pub(crate) const WEB_THINK: Key = key("think", Form::Times, number(0), "client's pauses before each request except the first; the last value repeats");
 const WEB: &[Key] = &[WEB_REQUEST, WEB_SIZES, WEB_THINK];
 
-pub(crate) const WRITES: Key = key("messages", Form::Texts, MUST, "items in order: `client` or `server`, then `BYTES`, `BYTES x N`, `shutdown` or `close`, then optionally `more` (MSG_MORE), `after TIME` (a pause before it) and `at once` (see [Conversations](#conversations))");
+pub(crate) const WRITES: Key = key("messages", Form::Texts, MUST, "items in order: `client` or `server`, then `BYTES`, `BYTES x N`, `shutdown` or `close`, then optionally `more` (MSG_MORE), `after TIME` (a pause before it) and `at once` (without reading first; see [Conversations](#conversations))");
 const MESSAGES: &[Key] = &[WRITES];
 
 pub(crate) const SINK_HOLD: Key = key("hold", Form::Time(Bounds::Any), number(10 * S), "how long the client holds the connection");
