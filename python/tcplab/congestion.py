@@ -55,7 +55,7 @@ class CongestionControl:
         Returns
         -------
         int, Change or None
-            The window in packets, or more; None: it stays.
+            The new window in packets, or a ``Change``; None: the window stays.
         """
 
     def on_ack(self, ack: Ack) -> Answer:
@@ -69,7 +69,7 @@ class CongestionControl:
         Returns
         -------
         int, Change or None
-            The window in packets, or more; None: it stays.
+            The new window in packets, or a ``Change``; None: the window stays.
         """
         raise NotImplementedError(f"{type(self).__name__} has no on_ack()")
 
@@ -117,7 +117,7 @@ class CongestionControl:
         Returns
         -------
         int, Change or None
-            The window in packets, or more; None: it stays.
+            The new window in packets, or a ``Change``; None: the window stays.
         """
 
     def cwnd_event(self, view: View, event: Event) -> Answer:
@@ -135,11 +135,11 @@ class CongestionControl:
         Returns
         -------
         int, Change or None
-            The window in packets, or more; None: it stays.
+            The new window in packets, or a ``Change``; None: the window stays.
         """
 
     def pkts_acked(self, view: View, rtt_us: int | None) -> None:
-        """An ACK was worked through, also while the window is reduced.
+        """An ACK was processed, also while the window is reduced.
 
         Parameters
         ----------

@@ -111,7 +111,7 @@ def points(run: Run, *, x: str | None = None, y: str | None = None, color: str |
     run
         What :func:`tcplab.run` gave.
     x
-        The axis; None: the first axis that has several values, one of numbers if there is one.
+        The axis; None: the first axis with several values, a numeric one if possible.
     y
         The measure; None: the first.
     color

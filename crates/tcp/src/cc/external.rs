@@ -51,7 +51,7 @@ pub trait Algorithm: Debug + Send {
         Change::default()
     }
 
-    /// `pkts_acked()`: an ACK was worked through, also while the window is reduced. Its RTT in microseconds; none: it
+    /// `pkts_acked()`: an ACK was processed, also while the window is reduced. Its RTT in microseconds; none: it
     /// has no sample.
     fn pkts_acked(&mut self, _: &View, _rtt_us: Option<u32>) {}
 }
