@@ -245,7 +245,7 @@ pub struct Remark {
 pub enum RemarkKind {
     /// Something to know.
     Note,
-    /// The first cell of a row or of a heading is missing.
+    /// A row, or the header, has an empty first cell.
     MissingCell,
     /// Not measured by the source, or wrongly.
     Failed,

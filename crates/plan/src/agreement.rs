@@ -13,7 +13,7 @@ pub struct Agreement {
     pub stacks: [String; 2],
     /// Compared points.
     pub points: usize,
-    /// Compared points at which both stacks sent the same packets to the last one.
+    /// Compared points at which all packets of both stacks are equal.
     pub equal_points: usize,
     /// TCP packets of the first stack at the compared points.
     pub packets: usize,

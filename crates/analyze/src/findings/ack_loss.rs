@@ -5,7 +5,7 @@ use super::{Detector, Finding, Found, Id, Need, Severity, Side, ack_thinning};
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("ack_loss"),
-    severity: "medium from a quarter of the ACKs, else info",
+    severity: "medium if a quarter of the ACKs or more are missing, else info",
     said_when: "Of the packets that a bulk receiver numbered (IPv4 identification), at least 1 % and three are missing in the capture, without signs of a filter",
     needs: &[Need::Data, Need::BothDirections, Need::EveryPacket],
     detect: |side, out| {

@@ -49,6 +49,6 @@ pub enum CaqmOffer {
     NotAnswered,
     /// Agreed, but not asked.
     NotAsked,
-    /// The SYN asks for CAQM or Accurate ECN (RFC 9768): the bit of both, and ECE or CWR.
+    /// The SYN sets AE and ECE or CWR, as Accurate ECN (RFC 9768) does, but the SYN-ACK agrees to CAQM.
     Ambiguous,
 }
