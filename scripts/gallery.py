@@ -121,7 +121,7 @@ def loss(run):
     picture = base.mark_line().encode(y=y) + base.mark_point(filled=True, size=50, opacity=1).encode(y=y) + base.mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q"), y2="high:Q")
     at = {(row["name"], row["loss"]): row["mbit"] for row in rows}
     return picture, (
-        f"50 Mbit/s, round trip 40 ms; means of 10 runs, bars from the slowest to the fastest. At 0.01 % loss CUBIC has {at['cubic', '0.01%']:.1f} Mbit/s and BBR {at['bbr', '0.01%']:.1f}. "
+        f"50 Mbit/s, round trip 40 ms; means of 10 runs, bars from the slowest run to the fastest. At 0.01 % loss CUBIC has {at['cubic', '0.01%']:.1f} Mbit/s and BBR {at['bbr', '0.01%']:.1f}. "
         f"At 1 % CUBIC has {at['cubic', '1%']:.1f} and BBR {at['bbr', '1%']:.1f}: CUBIC takes each loss for congestion, BBR does not."
     )
 
