@@ -202,7 +202,7 @@ pub struct WayCount {
     pub delivered: u64,
     /// Frames dropped by a full queue or the qdisc.
     pub queue_drops: u64,
-    /// Frames lost by the link's chance or by a listed event.
+    /// Frames lost by the link's chance, a listed event, an outage or a rule of a middle box.
     pub lost: u64,
     /// Longest queue, frames.
     pub peak_pkts: u32,

@@ -67,7 +67,7 @@ pub(super) fn totals(document: &RunDocument) -> Table {
         (
             "lost",
             Kind::Int,
-            "Frames lost by the link's chance or by a listed event.",
+            "Frames lost by the link's chance, a listed event, an outage or a rule of a middle box.",
         ),
         ("peak_pkts", Kind::Int, "The longest queue."),
     ];
