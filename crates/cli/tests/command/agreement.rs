@@ -146,7 +146,7 @@ fn one_stack_is_compared_with_nothing() {
 
 #[test]
 #[ignore = "needs kernels: tcplab kernel build 6.1 --hz 1000"]
-fn the_model_agrees_with_a_kernel() {
+fn model_agrees_with_a_kernel_at_1000_hz() {
     let found = agreement(&["run", STREAM, "--on", "model:linux-6.1@1000,uml:6.1@1000"]);
     assert_eq!(
         [&found["points"], &found["equal_points"]],

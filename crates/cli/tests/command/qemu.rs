@@ -110,7 +110,7 @@ fn without_qemu_the_package_is_named() {
 
 #[test]
 #[ignore = "needs QEMU and an image: a run --on qemu:debian fetches one"]
-fn non_kernel_file_is_refused_by_name() {
+fn file_that_is_not_a_stock_kernel_is_refused_by_name() {
     let file = tcplab(&["run", STREAM, "--on", "qemu:./README.md", "--json"]);
     assert_eq!(file.code, 4);
     let said = file.json()["error"]["message"].to_string();
