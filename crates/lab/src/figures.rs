@@ -119,6 +119,11 @@ mod tests {
 
     #[test]
     fn every_measure_of_packets_has_a_figure() {
+        let both = Direction {
+            unique_bytes: Some(0),
+            max_in_flight_bytes: Some(0),
+            ..Direction::default()
+        };
         let of = Direction {
             rtt_us: Rtt {
                 samples: 1,
@@ -130,14 +135,14 @@ mod tests {
                 first_delayed_segment: Some(1),
                 ..AcksSent::default()
             },
-            ..Direction::default()
+            ..both.clone()
         };
         for field in &PACKETS {
             let name = field.known.name;
             assert!(figure(&of, name).is_some(), "{name}");
             let of_samples = name.contains("_us.") && name != "rtt_us.samples";
             let needs = of_samples || name == "acks.first_delayed_segment";
-            let nothing = figure(&Direction::default(), name);
+            let nothing = figure(&both, name);
             assert_eq!(nothing, (!needs).then_some(0.0), "{name}");
         }
     }

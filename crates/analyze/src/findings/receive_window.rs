@@ -79,7 +79,8 @@ fn by_time(side: &Side<'_>) -> Option<(Level, Duration)> {
     // A sender waits long before it sends less than a segment into such a window.
     let tiny = window < tx.full_payload(rx.mss);
     // The path keeps no data in the receive buffer.
-    let unread = (full + low_window(rx)).as_nanos() * 2 >= life.as_nanos() * 3;
+    let limited = full.as_nanos().saturating_add(low_window(rx).as_nanos());
+    let unread = limited.saturating_mul(2) >= life.as_nanos().saturating_mul(3);
     let unqueued = tiny || unread || passed >= f64::from(window) * UNQUEUED;
     let fits = unqueued && full.as_nanos() * 2 >= life.as_nanos();
     (rounds >= ROUNDS && fits).then_some((level, each))
