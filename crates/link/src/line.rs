@@ -425,8 +425,7 @@ impl<F: Payload> Line<F> {
     /// What was set and changed nothing, a line for each; `place`: the line's.
     pub fn unreached(&self, place: &str) -> Vec<String> {
         let event = self.way.unreached().map(|event| {
-            let (word, first) = (event.does.key(), event.first);
-            let kind = format!("{:?}", event.of).to_lowercase();
+            let (word, kind, first) = (event.does.key(), event.of.word(), event.first);
             format!("{place}.{word}: fewer frames passed, so `{kind} {first}` changed nothing")
         });
         let middlebox = self.middlebox.as_ref();

@@ -384,6 +384,24 @@ pub enum Of {
     Icmp,
 }
 
+impl Of {
+    /// Each kind with its word in an experiment file.
+    pub const WORDS: [(&str, Self); 6] = [
+        ("frame", Self::Frame),
+        ("data", Self::Data),
+        ("ack", Self::Ack),
+        ("syn", Self::Syn),
+        ("fin", Self::Fin),
+        ("icmp", Self::Icmp),
+    ];
+
+    /// Its word in an experiment file.
+    pub fn word(self) -> &'static str {
+        let own = Self::WORDS.iter().find(|(_, of)| *of == self);
+        own.map_or("", |(word, _)| word)
+    }
+}
+
 /// What happens to a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

@@ -82,6 +82,7 @@ impl Found {
                 (detector.detect)(side, self);
                 // Where no single packet shows it: the connection's first.
                 let new = self.findings.get_mut(before..).unwrap_or_default();
+                debug_assert!(new.iter().all(|f| super::may_be(f.id, f.severity)));
                 new.iter_mut()
                     .filter(|f| f.packets.is_empty())
                     .for_each(|f| f.packets.push(side.connection.first));

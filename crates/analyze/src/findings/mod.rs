@@ -142,7 +142,8 @@ pub fn about(id: &str) -> Option<(&'static str, &'static str)> {
     Some((detector.severity, detector.said_when))
 }
 
-/// Whether a finding of this id may be at least this severe.
+/// Whether a finding of this id may be at least this severe: the detector's text names each severity that it gives
+/// (`Found::run` checks it).
 pub fn may_be(id: Id, least: Severity) -> bool {
     let text = all().find(|d| d.id == id).map_or("", |d| d.severity);
     let names = [

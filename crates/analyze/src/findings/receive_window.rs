@@ -82,7 +82,7 @@ fn by_time(side: &Side<'_>) -> Option<(Level, Duration)> {
     let limited = full.as_nanos().saturating_add(low_window(rx).as_nanos());
     let unread = limited.saturating_mul(2) >= life.as_nanos().saturating_mul(3);
     let unqueued = tiny || unread || passed >= f64::from(window) * UNQUEUED;
-    let fits = unqueued && full.as_nanos() * 2 >= life.as_nanos();
+    let fits = unqueued && full.as_nanos().saturating_mul(2) >= life.as_nanos();
     (rounds >= ROUNDS && fits).then_some((level, each))
 }
 
@@ -109,7 +109,7 @@ impl Cause {
         let life = first.map_or(Duration::ZERO, |first| tx.last_data.since(first));
         // The ACK of two segments leaves before they are read.
         let window = u64::from(level.window) + 2 * u64::from(tx.full_payload(rx.mss));
-        if low_window(rx).as_nanos() * 2 > life.as_nanos() {
+        if low_window(rx).as_nanos().saturating_mul(2) > life.as_nanos() {
             Self::Program
         } else if window * 8 >= u64::from(rx.window_range.1) * 7 {
             Self::Buffer

@@ -274,6 +274,7 @@ impl End {
     pub fn ended(&self) -> Ended<'_> {
         Ended {
             opened_ns: known(self.opened),
+            // A server of datagrams has no end of its own, only a last datagram.
             closed_ns: known(self.closed).filter(|_| self.is_client || !self.is_udp),
             error: self.extra.as_ref().and_then(|e| e.error.as_deref()),
         }

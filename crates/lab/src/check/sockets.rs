@@ -20,14 +20,15 @@ const SINCE: [Since; 2] = [
 
 /// What of a point's sockets this stack is known to refuse. `name`: the stack's.
 pub(super) fn refusals(point: &Point, name: &str) -> Vec<Refusal> {
-    let of_stack = release(name).or_else(|| modelled(name));
+    let (kernel, model) = (release(name), modelled(name));
     let mut refused = Vec::new();
     for table in point.socket_tables() {
         let profile = point
             .hosts
             .get(table.host)
             .and_then(|host| host.profile.as_deref());
-        let Some(has) = profile.map_or(of_stack, of_profile) else {
+        // A kernel is its own release; it refuses a profile elsewhere.
+        let Some(has) = kernel.or_else(|| profile.map_or(model, of_profile)) else {
             continue;
         };
         for (key, (major, minor), asks) in SINCE {

@@ -18,7 +18,7 @@ pub(super) fn events(fields: &Fields<'_>, by: By) -> Result<Vec<Event>, Fault> {
             out.push(event(key, text).map_err(|(why, kind)| {
                 let fault = fields.fault(key, node, why);
                 match kind {
-                    Some(kind) => fault.suggest(kind, KINDS.iter().map(|(word, _)| *word)),
+                    Some(kind) => fault.suggest(kind, Of::WORDS.iter().map(|(word, _)| *word)),
                     None => fault,
                 }
             })?);
@@ -30,15 +30,6 @@ pub(super) fn events(fields: &Fields<'_>, by: By) -> Result<Vec<Event>, Fault> {
     }
     Ok(out)
 }
-
-const KINDS: [(&str, Of); 6] = [
-    ("frame", Of::Frame),
-    ("data", Of::Data),
-    ("ack", Of::Ack),
-    ("syn", Of::Syn),
-    ("fin", Of::Fin),
-    ("icmp", Of::Icmp),
-];
 
 /// `data 20`, `data 30-35`, `data 20 by 30ms`; or what is wrong, and a kind that is not known.
 fn event<'a>(key: &str, text: &'a str) -> Result<Event, (String, Option<&'a str>)> {
@@ -64,7 +55,7 @@ fn event<'a>(key: &str, text: &'a str) -> Result<Event, (String, Option<&'a str>
         ("mark", [kind, numbers]) => (*kind, *numbers, Does::Mark),
         _ => return Err(form()),
     };
-    let of = KINDS.iter().find(|(word, _)| *word == kind);
+    let of = Of::WORDS.iter().find(|(word, _)| *word == kind);
     let Some((_, of)) = of else {
         return Err((format!("`{kind}` is not a kind of frame"), Some(kind)));
     };
