@@ -157,7 +157,7 @@ impl Analyzer {
         if !was_over && connection.over {
             self.slots.ended(index);
             while let Some(index) = self.slots.lingered() {
-                self.hand_out(index);
+                self.hand_out(index, true);
             }
         }
         self.weigh();
@@ -196,7 +196,7 @@ impl Analyzer {
                     self.recent = Some((key, index));
                     return Some((index, dir));
                 }
-                reused = Some(self.hand_out(index));
+                reused = Some(self.hand_out(index, true));
             }
             Some(Place::Gone(isns)) if !isns.reused_by(dir, p) => {
                 self.totals.late_packets += 1;
@@ -256,7 +256,7 @@ impl Analyzer {
     /// Hands out a connection that is not over.
     fn evict(&mut self, index: u32) {
         self.totals.evicted_streams += 1;
-        self.hand_out(index);
+        self.hand_out(index, false);
     }
 
     /// Time of the packet; without one, that of the packet before.
@@ -356,7 +356,7 @@ impl Analyzer {
             return;
         };
         for index in closing.by_ref() {
-            self.hand_out(index);
+            self.hand_out(index, true);
             if !self.ready.is_empty() {
                 self.closing = Some(closing);
                 return;
@@ -382,7 +382,7 @@ impl Analyzer {
     }
 
     /// Reports a connection and leaves its tombstone. Gives when it ended, if it had been open.
-    fn hand_out(&mut self, index: u32) -> Moment {
+    fn hand_out(&mut self, index: u32, whole: bool) -> Moment {
         let with = (&self.options.caqm, &mut self.shelf);
         let Some(mut connection) = self.slots.take(index, with) else {
             return Moment::default();
@@ -401,6 +401,7 @@ impl Analyzer {
         if (self.coarse || stands_still) && connection.answers_at_once() {
             connection.lacks_times();
         }
+        connection.dropped_early = !whole;
         connection.close();
         let found = findings::of(&connection, &self.limits);
         let mut report = connection.report(&mut self.totals);

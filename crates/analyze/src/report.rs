@@ -92,8 +92,8 @@ pub struct Totals {
     /// Where the time of all streams went.
     #[serde(skip_serializing_if = "Budget::is_empty")]
     pub budget_us: Budget,
-    /// Part of `budget_us` in which a client waited: for the handshake, and from each request to the end of its
-    /// answer.
+    /// Part of `budget_us` in which a client waited: for the handshake, from each request to the end of its answer, and
+    /// for repairs of losses.
     #[serde(skip_serializing_if = "Budget::is_empty")]
     pub waited_us: Budget,
     /// Where the file could not be read further.

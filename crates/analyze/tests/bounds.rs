@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
+use tcplab_analyze::findings::Need;
 use tcplab_analyze::report::{Stream, Totals};
 use tcplab_analyze::trace::{Rows, StreamTrace};
 use tcplab_analyze::{Analyzer, Options, Output};
@@ -50,6 +51,8 @@ fn packet(n: u32, to_server: bool, flags: u16, seq: u32, payload_len: u32) -> Tc
 struct Watch {
     analyzer: Analyzer,
     number: u64,
+    /// What the clock runs ahead of the packets' numbers, seconds.
+    ahead: i64,
     streams: Vec<Stream>,
     traces: Vec<StreamTrace>,
 }
@@ -59,6 +62,7 @@ impl Watch {
         Self {
             analyzer: Analyzer::new(options),
             number: 0,
+            ahead: 0,
             streams: Vec::new(),
             traces: Vec::new(),
         }
@@ -66,7 +70,7 @@ impl Watch {
 
     fn feed(&mut self, packet: &TcpPacket) {
         self.number += 1;
-        let now = Instant::from_nanos(self.number as i64 * 1_000);
+        let now = Instant::from_nanos(self.ahead * 1_000_000_000 + self.number as i64 * 1_000);
         self.analyzer.packet(self.number, Some(now), packet);
         self.drain();
     }
@@ -238,4 +242,30 @@ fn rows_are_bounded_over_all_streams_and_the_rest_is_counted() {
     let (_, _, traces, totals) = feed(rows(Rows::ALL, 2_000));
     let held: u64 = traces.iter().map(|t| t.rows.len() as u64).sum();
     assert_eq!((held, totals.rows_left_out), (totals.tcp_packets, 0));
+}
+
+#[test]
+fn stream_that_is_reported_early_may_be_answered_later() {
+    for (limit, lacks) in [(1, true), (10, false)] {
+        let mut watch = Watch::new(limited(limit));
+        watch.feed(&packet(0, true, SYN, 1_000, 0));
+        watch.feed(&TcpPacket {
+            ack: Seq(1_001),
+            ..packet(0, false, SYN | ACK, 1_000, 0)
+        });
+        watch.feed(&packet(0, true, ACK, 1_001, 100));
+        watch.feed(&TcpPacket {
+            ack: Seq(1_101),
+            ..packet(0, false, ACK, 1_001, 0)
+        });
+        watch.ahead = 8;
+        watch.feed(&packet(1, true, SYN, 1_000, 0));
+        let (_, streams, _, totals) = watch.end();
+        assert_eq!(totals.evicted_streams, u64::from(lacks));
+        let asked = streams.iter().find(|s| s.client.starts_with("10.0.0.0:"));
+        let not_checked = &asked.expect("the first stream").not_checked;
+        let later = not_checked.iter().filter(|l| l.lacks == Need::LaterPackets);
+        let ids: Vec<_> = later.flat_map(|l| &l.findings).map(|id| id.0).collect();
+        assert_eq!(ids == ["no_answer"], lacks, "{not_checked:?}");
+    }
 }

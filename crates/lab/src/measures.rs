@@ -2,7 +2,7 @@
 
 use tcplab_plan::Point;
 use tcplab_plan::app::{App, AppKind};
-use tcplab_plan::measure::Measure;
+use tcplab_plan::measure::{Measure, is_behind_own_qdisc};
 use tcplab_plan::network::direct_link;
 use tcplab_plan::point::{By, Link};
 
@@ -95,7 +95,11 @@ fn of_hosts(app: &App, point: &Point) -> Vec<String> {
     let mut names = Vec::new();
     if let AppKind::Bulk { reverse, .. } = app.does {
         let sender = &ends[usize::from(reverse)];
-        names.extend(["p50", "p95"].map(|part| format!("{sender}.rtt_us.{part}")));
+        if is_behind_own_qdisc(point, sender) {
+            names.push(format!("{sender}.tcpi_rtt"));
+        } else {
+            names.extend(["p50", "p95"].map(|part| format!("{sender}.rtt_us.{part}")));
+        }
     }
     names.extend(
         ends.iter()

@@ -103,7 +103,7 @@ fn links(point: &Point, from: usize, to: usize) -> Option<Vec<(&Link, &Direction
 }
 
 /// Whether each frame is at the other end at once. Lost frames take time: somebody waits for them.
-fn is_instant(way: &Direction) -> bool {
+pub(crate) fn is_instant(way: &Direction) -> bool {
     let takes_time = way.rate_bps.is_some() || way.rate_trace.is_some();
     let takes_time = takes_time || way.queue.is_some() || way.qdisc.is_some();
     let waits = way.delay_ns > 0 || way.jitter_ns > 0 || way.faults != Faults::default();

@@ -418,3 +418,33 @@ fn a_formula_has_the_unit_of_its_measures() {
         assert_eq!(formula.unit().map(Unit::name), unit, "{text}");
     }
 }
+
+#[test]
+fn capture_behind_a_kernels_qdisc_gives_no_round_trip() {
+    let outcome = outcome();
+    let mut packets = packets();
+    packets.insert("server".to_owned(), packets["client"].clone());
+    let link = |way: &str| {
+        format!(
+            "[[host]]\nname = \"client\"\n[[host]]\nname = \"server\"\n[[link]]\nby = \"kernel\"\n{way}\n\
+             [[app]]\nkind = \"stream\"\ncount = 10\n"
+        )
+    };
+    let named = |way: &str, name: &str| {
+        let point = Experiment::parse("x.toml", &link(way)).unwrap();
+        let point = point.points().unwrap().remove(0);
+        let sources = Sources {
+            point: &point,
+            outcome: &outcome,
+            packets: &packets,
+        };
+        sources.named(name).unwrap()
+    };
+    let one_way = "a_to_b = { delay = \"5ms\" }";
+    let why = named(one_way, "client.rtt_us.min").unwrap_err();
+    assert!(why.contains("behind the qdisc of its own link"), "{why}");
+    assert!(named(one_way, "client.max_in_flight_bytes").is_err());
+    assert_eq!(named(one_way, "client.packets"), Ok(10.0));
+    assert_eq!(named(one_way, "server.rtt_us.min"), Ok(20.0));
+    assert_eq!(named("", "client.rtt_us.min"), Ok(20.0));
+}

@@ -11,6 +11,9 @@ const FEW: usize = 4;
 /// Most spans that are kept for one connection.
 const SPANS: usize = 8_192;
 
+/// What repairs losses takes time that nobody wants.
+const REPAIRS: [Class; 4] = [Class::FastRecovery, Class::Tlp, Class::Rto, Class::Spurious];
+
 /// The account of one connection. Times are microseconds after its first packet.
 #[derive(Debug)]
 pub(crate) struct Ledger {
@@ -117,6 +120,22 @@ impl Account {
         account.budget.add(Class::Unknown, us);
         account.spans.extend((us > 0).then_some(span));
         account
+    }
+
+    /// The time in which the client waited. A request that is lost on its way to the capture begins late here: the time
+    /// of its repair counts all the same.
+    pub(crate) fn waited(&self) -> Budget {
+        let mut waited = self.asked;
+        if !waited.is_empty() {
+            for class in REPAIRS {
+                waited.add(
+                    class,
+                    self.budget.of(class).saturating_sub(self.asked.of(class)),
+                );
+            }
+        }
+        waited.add(Class::Handshake, self.budget.of(Class::Handshake));
+        waited
     }
 }
 
@@ -325,8 +344,25 @@ mod tests {
             (5, 7)
         );
         assert_eq!(a.asked.total(), 260);
+        assert_eq!(a.waited().of(Class::Handshake), 10);
         assert_eq!(a.spans.first().map(|s| s.class), Some(Class::Handshake));
         assert!(a.spans.windows(2).all(|w| w[0].to_us == w[1].from_us));
+    }
+
+    #[test]
+    fn the_repair_of_a_request_that_was_lost_before_the_capture_is_a_wait() {
+        let mut l = Ledger::new(false);
+        l.until(Class::Rto, 300);
+        l.ask(4, [1, 2]);
+        l.until(Class::Path, 320);
+        l.answered([1, 9]);
+        l.until(Class::ClientThinks, 400);
+        let waited = l.close().waited();
+        assert_eq!((waited.of(Class::Rto), waited.total()), (300, 320));
+        // A server that only pushes: no client waits.
+        let mut l = Ledger::new(false);
+        l.until(Class::Rto, 300);
+        assert!(l.close().waited().is_empty());
     }
 
     #[test]

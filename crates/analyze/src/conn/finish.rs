@@ -78,9 +78,7 @@ impl Connection {
         let ends = [self.key.a, self.key.b];
         let (account, duration_us) = self.account(client);
         totals.budget_us.add_all(&account.budget);
-        totals.waited_us.add_all(&account.asked);
-        let opening = account.budget.of(Class::Handshake);
-        totals.waited_us.add(Class::Handshake, opening);
+        totals.waited_us.add_all(&account.waited());
         let [a, b] = &self.dirs;
         let scales = [Scale::of(a, b), Scale::of(b, a)];
         let unanswered = [b.packets == 0, a.packets == 0];

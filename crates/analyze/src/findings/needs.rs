@@ -37,11 +37,13 @@ pub enum Need {
     PacketTimes,
     /// The packets in the order in which they passed.
     Order,
+    /// The stream to its end: it was not reported early for lack of room.
+    LaterPackets,
 }
 
 impl Need {
     /// All of them.
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 13] = [
         Self::Handshake,
         Self::BothDirections,
         Self::EveryPacket,
@@ -54,6 +56,7 @@ impl Need {
         Self::SteadyClock,
         Self::PacketTimes,
         Self::Order,
+        Self::LaterPackets,
     ];
 
     /// What has to be there, for a sentence that begins with "needs".
@@ -71,6 +74,7 @@ impl Need {
             Self::SteadyClock => "a steady clock",
             Self::PacketTimes => "the time of each packet",
             Self::Order => "the order of the packets",
+            Self::LaterPackets => "the stream to its end",
         }
     }
 
@@ -91,6 +95,9 @@ impl Need {
                 "the packets' times (time stamps are absent, or too coarse to show a round trip)"
             }
             Self::Order => "the order of the packets (some times are earlier than those before)",
+            Self::LaterPackets => {
+                "the stream to its end (it was reported early: --max-streams was reached)"
+            }
         }
     }
 
@@ -125,6 +132,7 @@ impl Need {
             Self::Order => {
                 "Sort the file by time (`reordercap IN OUT`), or capture on one interface."
             }
+            Self::LaterPackets => "Analyze again with a larger --max-streams.",
         }
     }
 }
@@ -196,6 +204,7 @@ impl Side<'_> {
             Need::RoundTrip => self.receiver.knows_path(),
             Need::PacketTimes => !self.connection.is_untimed(),
             Need::Order => self.connection.out_of_order() == 0,
+            Need::LaterPackets => !self.connection.dropped_early,
             // A step back is taken out of all times. One ahead shows only later.
             Need::SteadyClock => self.connection.clock_step().is_none_or(|step| step.back),
         }

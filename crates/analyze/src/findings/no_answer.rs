@@ -45,6 +45,8 @@ fn detect(side: &Side<'_>, out: &mut Found) {
     };
     if !side.connection.roles_known() {
         out.cannot_tell(Need::Handshake);
+    } else if !message.closed && !side.has(Need::LaterPackets) {
+        out.cannot_tell(Need::LaterPackets);
     } else if !side.has(Need::EveryPacket) {
         out.cannot_tell(Need::EveryPacket);
     } else if side.sender_is_client() {

@@ -65,6 +65,24 @@ fn is_kind(r: &Record, spurious: bool) -> bool {
     is_timeout(r) && r.spurious().is_some() == spurious
 }
 
+/// One silence led to both episodes.
+fn is_same_silence(a: &Record, b: &Record) -> bool {
+    a.start <= b.start + b.longest_idle && b.start <= a.start + a.longest_idle
+}
+
+/// A timeout that an outage made necessary: of the segments that the sender then repeated, some had arrived, others were
+/// lost.
+fn is_half_needed(side: &Side<'_>, r: &Record) -> bool {
+    let mut others = side.episodes().iter().filter(|n| is_kind(n, false));
+    others.any(|n| is_same_silence(n, r))
+}
+
+/// What the sender learnt of the loss, it learnt from what its timer had made it send.
+fn is_told_by_timer(side: &Side<'_>, r: &Record) -> bool {
+    let mut others = side.episodes().iter().filter(|n| is_kind(n, true));
+    others.any(|n| is_same_silence(n, r))
+}
+
 /// A pattern of ACKs tells only where the capture has all data that may have caused them.
 fn is_proven(side: &Side<'_>, r: &Record) -> bool {
     r.spurious() != Some(SpuriousEvidence::AckPattern) || side.has(Need::EveryPacket)
@@ -117,7 +135,8 @@ fn stall(side: &Side<'_>, list: &Episodes<'_>) -> Finding {
     } else {
         ""
     };
-    let told = list.iter().filter(|r| r.evidence).count();
+    let told = |r: &&Record| r.evidence && !is_told_by_timer(side, r);
+    let told = list.iter().filter(told).count();
     let why = if told == 0 {
         "No duplicate ACKs or SACK blocks told it of the loss in time".to_owned()
     } else {
@@ -162,7 +181,8 @@ fn stall(side: &Side<'_>, list: &Episodes<'_>) -> Finding {
 }
 
 pub(crate) fn spurious(side: &Side<'_>) -> Option<Finding> {
-    let list = Episodes::of(side, |r| is_kind(r, true) && is_proven(side, r))?;
+    let alone = |r: &Record| is_proven(side, r) && !is_half_needed(side, r);
+    let list = Episodes::of(side, |r| is_kind(r, true) && alone(r))?;
     let evidence = list.first.spurious()?;
     let mut f = list.finding(side, SPURIOUS.id, Severity::Medium);
     let end = side.sender_end.ip;

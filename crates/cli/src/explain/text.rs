@@ -14,6 +14,9 @@ use crate::screen;
 /// Receivers that are shown without `--all`.
 const SHOWN: usize = 10;
 
+/// Fewer ACKs may fit a profile by chance.
+const FEW: usize = 10;
+
 /// Prints the receivers, those with the most ACKs first.
 pub fn print(receivers: &[Receiver], all: bool, theme: &Theme) -> Result<(), Failure> {
     let mut out = screen::painted(theme);
@@ -92,6 +95,11 @@ fn notes(found: &Found) -> Vec<String> {
         notes.push(
             "one capture does not tell the receiver's units and behaviours of CAQM (docs/caqm.md): those are tcplab's defaults"
                 .to_owned(),
+        );
+    }
+    if found.acks < FEW {
+        notes.push(
+            "so few ACKs may look alike by chance: a longer connection tells more".to_owned(),
         );
     }
     if found.cut {

@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use tcplab_base::{Instant, Seq};
+use tcplab_base::{Duration, Instant, Seq};
 use tcplab_wire::{CaqmInfo, Endpoint, Standing, TcpFlags, TcpOptions, TcpPacket};
 
 /// Packets kept of one capture: bounds memory.
 const MOST_PACKETS: usize = 2_000_000;
+
+/// No retransmission follows its original so soon.
+const COPY_WITHIN: Duration = Duration::from_micros(500);
 
 /// One packet.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +27,10 @@ pub(super) struct Packet {
     pub(super) len: u32,
     pub(super) options: TcpOptions,
     pub(super) ecn: u8,
+    /// Identification of its IPv4 header.
+    pub(super) ip_id: Option<u16>,
+    /// Its TCP header was cut.
+    pub(super) header_truncated: bool,
     /// Its CAQM tag.
     pub(super) caqm: Option<CaqmInfo>,
 }
@@ -34,6 +41,15 @@ impl Packet {
         let syn = u32::from(self.flags.has(TcpFlags::SYN));
         let fin = u32::from(self.flags.has(TcpFlags::FIN));
         self.seq + (self.len + syn + fin)
+    }
+
+    /// The other one is the same packet, captured again. A sender gives what it sends again another identification;
+    /// without one, data that comes again at once was not sent again.
+    pub(super) fn is_copied_by(&self, later: &Self) -> bool {
+        let bytes = |p: &Self| (p.from, p.seq, p.ack, p.flags, p.window, p.len, p.ip_id);
+        let marked = self.ip_id.is_some_and(|id| id != 0);
+        let at_once = self.len > 0 && later.time.since(self.time) < COPY_WITHIN;
+        bytes(self) == bytes(later) && self.options == later.options && (marked || at_once)
     }
 }
 
@@ -102,6 +118,8 @@ impl Gather {
             len: p.payload_len,
             options: p.options,
             ecn: p.ecn,
+            ip_id: p.ip_id,
+            header_truncated: p.header_truncated,
             caqm: p.encap.caqm,
         });
     }

@@ -15,6 +15,9 @@ use super::gather::{Packet, Stream};
 /// Packets of one receiver that are replayed at most: bounds time.
 const MOST_EVENTS: usize = 50_000;
 
+/// A copy comes within so many packets.
+const COPY_REACH: usize = 16;
+
 /// Why a receiver cannot be replayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lack {
@@ -22,6 +25,12 @@ pub enum Lack {
     Handshake,
     /// Its data, or its own packets, are not in the capture.
     Direction,
+    /// Some packets were cut before the end of their TCP header.
+    Headers,
+    /// Packets are in the file twice.
+    Copies,
+    /// The SYN-ACK was sent again.
+    SynAck,
     /// Nobody sent it data.
     Data,
     /// It sent no ACK of new data.
@@ -41,6 +50,15 @@ impl Lack {
             }
             Self::Direction => {
                 "only one direction was captured: both the data and the ACKs are needed"
+            }
+            Self::Headers => {
+                "packets were cut before the end of their TCP header, and options with them: capture 128 bytes or more of each packet (tcpdump -s 128)"
+            }
+            Self::Copies => {
+                "packets were captured twice, so nobody knows how many ACKs it sent: remove the copies (editcap -d), or capture on one interface"
+            }
+            Self::SynAck => {
+                "the SYN-ACK was sent again, and the capture does not show which one began the connection"
             }
             Self::Data => "it received no data",
             Self::Many => {
@@ -149,6 +167,7 @@ impl Script {
         if !all.iter().any(|p| p.from != side && p.len > 0) {
             return Err(Lack::Data);
         }
+        readable(all)?;
         let is_client = side == 0;
         let gap = match is_client {
             true => last.time.since(syn_ack.time).as_nanos(),
@@ -336,6 +355,25 @@ fn handshake(all: &[Packet]) -> Option<(Packet, Packet, Packet)> {
     let before = all.get(..at)?;
     let syn = before.iter().rev().find(|p| p.from == 0).copied()?;
     Some((syn, syn_ack, *last))
+}
+
+/// Whether these packets are what the ends sent, and all of it.
+fn readable(all: &[Packet]) -> Result<(), Lack> {
+    if all.iter().any(|p| p.header_truncated) {
+        return Err(Lack::Headers);
+    }
+    let is_copy = |(i, p): (usize, &Packet)| {
+        let before = all.get(i.saturating_sub(COPY_REACH)..i).unwrap_or_default();
+        before.iter().any(|q| q.is_copied_by(p))
+    };
+    if all.iter().enumerate().any(is_copy) {
+        return Err(Lack::Copies);
+    }
+    let answers = |p: &&Packet| p.flags.has(TcpFlags::SYN) && p.flags.has(TcpFlags::ACK);
+    match all.iter().filter(answers).count() {
+        0 | 1 => Ok(()),
+        _ => Err(Lack::SynAck),
+    }
 }
 
 /// Whether the segment at `i` was lost behind the capture: sent again, and nothing acknowledged it before the

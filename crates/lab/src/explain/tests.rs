@@ -140,3 +140,41 @@ fn what_a_capture_lacks_is_said() {
     assert_eq!(unacked, Lack::Acks.text());
     assert!(explain(&Gather::default(), &[]).is_empty());
 }
+
+/// What is lacking when each packet of a capture, and a copy of it, is given as `change` makes it, if it wants it.
+fn changed(change: impl Fn(u64, bool, &mut TcpPacket) -> bool) -> Option<&'static str> {
+    let path = shipped("quickack-5.10.46.a.pcap");
+    let all = std::cell::RefCell::new(Vec::new());
+    let whole = read(&path, |number, p| {
+        all.borrow_mut().push((number, *p));
+        true
+    });
+    let times: Vec<_> = whole.streams[0].packets.iter().map(|p| p.time).collect();
+    let mut gather = Gather::default();
+    for ((number, p), time) in all.into_inner().into_iter().zip(times) {
+        for copy in [false, true] {
+            let mut p = p;
+            if change(number, copy, &mut p) {
+                gather.packet(number, Some(time), &p);
+            }
+        }
+    }
+    explain(&gather, &[])[0].lacks
+}
+
+#[test]
+fn packets_that_are_not_what_the_ends_sent_explain_nothing() {
+    assert_eq!(changed(|_, copy, _| !copy), None);
+    let twice = changed(|n, copy, _| !copy || n == 9);
+    assert_eq!(twice, Some(Lack::Copies.text()));
+    let cut = changed(|n, copy, p| {
+        p.header_truncated = n == 9;
+        !copy
+    });
+    assert_eq!(cut, Some(Lack::Headers.text()));
+    let again = changed(|n, copy, p| {
+        p.ip_id = p.ip_id.map(|id| id.wrapping_add(u16::from(copy)));
+        !copy || n == 2
+    });
+    assert_eq!(again, Some(Lack::SynAck.text()));
+}

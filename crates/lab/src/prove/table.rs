@@ -112,7 +112,7 @@ pub(super) fn how(id: &str) -> How {
         }]),
         "receive_window_limited" => transfers(&[Cure {
             variant: "larger-buffer",
-            words: "`net.ipv4.tcp_rmem='4096 131072 33554432'` on {receiver}",
+            words: "`net.ipv4.tcp_rmem='4096 131072 33554432'` on {receiver}, whose program must not set SO_RCVBUF",
             does: Does::Set(&[(
                 "host.{receiver}.sysctl.net.ipv4.tcp_rmem",
                 "\"4096 131072 33554432\"",

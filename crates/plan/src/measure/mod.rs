@@ -22,6 +22,7 @@ mod expression;
 mod fairness;
 mod known;
 mod lex;
+mod own_qdisc;
 mod parse;
 mod unit;
 mod value;
@@ -37,6 +38,7 @@ pub use by_name::{COUNTERS, TCP_INFO, values_of};
 pub use expression::{CannotSay, Expression, ExpressionError, Formula};
 pub use fairness::{goodput_over_time, jain_over_time};
 pub use known::{APP, Known, LINK, LOG, Over, PACKETS, Packets, RUN};
+pub use own_qdisc::is_behind_own_qdisc;
 pub use unit::{Better, Described, Direction, Kind, Unit, Values};
 pub use value::{Sent, Sources};
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::fairness;
 use super::known::{APP, LINK, LOG, Over, PACKETS, Packets, RUN};
-use super::{Measure, UnknownMeasure, is_app, is_host, link_names};
+use super::{Measure, UnknownMeasure, is_app, is_host, link_names, own_qdisc};
 use crate::AppKind;
 use crate::outcome::{End, Flow, LogLine, Outcome, QueueCount, WayCount};
 use crate::point::{By, Point};
@@ -222,6 +222,9 @@ impl Sources<'_> {
             return Err(format!(
                 "run.snap = {snap} may cut TCP headers off; 128 keeps all of them"
             ));
+        }
+        if let Some(lacks) = own_qdisc::lacks(self.point, owner, known.known.name) {
+            return Err(lacks);
         }
         let captured = self.hosts(owner).map(|host| self.packets.get(host));
         let captured: Option<Vec<&Vec<Sent>>> = captured.collect();
