@@ -84,15 +84,16 @@ def borrowed(rng):
     """A download of one machine, and uploads of another that fill the deep queue of the uplink, in which the download's ACKs stand."""
     p, mbit, rtt, conns = {}, rng.choice([1, 2, 3]), rng.choice([12, 24, 40]), rng.choice([1, 2, 3])
     p.update(mbit=mbit, theirs=conns)
-    size = rng.choice([4, 8]) * 1000000
-    text = chain(rng, p, rtt, f'b_to_a = {{ rate = "{rng.choice([25, 60])}mbit", limit = 3000 }}, a_to_b = {{ rate = "{mbit}mbit", limit = 6000 }}', f'kind = "bulk"\nbytes = {size}\nreverse = true\nstart = "1500ms"',
-                 THEIRS.format(bytes=int(mbit * 125000 * 14 / conns), reverse="false", connections=conns, start=0))
+    down = rng.choice([20, 40])
+    size = down * 125000 * 3
+    text = chain(rng, p, rtt, f'b_to_a = {{ rate = "{down}mbit", limit = 3000 }}, a_to_b = {{ rate = "{mbit}mbit", limit = 6000 }}', f'kind = "bulk"\nbytes = {size}\nreverse = true',
+                 THEIRS.format(bytes=int(mbit * 125000 * 10 / conns), reverse="false", connections=conns, start=rng.choice([400, 1200])))
 
     def judge(seen):
         if seen.drops() or not seen.finished() or seen.raw["ab"]["longest_wait"] < max(0.4, 6 * rtt / 1000):
             return "the queue stayed short"
-        if seen.info("b", "rtt_us") < 200000 + 3000 * rtt:  # at the end, smoothed
-            return "the sender did not see it"
+        if seen.steps("a")[-1][3] - seen.info("a", "opened") < 6:  # three seconds at the line's rate
+            return "the download did not wait"
         return truth({"bufferbloat": "b"}, ["bufferbloat", "receive_window", "send_buffer", "slow_start", *late_acks(seen)])
     return experiment("borrowed", rng, p, text, judge)
 
@@ -103,13 +104,14 @@ def fade(rng):
     first, then, at = rng.choice([15, 30]), rng.choice([0.8, 1.5, 2.5]), rng.choice([1500, 3000])
     film = rng.random() < 0.5
     p.update(mbit=then, fades_at_ms=at, film=film)
+    up = up and not film  # the kind `stream` goes down
     way = "a_to_b" if up else "b_to_a"
     keys = f'{way} = {{ rate = "{first}mbit", limit = 5000, change = ["{at}ms rate {int(then * 1000)}kbit"] }}'
     if film:
         chunk = int(then * 125 * 40 * rng.choice([1.6, 2.5]))
-        ours = f'kind = "stream"\nchunk = {chunk}\nevery = "40ms"\ncount = {(at + 5000) // 40}' + ("" if up else "\nreverse = true")
+        ours = f'kind = "stream"\nchunk = {chunk}\nevery = "40ms"\ncount = {(at + 5000) // 40}'
     else:
-        ours = f'kind = "bulk"\nbytes = {int(first * 125 * at * 0.7 + then * 125000 * 6)}\nreverse = {"false" if up else "true"}'
+        ours = f'kind = "bulk"\nbytes = {int(first * 125 * at + then * 125000 * 6)}\nreverse = {"false" if up else "true"}'
     s = "a" if up else "b"
 
     def judge(seen):
@@ -147,7 +149,10 @@ def puddle(rng):
     def judge(seen):
         if seen.raw[seen.dir]["queue_drops"] < 8 or not seen.finished():
             return "too few losses"
-        return lossy(seen, "congestion_loss", s, "random_loss")
+        t = lossy(seen, "congestion_loss", s, "random_loss")
+        if not isinstance(t, str) and seen.s("TCPSlowStartRetrans"):  # a timeout, which SYN-ACKs that were sent again hide in the counters
+            t["allowed"].append("rto")
+        return t
     return experiment("puddle", rng, p, text, judge, s)
 
 
@@ -183,7 +188,7 @@ def patient(rng):
             return "no timeout"
         times = seen.exchanges("a")
         cost = sum(times) - len(times) * sorted(times)[len(times) // 2]
-        return truth({"rto": before(s, after)}, ["rto", "tail_loss", "spurious_rto", "spurious_fast", "duplication"], never=["congestion_loss"], budget={f"rto@{s}": max(0.0, cost - 0.01)})
+        return truth({}, ["rto", "tail_loss", "spurious_rto", "spurious_fast", "duplication"], never=["congestion_loss"], one_of=[[["rto", "tail_loss"], before(s, after)]], budget={f"rto@{s}": max(0.0, cost - 0.01)})
     return case("patient", rng, p, [*lines, *dress(rng, p, small=False)], rng.choice([1, 12, 35, 80]), judge, s, clothes=False)
 
 
@@ -230,7 +235,8 @@ def surrender(rng):
     def judge(seen):
         if seen.info("a", "error", 0) != 110 or seen.timeouts("a") < 3 or seen.info("a", "error", 1) or not seen.info("a", "done", 1):
             return "it did not give up"
-        return truth({"black_hole": before("a", after)}, ["rto", "tail_loss", "reset"], never=["congestion_loss", "random_loss"])
+        words = ["black_hole"] if seen.s("TcpRetransSegs") - seen.s("TCPLossProbes") > 3 else ["black_hole", "rto"]
+        return truth({}, ["rto", "tail_loss", "reset"], never=["congestion_loss", "random_loss"], one_of=[[words, before("a", after)]])
     return case("surrender", rng, p, [*lines, *dress(rng, p, small=False)], rng.choice([2, 15, 40]), judge, "a", clothes=False)
 
 
@@ -319,5 +325,5 @@ def polite(rng):
     return experiment("polite", rng, p, text, judge)
 
 
-KINDS = [(blackout, 3), (keyframes, 2), (borrowed, 2), (fade, 3), (drizzle, 3), (puddle, 2), (trains, 2), (patient, 2), (moon, 1), (mislaid, 2), (surrender, 2), (narrow, 2), (clamped, 1), (detour, 3), (parrot, 2),
-         (stamps, 2), (polite, 2), *held_out_6_ends.KINDS]
+KINDS = [(blackout, 6), (keyframes, 4), (borrowed, 4), (fade, 6), (drizzle, 6), (puddle, 4), (trains, 4), (patient, 4), (moon, 2), (mislaid, 4), (surrender, 4), (narrow, 4), (clamped, 2), (detour, 6), (parrot, 4),
+         (stamps, 4), (polite, 4), *held_out_6_ends.KINDS]

@@ -118,7 +118,7 @@ def progress(rng):
     p, n, k = {}, rng.randint(1, 3), rng.randint(3, 7)
     every, word, reply = rng.choice([400, 1000, 2500]), rng.choice([2, 24, 90]), rng.choice([500, 7000])
     p.update(every_ms=every, words=k)
-    lines = [f"a_script=(w310 r{word * k + reply})*{n} c", f"b_script=(r310 (s{every * 1000} w{word})*{k} s{every * 1000} w{reply})*{n} d c", "b_nodelay=1"]
+    lines = [f"a_script=(w310 r{word * k + reply})*{n} c", f"b_script=(r310 (s{every * 1000} w{word})*{k} s{every * 1000} w{reply})*{n} d c", "b_nodelay=1", "max=150000000"]
 
     def judge(seen):
         if not (seen.quiet and seen.finished()):
@@ -135,7 +135,7 @@ def corked(rng):
     text = toml(rng, p, f'kind = "request-response"\nrequest = 170\nresponse = {reply}\ncount = {n}\nserver_socket = {{ cork = true }}', rtt=rng.choice([1, 10, 30, 60]))
 
     def judge(seen):
-        took = sum(seen.exchanges("a"))
+        took = seen.steps("a")[-1][3] - seen.info("a", "opened")
         if not (seen.quiet and seen.finished()) or took < n * 0.19:
             return "nothing waited"
         return truth(must("slow_server"), [*late_acks(seen)])
@@ -148,7 +148,7 @@ def clamp(rng):
     window = rng.choice([12, 24, 48]) * 1024
     p["window"] = window
     own = {"server" if up else "client": f"socket = {{ window_clamp = {window} }}"}
-    text = toml(rng, p, f'kind = "bulk"\nbytes = {window * rng.randint(14, 30)}\nreverse = {"false" if up else "true"}', far='rate = "200mbit"\nlimit = 4000', rtt=rtt, **own)
+    text = toml(rng, p, f'kind = "bulk"\nbytes = {window * rng.randint(25, 45)}\nreverse = {"false" if up else "true"}', far='rate = "200mbit"\nlimit = 4000', rtt=rtt, **own)
     s = "a" if up else "b"
 
     def judge(seen):
@@ -228,4 +228,4 @@ def eager(rng):
     return experiment("eager", rng, p, text, judge)
 
 
-KINDS = [(greeting, 2), (impatient, 2), (mixed, 2), (cookie, 2), (backend, 2), (login, 2), (progress, 2), (corked, 1), (clamp, 1), (lease, 2), (secret, 2), (permit, 2), (hiccup, 2), (metronome, 2), (eager, 1)]
+KINDS = [(greeting, 4), (impatient, 4), (mixed, 4), (cookie, 4), (backend, 4), (login, 4), (progress, 4), (corked, 2), (clamp, 2), (lease, 4), (secret, 4), (permit, 4), (hiccup, 4), (metronome, 4), (eager, 2)]

@@ -256,7 +256,7 @@ pub struct Direction {
     /// Unique payload over the time from the first to the last data packet.
     #[serde(skip_serializing_if = "is_zero")]
     pub goodput_bps: u64,
-    /// When the first and the last data packet passed; not in the JSON.
+    /// When the first data passed, and the last data or its ACK; not in the JSON.
     #[serde(skip)]
     pub data_ns: Option<(i64, i64)>,
     /// Largest payload of one packet.

@@ -181,11 +181,11 @@ impl Program {
         }
     }
 
-    /// With the draws of the run of this seed.
+    /// With the draws of this connection of its application in the run of this seed.
     #[must_use]
-    pub fn seeded(mut self, seed: u64) -> Self {
+    pub fn seeded(mut self, seed: u64, connection: u32) -> Self {
         if let Kind::Stream(stream) = &mut self.kind {
-            stream.seed(seed);
+            stream.seed(seed, connection);
         }
         self
     }

@@ -71,10 +71,13 @@ impl Stream {
         }
     }
 
-    /// Draws as the run's seed says.
-    pub(crate) fn seed(&mut self, seed: u64) {
+    /// Draws as the run's seed says, for each connection others.
+    pub(crate) fn seed(&mut self, seed: u64, connection: u32) {
         if let Some(time) = &mut self.loop_time {
-            time.draws = Random::stream(seed, DRAWS);
+            time.draws = match connection {
+                0 => Random::stream(seed, DRAWS),
+                n => Random::stream(seed, &format!("{DRAWS}/{n}")),
+            };
         }
     }
 

@@ -66,8 +66,12 @@ const STACK: &str = "stack";
 const VARIANT: &str = "variant";
 
 /// The answer of a result, when any of its points was repeated. `base` is the variant that others are compared with; the
-/// first one where it is not said.
-pub fn answers(document: &RunDocument, base: Option<&str>) -> Option<Answers> {
+/// first one where it is not said. Changes up to `band_percent` are the same; none: the usual band.
+pub fn answers(
+    document: &RunDocument,
+    base: Option<&str>,
+    band_percent: Option<f64>,
+) -> Option<Answers> {
     let mut groups = groups(&document.points);
     let repeats = groups.iter().map(|group| group.points.len()).max()?;
     if repeats < 2 {
@@ -81,10 +85,11 @@ pub fn answers(document: &RunDocument, base: Option<&str>) -> Option<Answers> {
     let bases: Vec<usize> = (0..groups.len())
         .map(|at| base_of(&groups, at, compared, base))
         .collect();
-    let options = Options {
+    let mut options = Options {
         is_sampled: true,
         ..Options::default()
     };
+    options.rules.band_percent = band_percent.unwrap_or(options.rules.band_percent);
     let arms: Vec<Arm> = groups.iter().map(|group| arm(group, document)).collect();
     let rows: Vec<Vec<Row>> = bases
         .iter()

@@ -20,9 +20,7 @@ fn whole(of: &Direction, name: &str) -> Option<f64> {
         "data_segments" => of.data_segments,
         "data_bytes" => of.data_bytes,
         "unique_bytes" => of.unique_bytes?,
-        // All data at one instant: a rate needs time.
-        "goodput_bps" if of.goodput_bps == 0 && of.unique_bytes? > 0 => return None,
-        "goodput_bps" => of.goodput_bps,
+        "goodput_bps" => return goodput(of),
         "out_of_order" => of.out_of_order,
         "duplicate_acks" => of.duplicate_acks,
         "lost_segments" => of.lost_segments,
@@ -35,6 +33,17 @@ fn whole(of: &Direction, name: &str) -> Option<f64> {
         _ => return None,
     };
     Some(n as f64)
+}
+
+/// Until the last ACK: what waits in the sender's own queue has not arrived.
+fn goodput(of: &Direction) -> Option<f64> {
+    let bits = of.unique_bytes? as f64 * 8.0;
+    let Some((first, last)) = of.data_ns else {
+        return (bits == 0.0).then_some(0.0);
+    };
+    let seconds = last.saturating_sub(first) as f64 / 1e9;
+    // All at one instant: a rate needs time.
+    (seconds > 0.0).then(|| bits / seconds)
 }
 
 fn retransmissions(of: &Direction, field: &str) -> Option<f64> {

@@ -10,6 +10,7 @@ use tcplab_guest::stack::StackName;
 use tcplab_guest::store::{Store, StoreError, UmlKernel};
 use tcplab_kernel::ssh::{Pair, SshError, SshOptions};
 use tcplab_os::Stop;
+use tcplab_os::noise::{Noise, Watch};
 use tcplab_plan::result::Cost;
 use tcplab_plan::{Outcome, Point};
 
@@ -128,7 +129,12 @@ impl Reals {
         stop: &Stop,
     ) -> Result<(Outcome, Cost), LabError> {
         let (outcome, spent) = match real {
-            Real::Host => run_on_host(point, folder, stop)?,
+            Real::Host => {
+                let watch = Watch::start();
+                let (mut outcome, spent) = run_on_host(point, folder, stop)?;
+                outcome.warnings.extend(doubt(&watch.stop()));
+                (outcome, spent)
+            }
             Real::Ssh(pair) => {
                 let (outcome, wall_s) = pair.run(point, folder, stop)?;
                 let virtual_s = outcome.virtual_ns as f64 / 1e9;
@@ -180,6 +186,24 @@ impl Reals {
     }
 }
 
+/// Least part of a run in which processors of a machine with room for more are idle, per cent.
+const LEAST_IDLE_PERCENT: f64 = 10.0;
+
+/// Why times of a run may be this machine's instead of the network's, if they may.
+fn doubt(noise: &Noise) -> Option<String> {
+    let most = tcplab_compare::Noise::STOLEN_PERCENT;
+    let stolen = noise.steal_percent.filter(|n| *n > most);
+    let stolen = stolen.map(|n| {
+        format!("the hypervisor took {n:.0} % of this machine's processor time during the run")
+    });
+    let busy = noise.idle_percent.filter(|n| *n < LEAST_IDLE_PERCENT);
+    let busy = busy.map(|n| format!("this machine's processors were busy for {:.0} % of the run, with it and with other programs", 100.0 - n));
+    let why = stolen.or(busy)?;
+    Some(format!(
+        "{why}: times may be this machine's, not the network's"
+    ))
+}
+
 impl From<GuestError> for LabError {
     fn from(e: GuestError) -> Self {
         match e {
@@ -204,6 +228,24 @@ impl From<SshError> for LabError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_busy_machine_is_doubted() {
+        let noise = |steal, idle| Noise {
+            steal_percent: Some(steal),
+            idle_percent: Some(idle),
+            ..Noise::default()
+        };
+        assert_eq!(doubt(&noise(5.0, 10.0)), None);
+        assert_eq!(doubt(&Noise::default()), None);
+        assert!(
+            doubt(&noise(6.0, 50.0))
+                .unwrap()
+                .starts_with("the hypervisor took 6 %")
+        );
+        let busy = doubt(&noise(0.0, 3.0)).unwrap();
+        assert!(busy.contains("busy for 97 % of the run"), "{busy}");
+    }
 
     #[test]
     fn a_limit_is_told_from_what_cannot_be_run() {

@@ -24,24 +24,30 @@ pub(crate) fn unreached(point: &Point, outcome: &Outcome) -> Vec<String> {
     found
 }
 
-/// Options for sockets of an application that had none any more.
+/// Options for sockets of an application that had none any more, or not yet.
 fn closed(app: &App, flows: &[Flow]) -> Vec<String> {
+    let own: Vec<&Flow> = flows.iter().filter(|flow| flow.app == app.name).collect();
     let sides = [(true, "client"), (false, "server")].into_iter();
     let of_side = sides.filter_map(|(of_clients, side)| {
-        let is_over = |at: i64| {
-            let mut own = flows.iter().filter(|flow| flow.app == app.name);
-            own.all(|flow| {
-                let end = if of_clients { &flow.client } else { &flow.server };
-                end.closed_ns.is_some_and(|closed| closed < at)
-            })
-        };
+        let ends = || own.iter().map(|flow| if of_clients { &flow.client } else { &flow.server });
         let changes = app.changes.iter().filter(|it| it.of_clients == of_clients);
-        let first = changes.map(|it| it.at_ns).filter(|at| is_over(*at)).min()?;
-        let first = first as f64 / 1e9;
-        Some(format!(
-            "app.{}.{side}_change: every connection was closed before {first} s, so what is set for then and later changed nothing",
-            app.name
-        ))
+        let times = || changes.clone().map(|it| it.at_ns);
+        let is_over = |at: &i64| ends().all(|end| end.closed_ns.is_some_and(|closed| closed < *at));
+        let not_yet = |at: i64| ends().filter(|end| end.opened_ns.is_none_or(|opened| opened > at)).count();
+        let early = times().filter(|at| not_yet(*at) > 0).max();
+        let seconds = |ns: i64| ns as f64 / 1e9;
+        let why = if own.is_empty() {
+            "the application opened no connection, so what is set changed nothing".to_owned()
+        } else if let Some(first) = times().filter(is_over).min() {
+            let first = seconds(first);
+            format!("every connection was closed before {first} s, so what is set for then and later changed nothing")
+        } else {
+            let at = early?;
+            let (many, all) = (not_yet(at), own.len());
+            format!("{many} of {all} connections were not open yet at {} s, so what is set then did not change them", seconds(at))
+        };
+        changes.clone().next()?;
+        Some(format!("app.{}.{side}_change: {why}", app.name))
     });
     of_side.collect()
 }
@@ -98,6 +104,7 @@ mod tests {
         let text = "[[app]]\nname = \"x\"\nkind = \"bulk\"\nbytes = \"1k\"\nclient_change = [{ at = \"2s\", nodelay = true }]\nserver_change = [{ at = \"2s\", nodelay = true }]\n";
         let points = Experiment::parse("x.toml", text).unwrap().points().unwrap();
         let end = |closed_ns| End {
+            opened_ns: Some(0),
             closed_ns,
             ..End::default()
         };
@@ -115,7 +122,18 @@ mod tests {
                 "app.x.client_change: every connection was closed before 2 s, so what is set for then and later changed nothing"
             ]
         );
-        assert!(said(&[flow(early, early), flow(Some(3_000_000_000), None)]).is_empty());
+        let none = "app.x.client_change: the application opened no connection, so what is set changed nothing";
+        assert_eq!(said(&[])[0], none);
+        let open = flow(Some(3_000_000_000), None);
+        assert!(said(&[flow(early, early), open.clone()]).is_empty());
+        let mut later = open.clone();
+        later.client.opened_ns = Some(2_500_000_000);
+        assert_eq!(
+            said(&[open, later]),
+            [
+                "app.x.client_change: 1 of 2 connections were not open yet at 2 s, so what is set then did not change them"
+            ]
+        );
     }
 
     #[test]

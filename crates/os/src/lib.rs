@@ -28,6 +28,8 @@ pub mod namespaces;
 #[cfg(target_os = "linux")]
 pub mod netlink;
 #[cfg(target_os = "linux")]
+pub mod noise;
+#[cfg(target_os = "linux")]
 pub mod options;
 #[cfg(unix)]
 pub mod output;

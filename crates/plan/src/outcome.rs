@@ -56,6 +56,14 @@ pub struct Flow {
     pub server: End,
 }
 
+impl Flow {
+    /// Whether it was established, and an end had not finished with it when the run ended.
+    pub fn is_open(&self) -> bool {
+        let goes_on = |end: &End| end.opened_ns.is_some() && end.closed_ns.is_none();
+        goes_on(&self.client) || goes_on(&self.server)
+    }
+}
+
 /// End of a connection.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

@@ -80,6 +80,15 @@ fn bytes_a_second_where_bits_may_be_meant_are_told() {
     assert!(of("x.toml:3: rate: ").contains("400 Mbit/s; for 50 Mbit/s write 50mbit"));
     assert!(of("x.toml:4: rate: ").contains("8 Gbit/s; for 1 Gbit/s write 1gbit"));
     assert!(of("x.toml:9: rate: ").contains("64 kbit/s; for 8 kbit/s write 8kbit"));
+    let text = format!(
+        "[[link]]\nrate = \"1gbit\"\nchange = [\"5s rate 2Mbps\"]\n{APP}client_socket = {{ max_pacing_rate = \"1Mbps\" }}\n"
+    );
+    let sets = ["link.client-server.rate=10Mbps".to_owned()];
+    let told = Experiment::parse_with("x.toml", &text, &sets, None)
+        .unwrap()
+        .warnings();
+    assert_eq!(told.len(), 3, "{told:#?}");
+    assert!(told[2].starts_with("--set:1: rate: "), "{told:#?}");
     let text = format!("[[link]]\nrate = \"50 Mbit/s\"\n{APP}");
     let experiment = Experiment::parse("x.toml", &text).unwrap();
     assert!(experiment.warnings().is_empty());

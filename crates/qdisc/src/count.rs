@@ -37,9 +37,10 @@ pub struct QdiscCount {
 }
 
 /// The counters that [`QdiscCount::named`] knows of every kind.
-pub const COUNTERS: [&str; 10] = [
+pub const COUNTERS: [&str; 11] = [
     "drops",
     "ecn_mark",
+    "ce_mark",
     "ack_drops",
     "overlimits",
     "granted",
@@ -114,6 +115,15 @@ impl QdiscCount {
                 own.copied().unwrap_or_else(|| tins.sum())
             }
         }
+    }
+
+    /// Adds what a qdisc at one of its classes counted, of what [`COUNTERS`] names, and its tins.
+    pub fn add_child(&mut self, child: Self) {
+        let counted = child.own.into_iter();
+        for (name, n) in counted.filter(|(name, _)| COUNTERS.contains(&name.as_str())) {
+            *self.own.entry(name).or_default() += n;
+        }
+        self.tins.extend(child.tins);
     }
 
     /// Adds what another qdisc counted in the same place before this one: [`COUNTERS`], bytes and packets.

@@ -3,6 +3,7 @@
 use crate::Kind;
 use tcplab_base::Instant;
 
+use crate::discipline::Named;
 use crate::packet::Packet;
 use crate::qdisc::{Dequeued, Device, Qdisc};
 use crate::stats::Stats;
@@ -46,6 +47,11 @@ impl<P: Packet> Peek<P> {
     /// The packet that was looked at.
     pub fn take(&mut self) -> Option<P> {
         self.next.take()
+    }
+
+    /// What only its kind counts, and the same of its tins.
+    pub fn counted(&self) -> (Named, Vec<Named>) {
+        (self.qdisc.own(), self.qdisc.tins())
     }
 
     /// The packet that was looked at still waits.

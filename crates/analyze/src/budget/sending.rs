@@ -297,7 +297,9 @@ impl Side {
         self.look_at = e.at + (shown.round / LOOKS).max(LOOK_US);
         self.measure(e, &shown, ledger);
         let mut class = self.judge(e, &shown);
-        let same = class == Class::CongestionWindow && self.plateau.rounds >= PLATEAU;
+        // Marks keep a congestion window in place as well.
+        let marked = e.dirs[e.dir].rare.as_deref().is_some_and(|r| r.ecn_ce > 0);
+        let same = class == Class::CongestionWindow && self.plateau.rounds >= PLATEAU && !marked;
         if same && (shown.at_sender || !queued(e, &shown, false)) {
             class = Class::Sender;
             ledger.turn_since(
@@ -326,7 +328,7 @@ impl Side {
             self.burst_window = e.dirs[1 - e.dir].window;
         }
         self.class = class;
-        class == Class::Sender
+        class == Class::Sender || (class == Class::Unknown && !shown.at_sender)
     }
 
     /// The class of the gap, as far as the capture shows it.
@@ -385,7 +387,12 @@ impl Side {
         if shown.us * 4 <= shown.round {
             return Class::Pacing;
         }
-        Class::Sender
+        // Far from the sender, a window, pacing or a full way back look the same as a program that had nothing to send.
+        if shown.at_sender {
+            Class::Sender
+        } else {
+            Class::Unknown
+        }
     }
 
     /// New data may serve as a tail loss probe (RFC 8985 7.3): nothing was ACKed since the data before it, and that for longer

@@ -110,10 +110,11 @@ impl Drive {
             });
             let (index, udp) = (index as u32, app.does.is_udp());
             let client = Program::client(&app.does, &app.reading);
-            let server = Program::server(&app.does, &app.reading).seeded(point.seed);
-            for _ in 0..app.connections {
-                let ends = [(true, &client), (false, &server)];
-                (drive.ends).extend(ends.map(|(is, of)| End::new(index, is, of.clone(), udp)));
+            let server = Program::server(&app.does, &app.reading);
+            for number in 0..app.connections {
+                let server = server.clone().seeded(point.seed, number);
+                let ends = [(true, client.clone()), (false, server)];
+                (drive.ends).extend(ends.map(|(is, of)| End::new(index, is, of, udp)));
                 drive.ports.push(0);
             }
         }

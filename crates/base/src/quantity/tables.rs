@@ -200,16 +200,20 @@ pub const NUMBER: Quantity = Quantity {
     max_text: "1000000000",
 };
 
+/// Nobody means a slower line by `bps`, bits a second.
+const SLOWEST: u64 = 80_000;
+
 /// Explains a rate such as `50mbps` or `50Mbps`: it looks like bits a second, but tc(8) reads bytes
 /// a second. `None` for other rates.
 pub fn bytes_a_second(text: &str) -> Option<String> {
     let (_, _, unit) = number(text)?;
     let unit = unit.trim().to_ascii_lowercase();
     let prefix = unit.strip_suffix("bps")?;
-    if !matches!(prefix, "k" | "m" | "g" | "t") {
+    let bits = TC_RATE.parse(text).ok()?;
+    let is_slow = bits < SLOWEST;
+    if !matches!(prefix, "k" | "m" | "g" | "t") && (is_slow || !prefix.is_empty()) {
         return None;
     }
-    let bits = TC_RATE.parse(text).ok()?;
     let figure = text[..text.len() - unit.len()].trim();
     let short = exact(bits, " ", &BITS_PER_SECOND[1..4]);
     Some(format!(
@@ -218,7 +222,8 @@ pub fn bytes_a_second(text: &str) -> Option<String> {
             "k" => "k",
             "m" => "M",
             "g" => "G",
-            _ => "T",
+            "t" => "T",
+            _ => "",
         }
     ))
 }
@@ -238,6 +243,11 @@ mod tests {
             bytes_a_second("1.5 Gbps")
                 .unwrap()
                 .contains("12 Gbit/s; for 1.5 Gbit/s write 1.5gbit")
+        );
+        let plain = bytes_a_second("1000000bps").unwrap();
+        assert!(
+            plain.contains("8 Mbit/s; for 1000000 bit/s write 1000000bit"),
+            "{plain}"
         );
         for text in [
             "50mbit",

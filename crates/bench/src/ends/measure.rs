@@ -14,11 +14,11 @@ use nix::sys::signal::Signal;
 use serde::{Deserialize, Serialize};
 use tcplab_base::Duration as Span;
 use tcplab_os::counters::{self, Counters};
+use tcplab_os::noise::{Noise, Watch};
 use tcplab_os::{Scratch, Stop};
 
 use super::Spec;
 use super::end::{Task, WORD};
-use super::noise::{Noise, Watch};
 use super::place::Place;
 use super::wire::{self, Fds, Wire};
 use tcplab_os::clock::monotonic as now;

@@ -14,7 +14,6 @@ mod errands;
 mod far;
 mod hosts;
 mod measure;
-mod noise;
 mod phase;
 mod place;
 mod request;
@@ -29,7 +28,6 @@ pub use end::end;
 pub use errands::ERRANDS;
 pub use hosts::Hosts;
 pub use measure::{EndReport, Machine, Measured, Side, run};
-pub use noise::{Noise, Watch};
 pub use place::Place;
 pub use workload::{Over, Work, Workload};
 

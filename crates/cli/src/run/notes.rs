@@ -56,25 +56,29 @@ fn variant(point: &PointResult) -> Option<&str> {
 
 /// Runs that came to their `max`, and how much was open then.
 fn unfinished(points: &[PointResult]) -> Vec<String> {
-    let mut found: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
+    let mut found: BTreeMap<&str, [usize; 4]> = BTreeMap::new();
     for point in points.iter().filter(|point| point.cut_short) {
-        let is_open = |flow: &&Flow| {
-            let server = &flow.server;
-            flow.client.closed_ns.is_none()
-                || (server.opened_ns.is_some() && server.closed_ns.is_none())
+        let has_not_begun = |flow: &&Flow| {
+            let client = &flow.client;
+            client.opened_ns.is_none() && client.closed_ns.is_none()
         };
-        let [runs, open, all] = found.entry(&point.stack).or_default();
+        let [runs, open, later, all] = found.entry(&point.stack).or_default();
         *runs += 1;
-        *open += point.flows.iter().filter(is_open).count();
+        *open += point.flows.iter().filter(|flow| flow.is_open()).count();
+        *later += point.flows.iter().filter(has_not_begun).count();
         *all += point.flows.len();
     }
-    let say = |(stack, [runs, open, all]): (&str, [usize; 3])| {
+    let say = |(stack, [runs, open, later, all]): (&str, [usize; 4])| {
+        let later = match later {
+            0 => String::new(),
+            n => format!(", {n} were not established yet"),
+        };
         let which = match points.len() {
             1 => "the run".to_owned(),
             _ => format!("{runs} of the runs"),
         };
         format!(
-            "{stack}: {which} reached `max` before the applications ended: {open} of {all} connections were still open \
+            "{stack}: {which} reached `max` before the applications ended: {open} of {all} connections were still open{later} \
              (a longer one: --set run.max=TIME)"
         )
     };

@@ -37,7 +37,8 @@ pub fn print(
         writeln!(out, "with {}", safe(&input.changed.join(", ")))?;
     }
     writeln!(out)?;
-    let answer = answers(document, input.view.base.as_deref());
+    let band_percent = input.view.band_ppb as f64 / 1e7;
+    let answer = answers(document, input.view.base.as_deref(), Some(band_percent));
     if let Some(answer) = &answer {
         write!(out, "{}", answers::answers(answer, theme))?;
     }
@@ -49,7 +50,6 @@ pub fn print(
     }
     if input.view.x.is_some() || input.view.y.is_some() {
         let matrix = Matrix::of(document, &document.measures, &input.view);
-        let band_percent = input.view.band_ppb as f64 / 1e7;
         writeln!(out, "\n{}", grids(&matrix, band_percent, theme).trim_end())?;
     }
     for note in notes(document, &input.warnings) {

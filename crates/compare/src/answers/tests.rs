@@ -49,7 +49,7 @@ fn variants(stack: &str) -> Vec<PointResult> {
 
 #[test]
 fn a_mean_its_interval_and_the_change_of_pairs() {
-    let found = answers(&document(variants("model")), None).unwrap();
+    let found = answers(&document(variants("model")), None, None).unwrap();
     assert_eq!(
         (found.repeats, found.against.as_deref()),
         (5, Some("plain"))
@@ -72,8 +72,8 @@ fn a_mean_its_interval_and_the_change_of_pairs() {
 #[test]
 fn points_run_once_are_not_mentioned() {
     let points = [1, 2].map(|n| point("model", &[("every", json!(n))], [Some(1.0), None]));
-    assert_eq!(answers(&document(points.to_vec()), None), None);
-    assert_eq!(answers(&document(Vec::new()), None), None);
+    assert_eq!(answers(&document(points.to_vec()), None, None), None);
+    assert_eq!(answers(&document(Vec::new()), None, None), None);
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn failed_runs_and_runs_without_data_are_counted() {
     let mut points = variants("model");
     points[5].error = Some("no port".into());
     points[6].measures.insert("a.goodput_bps".into(), None);
-    let found = answers(&document(points), None).unwrap();
+    let found = answers(&document(points), None, None).unwrap();
     let tuned = &found.measures[0].figures[1];
     assert_eq!(
         (tuned.runs, tuned.with_value, tuned.mean),
@@ -92,7 +92,7 @@ fn failed_runs_and_runs_without_data_are_counted() {
 #[test]
 fn variants_are_compared_within_a_stack_and_stacks_where_there_are_no_variants() {
     let both = [variants("model"), variants("uml:6.1")].concat();
-    let found = answers(&document(both.clone()), None).unwrap();
+    let found = answers(&document(both.clone()), None, None).unwrap();
     assert_eq!(found.against.as_deref(), Some("plain"));
     let arms: Vec<&str> = found.measures[0]
         .figures
@@ -110,7 +110,7 @@ fn variants_are_compared_within_a_stack_and_stacks_where_there_are_no_variants()
     );
     let is_plain = |point: &PointResult| point.axes["variant"] == "plain";
     let plain = both.into_iter().filter(is_plain).collect();
-    let found = answers(&document(plain), None).unwrap();
+    let found = answers(&document(plain), None, None).unwrap();
     assert_eq!(found.against.as_deref(), Some("model"));
     let change = found.measures[0].figures[1].change.as_ref().unwrap();
     assert_eq!(
@@ -127,7 +127,7 @@ fn one_axis_is_compared_with_its_first_value_and_two_are_not() {
     };
     let one = [[1, 1], [1, 2], [2, 1], [2, 2]];
     let points = one.map(|[every, repeat]| of([("every", every), ("repeat", repeat)].into()));
-    let found = answers(&document(points.to_vec()), None).unwrap();
+    let found = answers(&document(points.to_vec()), None, None).unwrap();
     assert_eq!(found.against.as_deref(), Some("every=1"));
     let two = [
         [1, 1, 1],
@@ -140,7 +140,7 @@ fn one_axis_is_compared_with_its_first_value_and_two_are_not() {
     let point = |[every, size, repeat]: [u32; 3]| {
         of([("every", every), ("size", size), ("repeat", repeat)].into())
     };
-    let found = answers(&document(two.map(point).to_vec()), None).unwrap();
+    let found = answers(&document(two.map(point).to_vec()), None, None).unwrap();
     assert_eq!(found.against, None);
     assert!(
         found.measures[0]
@@ -152,11 +152,14 @@ fn one_axis_is_compared_with_its_first_value_and_two_are_not() {
 
 #[test]
 fn the_variant_that_others_are_compared_with_can_be_said() {
-    let found = answers(&document(variants("model")), Some("tuned")).unwrap();
+    let found = answers(&document(variants("model")), Some("tuned"), None).unwrap();
     assert_eq!(found.against.as_deref(), Some("tuned"));
     let [plain, tuned] = found.measures[0].figures.as_slice() else {
         panic!("{found:?}");
     };
     assert!(tuned.change.is_none());
     assert_eq!(plain.change.as_ref().unwrap().verdict, Verdict::Worse);
+    let wide = answers(&document(variants("model")), Some("tuned"), Some(20.0)).unwrap();
+    let change = wide.measures[0].figures[0].change.as_ref().unwrap();
+    assert_eq!(change.verdict, Verdict::Same);
 }

@@ -71,6 +71,9 @@ pub(crate) fn apps(
 fn check_listening(fields: &Fields<'_>, app: &App, hosts: &[Host]) -> Result<(), Fault> {
     let has_port = !app.does.is_icmp() && !app.does.is_replay();
     let keys = [
+        (&keys::PORT, has_port, "kinds with a server"),
+        (&keys::SERVER_TIMEOUT, has_port, "kinds with a server"),
+        (&keys::SERVER_SOCKET, has_port, "kinds with a server"),
         (&keys::LISTENS, has_port, "kinds with a server"),
         (&keys::BACKLOG, !app.does.is_udp(), "kinds with connections"),
         (

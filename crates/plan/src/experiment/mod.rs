@@ -177,15 +177,14 @@ impl Experiment {
     /// What a reader of the file may take for something else than it is: each with its line.
     pub fn warnings(&self) -> Vec<String> {
         let mut found: Vec<String> = self.settings.replaced(&self.variants).collect();
-        for (key, node) in self.tree.texts() {
+        for (key, node) in self.tree.texts().into_iter().chain(self.settings.texts()) {
             let Value::Text(text) = &node.value else {
                 continue;
             };
-            if key == "rate"
-                && let Some(told) = bytes_a_second(text)
-            {
-                let fault = Fault::new(&node.span, "rate", told);
-                found.push(ParseError::new(&self.file, &self.text, fault).in_a_line());
+            for told in rates(key, text).filter_map(bytes_a_second) {
+                let fault = Fault::new(&node.span, key, told);
+                let error = self.settings.error(&self.file, &self.text, fault);
+                found.push(error.in_a_line());
             }
         }
         found
@@ -617,4 +616,15 @@ fn group(
         }
         app.group = group.or_else(|| of_sets.get(&app.name)).cloned();
     }
+}
+
+/// The rates in a text at this key: all of it, or what stands behind `rate` in a `change`.
+fn rates<'a>(key: &str, text: &'a str) -> impl Iterator<Item = &'a str> {
+    let whole = ["rate", "max_pacing_rate"].contains(&key).then_some(text);
+    let words = text.split_whitespace().filter(move |_| key == "change");
+    let before = text.split_whitespace();
+    let within = before
+        .zip(words.skip(1))
+        .filter(|(name, _)| *name == "rate");
+    whole.into_iter().chain(within.map(|(_, rate)| rate))
 }

@@ -32,6 +32,16 @@ impl Settings {
         Ok(Self { lines, sets })
     }
 
+    /// All texts in them, each with the last part of its path.
+    pub fn texts(&self) -> Vec<(&str, &Node)> {
+        let mut found = Vec::new();
+        for (path, entry) in &self.sets.sets {
+            let key = path.rsplit('.').next().unwrap_or_default();
+            entry.node.texts(key, &mut found);
+        }
+        found
+    }
+
     /// Puts them into a tree.
     pub fn apply(&self, tree: &mut Table, scope: &Scope) -> Result<(), Fault> {
         self.sets.apply(tree, scope)

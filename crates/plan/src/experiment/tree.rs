@@ -56,7 +56,7 @@ impl Node {
         }
     }
 
-    fn texts<'a>(&'a self, key: &'a str, found: &mut Vec<(&'a str, &'a Self)>) {
+    pub(super) fn texts<'a>(&'a self, key: &'a str, found: &mut Vec<(&'a str, &'a Self)>) {
         match &self.value {
             Value::Text(_) => found.push((key, self)),
             Value::List(nodes) | Value::Axis(_, nodes) => {

@@ -3,7 +3,6 @@
 //!
 //! An interval lies between two samples of tcp_info; only connections open throughout it count.
 
-use super::value::is_open;
 use crate::outcome::Flow;
 use crate::set::Received;
 
@@ -91,7 +90,7 @@ pub fn goodput_over_time(flow: &Flow, step_ns: i64) -> Vec<(i64, f64)> {
 /// Bits a second that a connection got, until the end of the run if it is open then.
 fn rate(flow: &Flow, end_ns: i64) -> Option<f64> {
     let bytes = flow.client.read_bytes.max(flow.server.read_bytes);
-    let closed = match is_open(flow) {
+    let closed = match flow.is_open() {
         true => end_ns,
         false => flow.client.closed_ns.max(flow.server.closed_ns)?,
     };

@@ -128,7 +128,7 @@ pub static PACKETS: [Packets; 44] = [
         Over::Rate,
         "goodput_bps",
         rate(Bps, More),
-        "unique payload over the time of the data",
+        "unique payload over the time from the first data to the last ACK",
     ),
     sum(
         "retransmissions.total",
@@ -157,9 +157,17 @@ pub static PACKETS: [Packets; 44] = [
         segments(Less),
         "of these: already ACKed at this capture",
     ),
-    sum("out_of_order", segments(Less), "segments out of order"),
+    sum(
+        "out_of_order",
+        segments(TELLS),
+        "segments that this host sent out of order: retransmissions, not what the path reordered",
+    ),
     sum("duplicate_acks", count(TELLS), "duplicate ACKs sent"),
-    sum("lost_segments", count(Less), "gaps in the sequence numbers"),
+    sum(
+        "lost_segments",
+        count(TELLS),
+        "gaps in the sequence numbers that left this host: what its capture missed, not what the path lost",
+    ),
     sum(
         "zero_windows",
         segments(TELLS),
@@ -377,7 +385,7 @@ pub static LOG: [Known; 8] = [
 ];
 
 /// Measures of one way of a link, after `link.A-B.a_to_b.` or `link.A-B.b_to_a.`.
-pub static LINK: [Known; 20] = [
+pub static LINK: [Known; 21] = [
     known("frames", packets(WORK), "frames that entered"),
     known("bytes", bytes(WORK), "bytes that entered"),
     known("delivered", packets(WORK), "frames that left the link"),
@@ -397,7 +405,16 @@ pub static LINK: [Known; 20] = [
         packets(QUEUE),
         "packets dropped by the qdisc, `ack_drops` included",
     ),
-    known("ecn_mark", packets(QUEUE), "packets marked by the qdisc"),
+    known(
+        "ecn_mark",
+        packets(QUEUE),
+        "packets marked by the qdisc, without those of `ce_mark`",
+    ),
+    known(
+        "ce_mark",
+        packets(QUEUE),
+        "packets marked for `ce_threshold` (codel, fq_codel, fq)",
+    ),
     known("ack_drops", packets(QUEUE), "ACKs dropped by CAKE's filter"),
     known(
         "overlimits",

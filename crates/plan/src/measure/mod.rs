@@ -21,10 +21,12 @@ mod by_name;
 mod expression;
 mod fairness;
 mod known;
+mod lacking;
 mod lex;
-mod own_qdisc;
+mod of_app;
 mod parse;
 mod unit;
+mod unmoved;
 mod value;
 
 use std::fmt;
@@ -38,8 +40,9 @@ pub use by_name::{COUNTERS, TCP_INFO, values_of};
 pub use expression::{CannotSay, Expression, ExpressionError, Formula};
 pub use fairness::{goodput_over_time, jain_over_time};
 pub use known::{APP, Known, LINK, LOG, Over, PACKETS, Packets, RUN};
-pub use own_qdisc::is_behind_own_qdisc;
+pub use lacking::is_behind_own_qdisc;
 pub use unit::{Better, Described, Direction, Kind, Unit, Values};
+pub use unmoved::is_left_out_at_zero;
 pub use value::{Sent, Sources};
 
 /// A name that a point can have a value for.

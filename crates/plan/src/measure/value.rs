@@ -2,10 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::fairness;
 use super::known::{APP, LINK, LOG, Over, PACKETS, Packets, RUN};
-use super::{Measure, UnknownMeasure, is_app, is_host, link_names, own_qdisc};
-use crate::AppKind;
+use super::{Measure, UnknownMeasure, is_app, is_host, is_left_out_at_zero, lacking, link_names};
 use crate::outcome::{End, Flow, LogLine, Outcome, QueueCount, WayCount};
 use crate::point::{By, Point};
 use crate::set::Table;
@@ -205,6 +203,7 @@ impl Sources<'_> {
         let counters = counters.ok_or("the stack reports no counters for this host")?;
         match counters.get(counter) {
             Some(n) => Ok(*n as f64),
+            None if is_left_out_at_zero(counter, self.point.ip) => Ok(0.0),
             None => {
                 let near = crate::experiment::nearest(counter, counters.keys().map(String::as_str));
                 let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
@@ -223,7 +222,7 @@ impl Sources<'_> {
                 "run.snap = {snap} may cut TCP headers off; 128 keeps all of them"
             ));
         }
-        if let Some(lacks) = own_qdisc::lacks(self.point, owner, known.known.name) {
+        if let Some(lacks) = lacking::lacks(self.point, owner, known.known.name) {
             return Err(lacks);
         }
         let captured = self.hosts(owner).map(|host| self.packets.get(host));
@@ -284,162 +283,63 @@ impl Sources<'_> {
         })
     }
 
-    fn flows(&self, owner: &str) -> impl Iterator<Item = &Flow> {
+    pub(super) fn flows(&self, owner: &str) -> impl Iterator<Item = &Flow> {
         let apps = self.point.apps.iter().filter(|app| is_app(app, owner));
         let names: BTreeSet<&str> = apps.map(|app| app.name.as_str()).collect();
         let flows = self.outcome.flows.iter();
         flows.filter(move |flow| names.contains(flow.app.as_str()))
     }
 
-    /// This host's end of the first connection that it takes part in.
+    /// This host's end of the TCP connection that it opened, or accepted, first.
     fn first_end(&self, host: &str) -> Option<&End> {
         let is = |i: usize| self.point.hosts.get(i).is_some_and(|h| is_host(h, host));
-        self.outcome.flows.iter().find_map(|flow| {
+        let ends = self.outcome.flows.iter().filter_map(|flow| {
             let app = self.point.apps.iter().find(|app| app.name == flow.app)?;
             match (is(app.client), is(app.server)) {
+                _ if app.does.is_udp() => None,
                 (true, _) => Some(&flow.client),
                 (_, true) => Some(&flow.server),
                 _ => None,
             }
-        })
-    }
-
-    /// Requests and pings whose time-out passed. One that was under way when the run ended is not lost.
-    fn lost(&self, owner: &str, flows: &[&Flow]) -> Result<f64, String> {
-        let apps = || self.point.apps.iter().filter(|app| is_app(app, owner));
-        if apps().any(|app| matches!(app.does, AppKind::UdpRr { .. })) {
-            return Ok(flows.iter().map(|flow| flow.client.lost).sum::<u64>() as f64);
-        }
-        let mut apps = apps();
-        let timeout_ns = apps.find_map(|app| match app.does {
-            AppKind::Ping { timeout_ns, .. } => Some(timeout_ns),
-            _ => None,
         });
-        let pings: Vec<_> = flows.iter().flat_map(|f| &f.client.pings).collect();
-        let (Some(timeout_ns), false) = (timeout_ns, pings.is_empty()) else {
-            return Err("the application sent no ping, and is no `udp-rr`".to_owned());
-        };
-        let is_lost = |(sent_ns, rtt): &&&(i64, Option<i64>)| {
-            rtt.is_none() && sent_ns.saturating_add(timeout_ns) <= self.outcome.virtual_ns
-        };
-        Ok(pings.iter().filter(is_lost).count() as f64)
+        // The first one of those that were never opened, if all were.
+        ends.min_by_key(|end| end.opened_ns.unwrap_or(i64::MAX))
     }
-
-    fn app(&self, owner: &str, field: &str) -> Result<f64, String> {
-        let flows: Vec<&Flow> = self.flows(owner).collect();
-        if flows.is_empty() {
-            return Err("the application opened no connection".to_owned());
-        }
-        let count = |of: &dyn Fn(&Flow) -> u64| {
-            flows
-                .iter()
-                .fold(0_u64, |sum, flow| sum.saturating_add(of(flow))) as f64
-        };
-        if let Some(which) = field.strip_prefix("latency_us.") {
-            return latency(&flows, which);
-        }
-        if ["connection_bps.", "jain.", "to_fair_us."]
-            .iter()
-            .any(|of| field.starts_with(of))
-        {
-            let times = (self.point.tcp_info_every_ns, self.outcome.virtual_ns);
-            return fairness::value(&flows, times, field);
-        }
-        match field {
-            "connections" => Ok(count(&|f| u64::from(f.client.opened_ns.is_some()))),
-            "failed" => Ok(count(&|f| {
-                u64::from(f.client.opened_ns.is_none() || has_error(f))
-            })),
-            "completed" => {
-                let mut apps = self.point.apps.iter().filter(|app| is_app(app, owner));
-                let server_writes = apps.any(|app| {
-                    matches!(
-                        app.does,
-                        AppKind::Bulk { reverse: true, .. } | AppKind::Stream { .. }
-                    )
-                });
-                Ok(count(&|f| match server_writes {
-                    true => f.server.completed,
-                    false => f.client.completed,
-                }))
-            }
-            "client_written_bytes" => Ok(count(&|f| f.client.written_bytes)),
-            "client_read_bytes" => Ok(count(&|f| f.client.read_bytes)),
-            "server_written_bytes" => Ok(count(&|f| f.server.written_bytes)),
-            "server_read_bytes" => Ok(count(&|f| f.server.read_bytes)),
-            "lost" => self.lost(owner, &flows),
-            "duration_us" => match flows.iter().filter(|flow| is_open(flow)).count() {
-                0 => Ok(duration_ns(&flows, None)? as f64 / 1e3),
-                open => Err(format!(
-                    "{open} of {} connections were still open when the run ended",
-                    flows.len()
-                )),
-            },
-            _ => {
-                let read = count(&|f| f.client.read_bytes.saturating_add(f.server.read_bytes));
-                // What is still open has read until the run's end.
-                let until = flows.iter().any(|flow| is_open(flow));
-                match duration_ns(&flows, until.then_some(self.outcome.virtual_ns))? {
-                    0 => Err("the connections lasted 0 s".to_owned()),
-                    ns => Ok(read * 8.0 / (ns as f64 / 1e9)),
-                }
-            }
-        }
-    }
-}
-
-fn has_error(flow: &Flow) -> bool {
-    flow.client.error.is_some() || flow.server.error.is_some()
 }
 
 /// Bytes of the longest headers of a captured TCP segment, beside those of IP: Ethernet's, and TCP's with all options.
 const MOST_HEADERS: u32 = 14 + 60;
 
-/// Whether a connection was established and its client had not finished with it.
-pub(super) fn is_open(flow: &Flow) -> bool {
-    flow.client.opened_ns.is_some() && flow.client.closed_ns.is_none()
-}
-
-/// From the first connection until this time, or until the last end.
-fn duration_ns(flows: &[&Flow], until: Option<i64>) -> Result<i64, String> {
-    let ends = || flows.iter().flat_map(|f| [&f.client, &f.server]);
-    let first = ends().filter_map(|end| end.opened_ns).min();
-    let last = until.or_else(|| ends().filter_map(|end| end.closed_ns).max());
-    match (first, last) {
-        (Some(first), Some(last)) => Ok(last.saturating_sub(first).max(0)),
-        (None, _) => Err("no connection stood".to_owned()),
-        (_, None) => Err("no connection ended within the run".to_owned()),
-    }
-}
-
-/// Nearest rank: the smallest value that at least so many of a hundred do not exceed.
-fn latency(flows: &[&Flow], which: &str) -> Result<f64, String> {
-    let ends = flows.iter().flat_map(|f| [&f.client, &f.server]);
-    let mut all: Vec<i64> = ends
-        .flat_map(|end| end.latency_ns.iter().copied())
-        .collect();
-    all.sort_unstable();
-    let rank = |percent: usize| (all.len() * percent).div_ceil(100).saturating_sub(1);
-    let value = match which {
-        "min" => all.first(),
-        "p50" => all.get(rank(50)),
-        "p99" => all.get(rank(99)),
-        _ => all.last(),
-    };
-    let value = value.ok_or("the application completed no timed transaction")?;
-    Ok(*value as f64 / 1e3)
-}
-
 fn tcp_info(end: Option<&End>, field: &str) -> Result<f64, String> {
-    let end = end.ok_or("the experiment has no connection")?;
-    if end.tcp_info.is_empty() && end.opened_ns.is_none() {
-        return Err("no connection stood".to_owned());
+    let end = end.ok_or("the experiment has no TCP connection")?;
+    if end.opened_ns.is_none() {
+        return Err("the connection was not established".to_owned());
     }
-    let value = end.tcp_info.get(field);
-    value
-        .map(|n| *n as f64)
-        .ok_or_else(|| format!("the stack does not report `{field}`"))
+    let value = *end
+        .tcp_info
+        .get(field)
+        .ok_or_else(|| format!("the stack does not report `{field}`"))?;
+    match NOT_SET.iter().find(|of| of.0 == field && of.1 == value) {
+        Some((.., why)) => Err((*why).to_owned()),
+        None => Ok(value as f64),
+    }
 }
+
+/// Values of tcp_info that stand for none, and what they mean.
+const NOT_SET: [(&str, i64, &str); 3] = [
+    // TCP_INFINITE_SSTHRESH
+    (
+        "tcpi_snd_ssthresh",
+        0x7fff_ffff,
+        "slow start has no threshold yet",
+    ),
+    ("tcpi_min_rtt", 0xffff_ffff, "no round trip was measured"),
+    (
+        "tcpi_max_pacing_rate",
+        i64::MAX,
+        "the pacing rate is not limited",
+    ),
+];
 
 /// The lines before and after each read that got data. The read that meets the end is left out: a
 /// FIN always puts Linux into interactive mode.

@@ -5,7 +5,8 @@ use tcplab_base::Instant;
 
 use super::Kind;
 use super::fifo::Pfifo;
-use crate::discipline::{Configure, Discipline, Words};
+use crate::count::COUNTERS;
+use crate::discipline::{Configure, Discipline, Named, Words};
 use crate::packet::Packet;
 use crate::qdisc::{Dequeued, Device, Qdisc};
 use crate::stats::Stats;
@@ -104,6 +105,7 @@ pub(crate) struct Prio<P> {
     kind: Kind,
     /// Counters of bands that no longer exist.
     gone: Stats,
+    gone_own: Named,
     /// The seed and the name of bands' streams.
     streams: (u64, String),
 }
@@ -115,6 +117,7 @@ impl<P: Packet> Configure<Settings> for Prio<P> {
             map: settings.priomap,
             kind: (*settings.child).clone(),
             gone: Stats::default(),
+            gone_own: Named::new(),
             streams: (seed, name.to_owned()),
         };
         prio.set_bands(settings, device);
@@ -162,6 +165,27 @@ impl<P: Packet> Discipline<P> for Prio<P> {
             ..self.bands.iter().fold(self.gone, sum)
         }
     }
+
+    fn own(&self) -> Named {
+        let mut own = self.gone_own.clone();
+        self.bands.iter().for_each(|band| add(&mut own, band.own()));
+        own
+    }
+
+    fn tins(&self) -> Vec<Named> {
+        self.bands.iter().flat_map(Qdisc::tins).collect()
+    }
+}
+
+/// Adds the counters that can be added.
+fn add(own: &mut Named, more: Named) {
+    for (name, n) in more {
+        match own.iter_mut().find(|known| known.0 == name) {
+            Some(known) => known.1 += n,
+            None if COUNTERS.contains(&name) => own.push((name, n)),
+            None => {}
+        }
+    }
 }
 
 impl<P: Packet> Prio<P> {
@@ -170,6 +194,7 @@ impl<P: Packet> Prio<P> {
         self.map = settings.priomap;
         for band in self.bands.drain(bands.min(self.bands.len())..) {
             self.gone = self.gone.and(band.stats().dropped());
+            add(&mut self.gone_own, band.own());
         }
         let (seed, name) = &self.streams;
         for n in self.bands.len()..bands {

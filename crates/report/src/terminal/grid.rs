@@ -19,10 +19,14 @@ pub fn grids(matrix: &Matrix, band_percent: f64, theme: &Theme) -> String {
     let others: String = others
         .map(|i| format!("; {} {}", matrix.axes[i].name, name(i, open.pinned[i])))
         .collect();
+    let of = match matrix.cells.iter().any(|cell| cell.runs > 1) {
+        true => " (medians of the repetitions)",
+        false => "",
+    };
     let mut out = String::new();
     match open.base {
         None => {
-            out += &format!("{measure}; rows: {down}, columns: {right}{others}\n\n");
+            out += &format!("{measure}{of}; rows: {down}, columns: {right}{others}\n\n");
             out += &grid(matrix, open, 0.0, (x, y), theme);
         }
         Some((axis, base)) => {
@@ -31,7 +35,7 @@ pub fn grids(matrix: &Matrix, band_percent: f64, theme: &Theme) -> String {
                 open.pinned[axis] = value;
                 let (this, from) = (name(axis, value), name(axis, base));
                 out += &format!(
-                    "{measure}: change of {this} from {from} in percent (up to {band_percent} % counts as equal); \
+                    "{measure}{of}: change of {this} from {from} in percent (up to {band_percent} % counts as equal); \
                      rows: {down}, columns: {right}{others}\n\n"
                 );
                 out += &grid(matrix, &open, band_percent, (x, y), theme);

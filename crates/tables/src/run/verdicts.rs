@@ -10,7 +10,10 @@ use crate::table::Table;
 /// `None`: the first one.
 pub fn verdicts(document: &RunDocument, base: Option<&str>) -> Table {
     let mut table = Table::new("verdicts", fields());
-    for answer in answers(document, base).iter().flat_map(|a| &a.measures) {
+    for answer in answers(document, base, None)
+        .iter()
+        .flat_map(|a| &a.measures)
+    {
         for figure in &answer.figures {
             row(&mut table, answer, figure);
         }

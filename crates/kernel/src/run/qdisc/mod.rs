@@ -91,10 +91,13 @@ fn ask(netlink: &Netlink, index: i32) -> io::Result<Option<QdiscCount>> {
         let found = all.iter().find(|one| one.parent == parent)?;
         QdiscCount::of_kernel(&found.attributes)
     };
-    let Some(count) = at(ROOT) else {
+    let Some(mut count) = at(ROOT) else {
         return Ok(None);
     };
     if count.kind != "htb" {
+        let children = all.iter().filter(|one| one.parent != ROOT);
+        let children = children.filter_map(|one| QdiscCount::of_kernel(&one.attributes));
+        children.for_each(|child| count.add_child(child));
         return Ok(Some(count));
     }
     let classes = dump::classes(netlink, index)?;

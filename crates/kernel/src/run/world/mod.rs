@@ -428,7 +428,9 @@ impl<'p> Net<'p> {
             if !self.has(n) {
                 continue;
             }
-            outcome.counters.insert(host.name.clone(), net.counters()?);
+            outcome
+                .counters
+                .insert(host.name.clone(), net.counters(self.point.ip)?);
         }
         for (number, link) in self.links.iter().enumerate() {
             outcome.links.push(match link {

@@ -7,7 +7,7 @@ pub use settings::Settings;
 use tcplab_base::{Duration, Instant};
 
 use crate::Kind;
-use crate::discipline::{Configure, Discipline};
+use crate::discipline::{Configure, Discipline, Named};
 use crate::kinds::fifo::{Fifo, Limit};
 use crate::packet::Packet;
 use crate::peek::Peek;
@@ -170,6 +170,14 @@ impl<P: Packet> Discipline<P> for Tbf<P> {
             ..queue
         }
     }
+
+    fn own(&self) -> Named {
+        self.queue.counted().0
+    }
+
+    fn tins(&self) -> Vec<Named> {
+        self.queue.counted().1
+    }
 }
 
 impl<P: Packet> Tbf<P> {
@@ -215,6 +223,13 @@ impl<P: Packet> Queue<P> {
         match self {
             Self::Fifo(queue) => queue.pop(),
             Self::Child(queue) => queue.take(),
+        }
+    }
+
+    fn counted(&self) -> (Named, Vec<Named>) {
+        match self {
+            Self::Fifo(_) => Default::default(),
+            Self::Child(queue) => queue.counted(),
         }
     }
 

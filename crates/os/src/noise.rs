@@ -5,7 +5,7 @@ use std::fs;
 use serde::{Deserialize, Serialize};
 use tcplab_base::Instant;
 
-use tcplab_os::clock::monotonic as now;
+use crate::clock::monotonic as now;
 
 /// What a machine did beside a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]

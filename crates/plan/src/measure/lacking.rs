@@ -1,0 +1,99 @@
+//! Figures of a host's packets that do not show what they are named for, because of what the experiment sets.
+
+use super::is_host;
+use crate::endless::is_instant;
+use crate::point::{By, Host, Point};
+
+/// Figures that lack the time and the bytes in a qdisc between the socket and the capture.
+const BEHIND_QDISC: [&str; 5] = [
+    "max_in_flight_bytes",
+    "rtt_us.min",
+    "rtt_us.p50",
+    "rtt_us.p95",
+    "rtt_us.max",
+];
+/// The analyser takes nothing that comes sooner for the work of a retransmission timer.
+const SHORTEST_RTO_NS: i64 = 150_000_000;
+const BY_TIMER: [&str; 2] = ["retransmissions.rto", "retransmissions.other"];
+/// The same of a delayed-ACK timer.
+const SHORTEST_DELACK_NS: i64 = 20_000_000;
+const BY_DELACK: [&str; 3] = ["acks.delayed", "acks.first_delayed", "acks.immediate"];
+
+/// Whether a host of this name, or group, sends into a qdisc of the kernel's that takes time.
+pub fn is_behind_own_qdisc(point: &Point, owner: &str) -> bool {
+    let owns = |at: usize| point.hosts.get(at).is_some_and(|host| is_host(host, owner));
+    let kernels = point.links.iter().filter(|link| link.by == By::Kernel);
+    let mut ways = kernels.flat_map(|link| [(link.a, &link.a_to_b), (link.b, &link.b_to_a)]);
+    ways.any(|(from, way)| owns(from) && !is_instant(way))
+}
+
+/// Why a figure of this host's packets is not the one that was asked for.
+pub(super) fn lacks(point: &Point, owner: &str, name: &str) -> Option<String> {
+    let is_one = |names: &[&str]| names.iter().any(|of| name.starts_with(of));
+    if is_one(&BEHIND_QDISC) && is_behind_own_qdisc(point, owner) {
+        return Some(format!(
+            "with by = \"kernel\" the capture of {owner} is behind the qdisc of its own link, so this would lack the queue \
+             and delay there: measure `{owner}.tcpi_rtt`, or write by = \"tcplab\""
+        ));
+    }
+    let shorter = |of: fn(&Timers) -> Option<i64>, than: i64| {
+        let hosts = point.hosts.iter().enumerate();
+        let mut own = hosts.filter(|(_, host)| is_host(host, owner));
+        own.any(|(at, host)| of(&Timers::of(point, at, host)).is_some_and(|ns| ns < than))
+    };
+    if is_one(&BY_TIMER) && shorter(|timers| timers.rto_min, SHORTEST_RTO_NS) {
+        return Some(format!(
+            "{owner} has a least RTO below 150 ms, and packets do not show such a timer: measure `{owner}.TcpExtTCPTimeouts`"
+        ));
+    }
+    if is_one(&BY_DELACK) && shorter(|timers| timers.delack, SHORTEST_DELACK_NS) {
+        return Some(format!(
+            "{owner} delays ACKs by less than 20 ms, and packets do not show such a timer: measure \
+             `{owner}.TcpExtDelayedACKs`"
+        ));
+    }
+    None
+}
+
+/// The shortest timers that an experiment gives a host, nanoseconds; none: the stack's own.
+struct Timers {
+    rto_min: Option<i64>,
+    delack: Option<i64>,
+}
+
+impl Timers {
+    fn of(point: &Point, at: usize, host: &Host) -> Self {
+        let sockets = || {
+            let apps = point.apps.iter();
+            let ends = apps.flat_map(|app| {
+                [
+                    (app.client, &app.client_socket),
+                    (app.server, &app.server_socket),
+                ]
+            });
+            let own = ends
+                .filter(move |(of, _)| *of == at)
+                .map(|(_, socket)| socket);
+            own.chain([&host.socket])
+        };
+        let sysctls = host
+            .sysctls()
+            .filter(|(name, _)| *name == "net.ipv4.tcp_rto_min_us");
+        let floors = sysctls.filter_map(|(_, us)| us.parse::<i64>().ok()?.checked_mul(1000));
+        let rto_min = sockets().filter_map(|socket| socket.rto_min_ns);
+        let delack = host
+            .behaviour
+            .get("delack_ms")
+            .and_then(|ms| ms.parse::<i64>().ok());
+        let delack = delack
+            .filter(|ms| *ms > 0)
+            .map(|ms| ms.saturating_mul(1_000_000));
+        Self {
+            rto_min: rto_min.chain(floors).chain(host.route.rto_min_ns).min(),
+            delack: sockets()
+                .filter_map(|socket| socket.delack_max_ns)
+                .chain(delack)
+                .min(),
+        }
+    }
+}
