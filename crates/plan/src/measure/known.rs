@@ -102,7 +102,7 @@ pub static PACKETS: [Packets; 44] = [
     sum(
         "caqm.requests",
         packets(TELLS),
-        "of these, requests for window",
+        "tags that request window",
     ),
     sum(
         "caqm.granted",
@@ -150,12 +150,12 @@ pub static PACKETS: [Packets; 44] = [
     sum(
         "retransmissions.spurious",
         segments(Less),
-        "of these: the original had arrived",
+        "retransmitted although the original had arrived",
     ),
     sum(
         "retransmissions.unneeded",
         segments(Less),
-        "of these: already ACKed at this capture",
+        "retransmitted although already ACKed at this capture",
     ),
     sum("out_of_order", segments(Less), "segments out of order"),
     sum("duplicate_acks", count(TELLS), "duplicate ACKs sent"),
@@ -313,7 +313,7 @@ pub static APP: [Known; 21] = [
     known(
         "connection_bps.min",
         rate(Bps, More),
-        "bytes that the slowest connection got, over its own time",
+        "rate of the slowest connection over its own duration",
     ),
     known(
         "connection_bps.max",
@@ -334,7 +334,7 @@ pub static APP: [Known; 21] = [
     known(
         "to_fair_us.median",
         time(Us, Less),
-        "time from a change of the set of connections until the index is 0.95 (else until the next change), median over all changes",
+        "median time from a change of the set of connections until Jain's index is 0.95 (else until the next change)",
     ),
     known("to_fair_us.max", time(Us, Less), "the longest time"),
 ];
@@ -350,7 +350,7 @@ pub static LOG: [Known; 8] = [
     known(
         "quickack.min",
         count(ACKS),
-        "smallest value before and after reads that got data",
+        "smallest value around reads that returned data",
     ),
     known("quickack.max", count(ACKS), "the largest"),
     known(
@@ -361,7 +361,7 @@ pub static LOG: [Known; 8] = [
     known(
         "credits.min",
         count(ACKS),
-        "fewest before and after reads, by /proc/net/tcp",
+        "fewest credits before and after reads (/proc/net/tcp)",
     ),
     known("credits.max", count(ACKS), "the most"),
     known(
@@ -389,7 +389,7 @@ pub static LINK: [Known; 20] = [
     known(
         "lost",
         packets(CHANCE),
-        "frames lost by chance or by a list (`drop`)",
+        "frames lost by chance, a list (`drop`), an outage or a middle box",
     ),
     known("peak_pkts", packets(QUEUE), "longest queue"),
     known(

@@ -39,7 +39,7 @@ pub(crate) const LISTENS: Key = key("listens", Form::Flag, flag(true), "the serv
 pub(crate) const BACKLOG: Key = key("backlog", Form::Count((0, 65_535)), number(crate::app::BACKLOG as u64), "backlog of listen(2): connections waiting for accept, up to `net.core.somaxconn`");
 pub(crate) const DEFER_ACCEPT: Key = key("defer_accept", Form::Time(Bounds::Whole(1_000_000_000, 3_600, "seconds")), says("off"), "TCP_DEFER_ACCEPT of the listener, whole seconds: accept when data arrive, or after this time");
 pub(crate) const FASTOPEN: Key = key("fastopen", Form::Flag, flag(false), "TCP Fast Open: the first write goes with the SYN (TCP_FASTOPEN_CONNECT), the listener takes it (TCP_FASTOPEN); the server's host needs bit 2 in `net.ipv4.tcp_fastopen`");
-pub(crate) const ACCEPT_EVERY: Key = key("accept_every", Form::Time(Bounds::Any), number(0), "time that the server waits after each accepted connection; 0: accepts all at once");
+pub(crate) const ACCEPT_EVERY: Key = key("accept_every", Form::Time(Bounds::Any), number(0), "time that the server waits after each accepted connection");
 pub(crate) const OPEN: Key = key("open", Form::Words(&["listen", "simultaneous"]), word("listen"), "`simultaneous`: nobody listens, both ends bind `port` and connect, their SYNs cross (RFC 9293, figure 8); one connection between two hosts");
 pub(crate) const SERVER_START: Key = key("server_start", Form::Time(Bounds::Any), says("`start`"), "time at which the server connects (with `open = \"simultaneous\"`)");
 /// `[[app]]`, whatever its kind.
@@ -158,7 +158,7 @@ pub(crate) const KINDS: [(&str, &str, &[Key]); 15] = [
     ),
     (
         "connect-request-response",
-        "each transaction on a connection of its own (netperf's TCP_CRR)",
+        "transactions, each on a new connection (netperf's TCP_CRR)",
         CONNECT_REQUEST_RESPONSE,
     ),
     (
@@ -168,7 +168,7 @@ pub(crate) const KINDS: [(&str, &str, &[Key]); 15] = [
     ),
     (
         "messages",
-        "both ends do the items of a list, each when its end has read what the other end wrote before it",
+        "both ends work through a list of items; an end starts an item once it has read what earlier items send it",
         MESSAGES,
     ),
     (
