@@ -198,7 +198,7 @@ pub static PACKETS: [Packets; 44] = [
     sum(
         "acks.immediate",
         count(ACKS),
-        "at once, for at most one full segment",
+        "immediately, for at most one full segment",
     ),
     sum(
         "acks.second_segment",
