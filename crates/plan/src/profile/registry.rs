@@ -136,10 +136,12 @@ behaviours! {
         "timer ticks per second (CONFIG_HZ)",
         "the distribution's choice: Debian 250, RHEL 1000";
     quickack_accounting: QuickackAccounting = QuickackAccounting::PerAck,
-        "quick-ACK credits that an ACK costs: one per wire packet of the segment that carries it, or one if it acknowledges new data",
+        "quick-ACK credits that an ACK costs: one per wire packet of the segment that carries it, or one if it \
+         acknowledges new data",
         "059217c18be6, 6.6; 6.1.57";
     ack_push_rule: AckPushRule = AckPushRule::AtMss,
-        "segments after which the next read sends an ACK: those shorter than rcv_mss, or also those of exactly rcv_mss with PSH",
+        "segments after which the next read sends an ACK: those shorter than rcv_mss, or also those of exactly rcv_mss \
+         with PSH",
         "4720852ed9af, 6.6; 6.1.57";
     rto_estimator: RtoEstimator = RtoEstimator::Linux,
         "RTO estimator: Linux's, or RFC 6298 2.3 as written",
@@ -158,10 +160,12 @@ behaviours! {
         "a probe replaces an RTO that would come earlier; off: the RTO fires",
         "no commit: shows the effect of tying the probe to the RTO";
     early_retransmit: bool = false,
-        "with fewer than four segments in flight, fewer than three duplicate ACKs start recovery, immediately or after a quarter of an RTT (net.ipv4.tcp_early_retrans 1, 2 and 3; RFC 5827)",
+        "with fewer than four segments in flight, fewer than three duplicate ACKs start recovery, immediately or after \
+         a quarter of an RTT (net.ipv4.tcp_early_retrans 1, 2 and 3; RFC 5827)",
         "removed by bec41a11dd3d, 4.11 (the release from memory)";
     forward_retransmit: bool = false,
-        "recovery resends segments not known to be lost, below the highest SACKed one, if no new data can be sent (RFC 6675's NextSeg rule 3)",
+        "recovery resends segments not known to be lost, below the highest SACKed one, if no new data can be sent (RFC \
+         6675's NextSeg rule 3)",
         "removed by 840a3cbe8969, 4.11 (from memory)";
     ack_engine: AckEngine = AckEngine::Linux,
         "rule for immediate ACKs: Linux's quickack credits and ATO, or every second segment with a 40 ms timer",
@@ -192,7 +196,8 @@ behaviours! {
         "the segment that fills the last hole, and one with CWR, is ACKed immediately in any mode",
         "15bdd5686c1e and 9aee40006190, 4.19";
     rcvbuf_fixup: bool = false,
-        "a new connection's receive buffer is raised to four initial windows of 20 segments; the window offered is one of these",
+        "a new connection's receive buffer is raised to four initial windows of 20 segments; the window offered is one \
+         of these",
         "removed by a337531b942b, 4.20 and 4.19.9";
     syn_queue_at_backlog: bool = false,
         "a listener's SYN queue is full with `backlog` requests; off: with one more",
@@ -207,7 +212,8 @@ behaviours! {
         "ea33537d8292, 6.16; before 6.12.118";
     /// Linux: `tcp_cwnd_reduction()`.
     prr_waits_for_retransmission: bool = false,
-        "PRR catches up on unsent segments only on an ACK of a retransmission; off: on every ACK, and by one more without new losses",
+        "PRR catches up on unsent segments only on an ACK of a retransmission; off: on every ACK, and by one more \
+         without new losses",
         "off by 9ad084d66619, 6.0";
     hystart_rounds_from_16: bool = false,
         "HyStart begins a new round only with a window of at least 16 segments",
@@ -218,7 +224,8 @@ behaviours! {
         "23e89e8ee7be, 6.12; stable kernels from 6.1 on";
     /// Linux: `tcp_rtx_probe0_timed_out()`.
     user_timeout_in_jiffies: bool = true,
-        "for retransmissions into a closed window, TCP_USER_TIMEOUT's milliseconds count as jiffies; off: as milliseconds",
+        "for retransmissions into a closed window, TCP_USER_TIMEOUT's milliseconds count as jiffies; off: as \
+         milliseconds",
         "614e8316aa4c, 6.7";
     /// Linux: `tcp_delack_max()`.
     delack_below_rto_min: bool = false,
@@ -226,7 +233,8 @@ behaviours! {
         "bbf80d713fe7, 6.7";
     /// Linux: `icsk_ack.ato`, compared as a signed number.
     ato_has_8_bits: bool = false,
-        "the estimated time between segments is at most 200 ms, in an 8-bit field (after crossed SYNs, the first gap counts as short until 300 s after boot)",
+        "the estimated time between segments is at most 200 ms, in an 8-bit field (after crossed SYNs, the first gap \
+         counts as short until 300 s after boot)",
         "95b9a87c6a6b, 6.7";
     /// Linux: `tcp_may_update_window()`.
     takes_zero_window: bool = false,
@@ -252,7 +260,8 @@ behaviours! {
         "9c25aae0132b, 6.7";
     /// Linux: `tcp_rcv_spurious_retrans()`.
     rehash_by_label: bool = false,
-        "a receiver of duplicate data changes its flow label only if the sender's label changed; off: if the same data came twice, also over IPv4",
+        "a receiver of duplicate data changes its flow label only if the sender's label changed; off: if the same data \
+         came twice, also over IPv4",
         "939463016b7a, 6.7";
     /// Linux: `tcp_send_syn_data()`.
     syn_data_beyond_page: bool = false,
@@ -271,7 +280,8 @@ behaviours! {
         "a queued segment shorter than the largest allowed takes bytes from the next one",
         "8ee602c63520, 6.10";
     buffer_growth: BufferGrowth = BufferGrowth::Margin,
-        "room that receive-buffer auto-tuning adds to twice the bytes read in an RTT and their growth: 16 segments, or the out-of-order data (paths shorter than net.ipv4.tcp_rcvbuf_low_rtt grow less, 91e1007ad, 6.19)",
+        "room that receive-buffer auto-tuning adds to twice the bytes read in an RTT and their growth: 16 segments, or \
+         the out-of-order data (paths shorter than net.ipv4.tcp_rcvbuf_low_rtt grow less, 91e1007ad, 6.19)",
         "c1269d3d12b8, 6.16";
     rcv_rtt_skips_zero: bool = false,
         "the receiver's RTT ignores echoes of the same millisecond; off: they count as 1 ms",
@@ -317,7 +327,8 @@ behaviours! {
         "the last segment with FIN is sent even if the congestion window is full",
         "22555032c513, 6.10";
     resends_syn_data_at_once: bool = false,
-        "SYN data that the SYN-ACK does not acknowledge are resent immediately, regardless of the congestion window; off: marked lost",
+        "SYN data that the SYN-ACK does not acknowledge are resent immediately, regardless of the congestion window; \
+         off: marked lost",
         "a7abf3cd76e1, 5.13";
     rack_counts_every_dsack: bool = false,
         "a DSACK widens RACK's reordering window even before any reordering, and even if a loss probe caused it",
