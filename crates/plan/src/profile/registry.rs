@@ -363,7 +363,7 @@ behaviours! {
     /// Linux: `tcp_stream_alloc_skb()`.
     tx_truesize: u32 = 832, in 512..=8192,
         "send-buffer bytes of a segment without data",
-        "the allocator's choice: 832 as asked for (SLOB), 1280 in the next size of kmalloc";
+        "the allocator's choice: 832 with SLOB (as requested), 1280 with kmalloc (next size class)";
     caqm_listener_flags: bool = false,
         "one client that asks for CAQM makes the listener assume CAQM for all later clients",
         "in openEuler's CAQM; ours differs";
