@@ -48,7 +48,7 @@ pub struct Totals {
     pub tcp_packets: u64,
     /// TCP connections, numbered as Wireshark's `tcp.stream`.
     pub tcp_streams: u64,
-    /// IP fragments; tcplab does not reassemble them.
+    /// IP fragments, except the frame that completes a packet: that one counts as the packet.
     #[serde(skip_serializing_if = "is_zero")]
     pub fragments: u64,
     /// Frames that end before the TCP header.
@@ -115,7 +115,7 @@ pub struct ReadError {
 pub struct Stream {
     /// As Wireshark's `tcp.stream`.
     pub stream: u32,
-    /// `ip:port` of the SYN's sender; without a SYN, of the side with the higher port.
+    /// `ip:port` of the SYN's sender; without a SYN, of the side taken for the client.
     pub client: String,
     /// `ip:port` of the other side.
     pub server: String,
@@ -243,8 +243,8 @@ pub struct Direction {
     pub lost_segments: u64,
     /// Segments with a window of zero.
     pub zero_windows: u64,
-    /// From a data packet to its ACK, at the capture; Karn's rule. Includes the receiver's waits; the whole round
-    /// trip only at this side, see `round_trip`.
+    /// From a data packet to its ACK, at the capture; Karn's rule. Includes the receiver's waits; covers the whole
+    /// round trip only in a capture at this side, see `round_trip`.
     pub rtt_us: Rtt,
     /// ACKs of the peer's new data.
     pub acks_sent: AcksSent,
@@ -419,7 +419,7 @@ pub struct AcksSent {
     /// Waits of `unclear`: the path, a timer, or both.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unclear_us: Option<Spread>,
-    /// From the newest data packet to `delayed`, path included.
+    /// From the newest data packet to each delayed ACK, path included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since_last_us: Option<Spread>,
     /// Runs of quick and of delayed ACKs.
@@ -463,8 +463,8 @@ pub enum Mode {
     Delayed,
 }
 
-/// Recovery episode: from the first transmission of the first unACKed packet when it began to the
-/// ACK of the highest sequence sent by then.
+/// Recovery episode: from the first transmission of the packet that was the oldest unACKed one at its beginning, to
+/// the ACK of the highest sequence sent by then.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Episode {
     /// Trigger.

@@ -10,7 +10,7 @@ use tcplab_base::quantity::micros;
 pub struct Proof {
     /// Result of the experiment.
     pub outcome: Outcome,
-    /// Why it is not proved or not reproduced.
+    /// Why the outcome is not proved or not reproduced.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// What is compared.

@@ -79,9 +79,9 @@ pub struct Ranked {
     pub missed: usize,
     /// ACKs of the profile that were not captured.
     pub extra: usize,
-    /// Mean difference of the matching ACKs.
+    /// Mean time difference of the matching ACKs.
     pub mean_error_us: i64,
-    /// Largest difference of a matching ACK.
+    /// Largest time difference of a matching ACK.
     pub worst_error_us: i64,
     /// Best-fitting ticks per second.
     pub hz: u32,

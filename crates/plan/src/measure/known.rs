@@ -37,7 +37,7 @@ impl Over {
             Self::First => "first",
             Self::Min => "smallest",
             Self::Max => "largest",
-            Self::Rate => "over the time in which any had data",
+            Self::Rate => "total over the time in which any connection had data",
         }
     }
 }
@@ -183,7 +183,7 @@ pub static PACKETS: [Packets; 44] = [
         Over::Min,
         "rtt_us.min",
         time(Us, Less),
-        "data to ACK at this capture",
+        "shortest time from data to its ACK at this capture",
     ),
     over(Over::First, "rtt_us.p50", time(Us, Less), "the median"),
     over(
@@ -212,7 +212,7 @@ pub static PACKETS: [Packets; 44] = [
         Over::First,
         "acks.first_delayed_segment",
         count(ACKS),
-        "number, from 1, of the data segment that the first delayed ACK is for",
+        "number, from 1, of the data segment that the first delayed ACK covers",
     ),
     over(
         Over::Min,
@@ -251,7 +251,7 @@ pub static APP: [Known; 21] = [
     known(
         "connections",
         count(WORK),
-        "established connections; of `connect-request-response` its clients, since each transaction has a connection of its own (`completed`)",
+        "established connections; for `connect-request-response` its clients, because `completed` counts the connections of its transactions",
     ),
     known(
         "failed",
@@ -261,7 +261,7 @@ pub static APP: [Known; 21] = [
     known(
         "completed",
         count(More),
-        "completed transactions, datagrams or writes: by the client, but a stream's and a reversed bulk's writes by the server",
+        "completed transactions, datagrams or writes: the client's, but the server's for a stream and a reversed bulk",
     ),
     known(
         "client_written_bytes",
@@ -318,7 +318,7 @@ pub static APP: [Known; 21] = [
     known(
         "connection_bps.max",
         rate(Bps, More),
-        "the same for the fastest connection",
+        "rate of the fastest connection over its own duration",
     ),
     known(
         "jain.mean",

@@ -178,7 +178,7 @@ behaviours! {
         "replies that count towards interactive mode: each segment, or only the first after received data",
         "4a41f453bedf, 5.1; reverted by 4d8f24eeedc5, 6.0 and stable kernels";
     pingpong_threshold: u32 = 1, in 1..=255,
-        "counted replies that start interactive mode (since 6.7 also net.ipv4.tcp_pingpong_thresh)",
+        "number of counted replies that starts interactive mode (since 6.7 also net.ipv4.tcp_pingpong_thresh)",
         "3 by 4a41f453bedf, 5.1; 1 by 4d8f24eeedc5, 6.0 and stable kernels";
     compressed_sack: CompressedSack = CompressedSack::AfterThree,
         "which ACKs of out-of-order data are compressed: none, all, or those after the first three",
@@ -291,7 +291,7 @@ behaviours! {
         "a00f135cd986, 6.16";
     /// A read leaves `tcp_mstamp` alone then, and the ACKs that it sends always read the clock.
     read_keeps_clock: bool = false,
-        "receive-buffer auto-tuning counts an RTT up to the last segment; off: up to the read",
+        "receive-buffer auto-tuning ends an RTT at the last segment; off: at the read",
         "between 6.12.118 and 7.2.13 (read in the sources; the commit is not known)";
     /// Linux: `tcp_set_rcvbuf()`.
     rcvbuf_sets_clamp: bool = false,
@@ -384,7 +384,7 @@ behaviours! {
         "tags count before the segment is checked, also in old duplicates and in data outside the window",
         "in openEuler's CAQM; ours differs";
     caqm_empty_ack_ends_start: bool = false,
-        "an ACK without new data and feedback also ends slow start",
+        "an ACK without new data or feedback also ends slow start",
         "in openEuler's CAQM; ours differs";
     caqm_start_after_loss: bool = false,
         "slow start continues after a loss; without a switch that refuses, it never ends",

@@ -383,11 +383,11 @@ pub const NOT_MODELLED: &[(&str, &str)] = &[
         "9a568de4818d, 4.13; 614e8316aa4c, 6.7 (from memory)",
     ),
     (
-        "RACK without its reordering timer until 4.10, beside RFC 6675 until 4.17",
+        "RACK has no reordering timer until 4.10 and runs beside RFC 6675 until 4.17",
         "57dde7f70d48, 4.11; b38a51fec1c1, 4.18 (from memory)",
     ),
     (
-        "HyStart counts milliseconds and knows no pacing until 5.5",
+        "HyStart counts milliseconds and ignores pacing until 5.5",
         "ede656e84658, 5.6 and its series (from memory)",
     ),
     (

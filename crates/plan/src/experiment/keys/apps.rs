@@ -56,7 +56,7 @@ pub(crate) const STREAM_CHUNK: Key = key("chunk", Form::Size(CHUNK), number(1460
 pub(crate) const STREAM_EVERY: Key = key("every", Form::Time(Bounds::Any), number(0), "time between writes, on an absolute schedule; 0: as fast as the socket accepts them");
 pub(crate) const STREAM_LATE: Key = key("late", Form::Time(Bounds::Any), number(0), "delays each write, and all later ones, by a random time up to this, like a loop whose body takes time");
 pub(crate) const STREAM_URGENT: Key = key("urgent", Form::Count(COUNTS), says("none"), "each Nth write uses MSG_OOB: its last byte is urgent, and the client does not read it");
-pub(crate) const STREAM_MORE: Key = key("more", Form::Count((2, MAX_COUNT)), says("none"), "of each N writes, all but the last use MSG_MORE: full segments leave at once, the rest after 200 ms; not for writes with MSG_OOB");
+pub(crate) const STREAM_MORE: Key = key("more", Form::Count((2, MAX_COUNT)), says("none"), "of each N writes, all but the last use MSG_MORE: full segments leave immediately, the rest after 200 ms; not for writes with MSG_OOB");
 pub(crate) const STREAM_READ: Key = key("read", Form::Size(CHUNK), number(64 << 10), "most bytes per read");
 pub(crate) const READ_PAUSE: Key = key("read_pause", Form::Time(Bounds::Any), number(0), "the reader stops once for this long");
 pub(crate) const READ_PAUSE_AT: Key = key("read_pause_at", Form::Size((0, SIZE.max)), number(0), "bytes read before `read_pause`");
@@ -188,12 +188,12 @@ pub(crate) const KINDS: [(&str, &str, &[Key]); 15] = [
     ),
     (
         "udp-ping",
-        "the client sends a datagram each `every`, the server answers it; each has its own round-trip time, or is lost (irtt)",
+        "the client sends a datagram each `every`, which the server answers; each datagram has its own round-trip time, or counts as lost (as in irtt)",
         UDP_PING,
     ),
     (
         "ping",
-        "like `udp-ping`, but with ICMP echoes, which the server's kernel answers, as for ping(8)",
+        "like `udp-ping`, but with ICMP echoes as in ping(8), which the server's kernel answers",
         PING,
     ),
     (
@@ -203,7 +203,7 @@ pub(crate) const KINDS: [(&str, &str, &[Key]); 15] = [
     ),
     (
         "rrul",
-        "flent's Realtime Response Under Load: uploads, downloads and pings at once, as a set of applications ([rrul.md](rrul.md))",
+        "flent's Realtime Response Under Load: simultaneous uploads, downloads and pings, as a set of applications ([rrul.md](rrul.md))",
         RRUL,
     ),
 ];
