@@ -205,7 +205,7 @@ const COMMITS: &[(&str, &str)] = &[
 const HARM: &[(&str, &str)] = &[
     (
         "syn_data_beyond_page",
-        "harmless: Fast Open with jumbo frames sends more at once",
+        "harmless: Fast Open with jumbo frames sends more data with the SYN",
     ),
     (
         "prr_waits_for_retransmission",
@@ -246,7 +246,7 @@ const HARM: &[(&str, &str)] = &[
     ),
     (
         "net.ipv4.tcp_comp_sack_rtt_percent",
-        "fewer ACKs during recovery: compressed ACKs wait up to a third of the round trip, before a twentieth",
+        "fewer ACKs during recovery: compressed ACKs wait up to a third of the round trip, not a twentieth",
     ),
     (
         "net.ipv4.tcp_comp_sack_slack_ns",
@@ -289,11 +289,11 @@ const HARM: &[(&str, &str)] = &[
     ),
     (
         "prunes_above_only",
-        "a full receiver keeps what fills holes",
+        "a full receiver keeps data that fills holes",
     ),
     (
         "syn_before_paws",
-        "harmless: another counter, and the limit of challenges",
+        "harmless: another counter; the limit of challenge ACKs applies",
     ),
     ("long_replay_window", "harmless"),
     ("rehash_by_label", "paths over IPv4 change less often"),

@@ -60,11 +60,11 @@ pub struct Flow {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct End {
-    /// When it was connected or accepted, after the run's start; null if never.
+    /// When the connection was established or accepted, after the run's start; null if never.
     pub opened_ns: Option<i64>,
-    /// When its application had finished with it; for a datagram server, when it received the last datagram.
+    /// When the application had finished with this end; for a datagram server, when it received the last datagram.
     pub closed_ns: Option<i64>,
-    /// Name of the error that ended it (`ETIMEDOUT`).
+    /// Name of the error that ended the connection (`ETIMEDOUT`).
     pub error: Option<String>,
     /// Bytes written by the application.
     pub written_bytes: u64,
@@ -80,7 +80,7 @@ pub struct End {
     /// Each ping in order: send time after the run's start and time to its answer, nanoseconds; null: lost.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pings: Vec<(i64, Option<i64>)>,
-    /// tcp_info at its end, with the kernel's names and units.
+    /// tcp_info at the connection's end, with the kernel's names and units.
     pub tcp_info: BTreeMap<String, i64>,
     /// Samples of tcp_info: time after the run's start in nanoseconds, then tcpi_rtt, tcpi_rttvar,
     /// tcpi_rto, tcpi_ato, tcpi_snd_cwnd, tcpi_snd_ssthresh, tcpi_unacked, tcpi_total_retrans,

@@ -32,8 +32,8 @@ pub struct RunDocument {
     pub measures: Vec<Described>,
     /// One per point and stack: stacks in the order given, points in the order of the plan.
     pub points: Vec<PointResult>,
-    /// Whether the stacks sent the same packets: the first stack in virtual time (`model:`, `uml:`) with each other one.
-    /// Absent with fewer than two of them, and in the files of a result folder.
+    /// Whether the stacks sent the same packets: the first stack in virtual time (`model:`, `uml:`) with each other
+    /// one. Absent with fewer than two such stacks, and in the files of a result folder.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agreement: Vec<Agreement>,
     /// Peak memory of tcplab and its children, by wait4(2).
@@ -216,7 +216,7 @@ pub struct Claim {
     pub verdict: Verdict,
     /// Stack that it was measured on.
     pub stack: String,
-    /// Why it does not hold or was not measured; else a remark.
+    /// Why the claim does not hold or was not measured; else a remark.
     pub why: String,
 }
 

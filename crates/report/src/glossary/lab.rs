@@ -88,7 +88,7 @@ pub(super) const LAB: &[Entry] = entries! {
         "It lists behaviours from commits and documents; results mark it. Which: docs/limits.md.";
     "variant" []
         "a named set of changes of an experiment file: `[[variant]]`"
-        "Each runs at every point, and a table compares it with the first.";
+        "Each variant runs with all axis values, and a table compares it with the first.";
     "verdict" ["better", "worse", "same", "undecided"]
         "what a comparison says of a row: better, worse, same, undecided and others"
         "same: the whole interval lies within 1 %. undecided: it allows several verdicts; more runs help.";

@@ -35,7 +35,7 @@ pub(super) const MORE: &[Entry] = &[
         word: "CUBIC",
         also: &[],
         short: "Linux's default congestion control: after a loss the window grows along a cubic curve",
-        more: "RFC 9438. It backs off at losses and ECN marks, so it fills the queue of the narrowest link.",
+        more: "RFC 9438. It backs off only at losses and ECN marks, so it fills the queue of the narrowest link.",
     },
     Entry {
         word: "BBR",
@@ -103,7 +103,7 @@ pub(super) const MORE: &[Entry] = &[
         word: "jitter",
         also: &[],
         short: "the delay of a path varies from packet to packet",
-        more: "A link's `jitter` draws it for each packet and keeps their order; netem's reorders them.",
+        more: "A link's `jitter` draws it for each packet and keeps their order; netem's jitter reorders them.",
     },
     Entry {
         word: "packetdrill",

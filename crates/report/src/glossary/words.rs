@@ -19,7 +19,7 @@ pub(super) const WORDS: &[Entry] = &[
         word: "quick-ACK",
         also: &["quickack", "quick-ACK mode", "quick-ACK credit"],
         short: "Linux acknowledges immediately, without waiting for a second segment",
-        more: "A Linux receiver begins with up to 16 credits, one for each ACK; losses and long pauses give them back. \
+        more: "A Linux receiver begins with up to 16 credits, one for each ACK; losses and long pauses restore them. \
                `ip route ... quickack 1` turns it on for a route, TCP_QUICKACK for a moment.",
     },
     Entry {
@@ -178,7 +178,7 @@ pub(super) const WORDS: &[Entry] = &[
             "tcp_max_syn_backlog",
         ],
         short: "a server stores nothing for a SYN: its SYN-ACK's sequence number encodes what it needs",
-        more: "Linux sends them when the queue of unfinished handshakes is full (net.ipv4.tcp_syncookies = 1), or \
+        more: "Linux sends cookies when the queue of unfinished handshakes is full (net.ipv4.tcp_syncookies = 1), or \
                always (2); with 0 it drops the SYN (TCPReqQFullDrop), and the client repeats it after 1 s. A cookie \
                has room for one of four MSS values; window scale, SACK and ECN survive only in the time stamp. \
                `nstat`: TcpExtSyncookiesSent, SyncookiesRecv, SyncookiesFailed.",
@@ -261,7 +261,7 @@ pub(super) const WORDS: &[Entry] = &[
     Entry {
         word: "ECN",
         also: &["CE", "ECE", "CWR"],
-        short: "a queue marks packets in place of dropping them, and the sender slows down",
+        short: "a queue marks packets instead of dropping them, and the sender slows down",
         more: "RFC 3168. Both ends must agree in the handshake.",
     },
     Entry {
