@@ -316,7 +316,7 @@ fn profiles(out: &mut String) {
             known.name, known.changed
         );
     }
-    out.push_str("\nEqual under every profile, though kernels differ:\n\n");
+    out.push_str("\nEvery profile does these alike, though kernels differ:\n\n");
     for (what, changed) in NOT_MODELLED {
         let _ = writeln!(out, "- {what} ({changed})");
     }
