@@ -32,9 +32,9 @@ pub(crate) const AT: Key = fixed("at", Form::Time(Bounds::Any), MUST, "time sinc
 /// `client_change`, `server_change`.
 pub(crate) const LATER: &[Key] = &super::joined::<{ 1 + SOCKET.len() }>(&[AT], SOCKET);
 pub(crate) const CLIENT_CHANGE: Key = fixed("client_change", Form::Tables(LATER), says("none"), "options to set during the run on the client's open sockets: `[{ at = \"5s\", nodelay = true }]`");
-pub(crate) const SERVER_CHANGE: Key = fixed("server_change", Form::Tables(LATER), says("none"), "the same for the server");
+pub(crate) const SERVER_CHANGE: Key = fixed("server_change", Form::Tables(LATER), says("none"), "options to set during the run on the server's open sockets");
 pub(crate) const CLIENT_TIMEOUT: Key = key("client_timeout", Form::Time(WAIT), says("none"), "a client whose socket makes no progress for this long gives up (`ETIME`) and closes");
-pub(crate) const SERVER_TIMEOUT: Key = key("server_timeout", Form::Time(WAIT), says("none"), "the same for the server");
+pub(crate) const SERVER_TIMEOUT: Key = key("server_timeout", Form::Time(WAIT), says("none"), "a server whose socket makes no progress for this long gives up (`ETIME`) and closes");
 pub(crate) const LISTENS: Key = key("listens", Form::Flag, flag(true), "the server listens; if not, connections and datagrams are refused");
 pub(crate) const BACKLOG: Key = key("backlog", Form::Count((0, 65_535)), number(crate::app::BACKLOG as u64), "backlog of listen(2): connections waiting for accept, up to `net.core.somaxconn`");
 pub(crate) const DEFER_ACCEPT: Key = key("defer_accept", Form::Time(Bounds::Whole(1_000_000_000, 3_600, "seconds")), says("off"), "TCP_DEFER_ACCEPT of the listener, whole seconds: accept when data arrive, or after this time");
