@@ -42,7 +42,7 @@ def budget_lines(b):
         return ["No budget."]
     out = ["| class | captures | seconds | recall | captures below 0.9 |", "|---|---|---|---|---|"]
     out += [f"| {n} | {x['captures']} | {x['truth_s']:.1f} | {x['recall']:.4f} | {x['captures_below_0.9']} |" for n, x in b["classes"].items()]
-    out += ["", "Where the counters and the steps rule a class out, and what the budget gave to it all the same:", "",
+    out += ["", "Classes that counters and application steps rule out, and the time that the budget still gave them:", "",
             "| class | seconds of those captures | given | captures with more than 20 ms |", "|---|---|---|---|"]
     out += [f"| {n} | {x['seconds']:.1f} | {x['given_s']:.3f} | {x['captures']} |" for n, x in b["absent"].items()]
     return [*out, "", f"Unknown: {b['unknown_share']:.2%} of {b['total_s'] - b['idle_s']:.0f} s that were not idle."]
@@ -50,9 +50,9 @@ def budget_lines(b):
 
 def short_of_aim(table, where):
     """What misses the aims: precision 0.97, recall 0.9."""
-    low = [f"`{i}` {t['precision']:.3f}" for i, t in table.items() if t["precision"] is not None and t["precision"] < 0.97]
-    few = [f"`{i}` {t['recall']:.3f}" for i, t in table.items() if t["recall"] is not None and t["recall"] < 0.9]
-    return [f"Aims missed {where}: precision 0.97: {', '.join(low) or 'by none'}; recall 0.9: {', '.join(few) or 'by none'}."]
+    low = [f"`{i}` ({t['precision']:.3f})" for i, t in table.items() if t["precision"] is not None and t["precision"] < 0.97]
+    few = [f"`{i}` ({t['recall']:.3f})" for i, t in table.items() if t["recall"] is not None and t["recall"] < 0.9]
+    return [f"Aims missed {where}: precision 0.97 by {', '.join(low) or 'none'}; recall 0.9 by {', '.join(few) or 'none'}."]
 
 
 def body(r):
@@ -61,10 +61,10 @@ def body(r):
         f"{r['captures']} captures of {r['runs']} runs ({r['runs_left_out']} runs did not do what they were meant to do and are left out), seed {r['seed']}, "
         f"{datetime.date.today().isoformat()}, `make campaign-truth SEED={r['seed']} EACH={r['each']}`.", "",
         "Whole captures, at the client, at the server and in between:", "", *ids_table(r["whole"]), "", *short_of_aim(r["whole"], "on whole captures"), "",
-        f"Without any trouble: {q['captures']} captures, {q['with_false']} with a false finding, {q['all_clear']} with an all-clear.", "",
-        "Of these the kinds of trouble that the detectors were not written against:", "", *ids_table(r["kinds_held_out"]), "",
-        f"Cut ({r['cut_captures']} captures; a cause that lies before the first packet that is left is not asked for):", "", *ids_table(r["cut"], blind=True), "",
-        "Each cause by cut: found/said not checked/missed/before the first packet that is left:", "", *cut_table(r["by_cut"]), "",
+        f"Healthy captures: {q['captures']}, {q['with_false']} with a false finding, {q['all_clear']} with an all-clear.", "",
+        "Of these, the types of trouble that the detectors were not written against:", "", *ids_table(r["kinds_held_out"]), "",
+        f"Cut ({r['cut_captures']} captures; causes before the first remaining packet do not count):", "", *ids_table(r["cut"], blind=True), "",
+        "Each cause by cut: found/named as not checked/missed/before the first remaining packet:", "", *cut_table(r["by_cut"]), "",
         f"Cut captures with an all-clear although the cause had to be found or named: {r['cut_all_clear_with_a_cause']}.", "",
         "Confidence, whole captures (stated by the table of the campaign before this one):", "", *confidence_lines(r["confidence"]), "",
         "Confidence, cut captures:", "", *confidence_lines(r["confidence_cut"]), "",

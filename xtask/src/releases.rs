@@ -205,7 +205,7 @@ const COMMITS: &[(&str, &str)] = &[
 const HARM: &[(&str, &str)] = &[
     (
         "syn_data_beyond_page",
-        "harmless: Fast Open with jumbo frames sends more at once",
+        "harmless: Fast Open with jumbo frames sends more data with the SYN",
     ),
     (
         "prr_waits_for_retransmission",
@@ -225,7 +225,7 @@ const HARM: &[(&str, &str)] = &[
     ),
     (
         "net.ipv4.tcp_challenge_ack_limit",
-        "harmless: the limit for a whole host is gone, that for each connection stays",
+        "harmless: only the limit per connection stays, not that per host",
     ),
     ("net.ipv4.tcp_tso_rtt_log", "larger bursts on short paths"),
     (
@@ -246,11 +246,11 @@ const HARM: &[(&str, &str)] = &[
     ),
     (
         "net.ipv4.tcp_comp_sack_rtt_percent",
-        "fewer ACKs during recovery: a third of the round trip in place of a twentieth",
+        "fewer ACKs during recovery: compressed ACKs wait up to a third of the round trip, not a twentieth",
     ),
     (
         "net.ipv4.tcp_comp_sack_slack_ns",
-        "harmless: the timer of such ACKs is more exact",
+        "harmless: the timer of compressed ACKs is more exact",
     ),
     (
         "net.ipv4.tcp_rcvbuf_low_rtt",
@@ -262,7 +262,7 @@ const HARM: &[(&str, &str)] = &[
     ),
     ("net.core.wmem_max", "programs may ask for 4 MB"),
     ("tx_truesize", "harmless: the allocator's size"),
-    ("rcv_mss_of_ofo", "after loss a receiver ACKs as before it"),
+    ("rcv_mss_of_ofo", "after a loss a receiver ACKs as it did before"),
     ("tunes_without_queue", "a slow reader's window grows less"),
     ("grows_segments", "fewer, fuller segments"),
     ("fin_beyond_cwnd", "the last segment may wait for an ACK"),
@@ -276,24 +276,24 @@ const HARM: &[(&str, &str)] = &[
     ),
     (
         "ato_has_8_bits",
-        "harmless; after crossed SYNs fewer ACKs at once",
+        "harmless; fewer immediate ACKs after crossed SYNs",
     ),
-    ("takes_zero_window", "a sender that is told to stop stops"),
+    ("takes_zero_window", "the sender stops when told to"),
     (
         "full_memory_closes_window",
-        "the sender probes a closed window, where it sent again until it gave up",
+        "the sender probes the closed window; before, it retransmitted until it gave up",
     ),
     (
         "takes_bare_fin",
-        "a peer that ends while the window is closed is heard",
+        "a peer can end while the window is closed",
     ),
     (
         "prunes_above_only",
-        "a full receiver keeps what fills holes",
+        "a full receiver keeps data that fills holes",
     ),
     (
         "syn_before_paws",
-        "harmless: another counter, and the limit of challenges",
+        "harmless: another counter; the limit of challenge ACKs applies",
     ),
     ("long_replay_window", "harmless"),
     ("rehash_by_label", "paths over IPv4 change less often"),
@@ -304,7 +304,7 @@ const HARM: &[(&str, &str)] = &[
     ("tap_frames_in_pages", "harmless: the memory of TAP devices"),
     (
         "rcv_rtt_skips_zero",
-        "on paths below a millisecond the buffer grows by what a round trip really brings",
+        "on paths below a millisecond the buffer grows by what a round trip really delivers",
     ),
     ("comp_sack_reads_clock", "harmless: time stamps"),
     (
@@ -313,7 +313,7 @@ const HARM: &[(&str, &str)] = &[
     ),
     (
         "keeps_largest_edge",
-        "data that were allowed once are not dropped after the window shrinks",
+        "data that the window once allowed are not dropped after it shrinks",
     ),
     (
         "delack_sends_sack",
@@ -321,19 +321,19 @@ const HARM: &[(&str, &str)] = &[
     ),
     (
         "resends_syn_data_at_once",
-        "harmless: another counter, and the window is cut no more",
+        "harmless: another counter, and the window is no longer cut",
     ),
     (
         "rack_counts_every_dsack",
-        "needless retransmissions delay the detection of losses no more",
+        "needless retransmissions no longer delay the detection of losses",
     ),
     (
         "tlp_ends_by_any_dsack",
-        "harmless: some losses at the tail are noticed that were not",
+        "harmless: some tail losses are now noticed",
     ),
     (
         "clamp_moves_ssthresh",
-        "a clamp that is set on an open connection acts at once",
+        "a clamp that is set on an open connection acts immediately",
     ),
     ("old_ack_sets_echo", "harmless: time stamps"),
     (
@@ -351,11 +351,11 @@ const HARM: &[(&str, &str)] = &[
     ("read_keeps_clock", "harmless"),
     (
         "rcvbuf_sets_clamp",
-        "a program that lowers SO_RCVBUF lowers the window at once",
+        "a program that lowers SO_RCVBUF lowers the window immediately",
     ),
     (
         "rack_only",
-        "net.ipv4.tcp_recovery = 0 has no effect any more",
+        "net.ipv4.tcp_recovery = 0 no longer has an effect",
     ),
     ("challenges_unsent_ack", "forged ACKs are answered"),
     ("drops_old_acks", "harmless: fewer ACKs of old ACKs"),
@@ -366,11 +366,11 @@ const HARM: &[(&str, &str)] = &[
     ("checks_synack_echo", "forged handshakes fail"),
     (
         "synack_ece_ends",
-        "a path that drops ECN's bits is got around",
+        "connecting works over a path that drops ECN's bits",
     ),
     (
         "tw_reuse_by_delay",
-        "a port can be used again at an exact time",
+        "a port becomes reusable at an exact time",
     ),
     ("tw_ack_keeps_ecn", "harmless"),
 ];

@@ -48,7 +48,7 @@ pub struct Totals {
     pub tcp_packets: u64,
     /// TCP connections, numbered as Wireshark's `tcp.stream`.
     pub tcp_streams: u64,
-    /// IP fragments; tcplab does not reassemble them.
+    /// IP fragments, except the frame that completes a packet: that one counts as the packet.
     #[serde(skip_serializing_if = "is_zero")]
     pub fragments: u64,
     /// Frames that end before the TCP header.
@@ -60,7 +60,7 @@ pub struct Totals {
     /// Frames of a link type unknown to tcplab.
     #[serde(skip_serializing_if = "is_zero")]
     pub unknown_link: u64,
-    /// Frames without time stamp, with one before that of an earlier frame, or with one that the next frames prove
+    /// Frames without a time stamp, with one earlier than a previous frame's, or with one that the next frames prove
     /// wrong.
     #[serde(skip_serializing_if = "is_zero")]
     pub time_out_of_order: u64,
@@ -82,7 +82,7 @@ pub struct Totals {
     /// Unix times of the first and last packet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_ns: Option<(i64, i64)>,
-    /// Findings beyond the limit of their kind: counted, not listed.
+    /// Findings beyond the limit per id: counted, not listed.
     #[serde(skip_serializing_if = "is_zero")]
     pub findings_not_listed: u64,
     /// Findings that could not be checked in some streams, and what the capture lacks. Other streams were checked
@@ -115,7 +115,7 @@ pub struct ReadError {
 pub struct Stream {
     /// As Wireshark's `tcp.stream`.
     pub stream: u32,
-    /// `ip:port` of the SYN's sender; without a SYN, of the side with the higher port.
+    /// `ip:port` of the SYN's sender; without a SYN, of the side taken for the client.
     pub client: String,
     /// `ip:port` of the other side.
     pub server: String,
@@ -145,7 +145,7 @@ pub struct Stream {
     /// Requests of the client with their answers, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub requests: Vec<Request>,
-    /// Further requests.
+    /// Requests beyond the listed ones.
     #[serde(skip_serializing_if = "is_zero")]
     pub requests_not_listed: u64,
     /// What the client sent.
@@ -206,11 +206,11 @@ pub enum Vantage {
     Unknown,
 }
 
-/// What a capture cannot show or shows changed.
+/// What a capture cannot show, or shows altered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Artefact {
-    /// Larger than the MSS: TSO or GRO, not the wire.
+    /// Segments larger than the MSS: made by TSO or GRO, not on the wire.
     SuperSegments,
     /// Only one direction was captured.
     OneDirection,
@@ -243,14 +243,14 @@ pub struct Direction {
     pub lost_segments: u64,
     /// Segments with a window of zero.
     pub zero_windows: u64,
-    /// From a data packet to its ACK, at the capture; Karn's rule. Includes the receiver's waits; the whole round
-    /// trip only at this side, see `round_trip`.
+    /// From a data packet to its ACK, at the capture; Karn's rule. Includes the receiver's waits; covers the whole
+    /// round trip only in a capture at this side, see `round_trip`.
     pub rtt_us: Rtt,
     /// ACKs of the peer's new data.
     pub acks_sent: AcksSent,
     // What follows is left out of the JSON where it says nothing.
-    /// Payload bytes, without retransmissions; absent, as `goodput_bps` and `max_in_flight_bytes`, if only this side was
-    /// captured.
+    /// Payload bytes, without retransmissions; like `goodput_bps` and `max_in_flight_bytes`, absent if only this side
+    /// was captured.
     #[serde(skip_serializing_if = "is_nothing")]
     pub unique_bytes: Option<u64>,
     /// Unique payload over the time from the first to the last data packet.
@@ -328,7 +328,7 @@ pub struct Direction {
     /// Recovery episodes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub episodes: Vec<Episode>,
-    /// Further episodes.
+    /// Episodes beyond the listed ones.
     #[serde(skip_serializing_if = "is_zero")]
     pub episodes_not_listed: u64,
 }
@@ -370,7 +370,7 @@ pub struct Rtt {
 /// Round trip of the whole path, as far as the capture point shows it.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct RoundTrip {
-    /// A handshake gives one sample.
+    /// Round-trip times; a handshake gives one sample.
     pub us: Rtt,
     /// Packets that gave it.
     pub from: RoundTripFrom,
@@ -382,7 +382,7 @@ pub struct RoundTrip {
 pub enum RoundTripFrom {
     /// SYN, SYN-ACK and ACK: the sum of both halves, wherever the capture was taken.
     Handshake,
-    /// Data and the ACKs sent at once for it, plus the way between capture and sender.
+    /// Data and its immediate ACKs, plus the path between capture and sender.
     Acks,
     /// Shortest answer of each side, by ACK number or time stamp echo (1 ms coarse): an upper bound.
     TimeStamps,
@@ -393,7 +393,7 @@ pub enum RoundTripFrom {
 pub struct AcksSent {
     /// Sum of the classes.
     pub total: u64,
-    /// At once, for at most one full segment.
+    /// Immediately, for at most one full segment.
     pub immediate: u64,
     /// For more than one full segment.
     pub second_segment: u64,
@@ -403,7 +403,8 @@ pub struct AcksSent {
     pub piggybacked: u64,
     /// None of these.
     pub other: u64,
-    /// Of `other`: perhaps delayed. The path is unknown, and the shortest wait is as long as a delayed-ACK timer.
+    /// Part of `other`: perhaps delayed. The path is unknown, and the shortest wait is as long as a delayed-ACK
+    /// timer.
     #[serde(skip_serializing_if = "is_zero")]
     pub unclear: u64,
     /// Number, from 1, of the newest first-transmitted data segment that the first delayed ACK covers.
@@ -418,7 +419,7 @@ pub struct AcksSent {
     /// Waits of `unclear`: the path, a timer, or both.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unclear_us: Option<Spread>,
-    /// From the newest data packet to `delayed`, path included.
+    /// From the newest data packet to each delayed ACK, path included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since_last_us: Option<Spread>,
     /// Runs of quick and of delayed ACKs.
@@ -462,8 +463,8 @@ pub enum Mode {
     Delayed,
 }
 
-/// Recovery episode: from the first transmission of the first unACKed packet when it began to the
-/// ACK of the highest sequence sent by then.
+/// Recovery episode: from the first transmission of the packet that was the oldest unACKed one at its beginning, to
+/// the ACK of the highest sequence sent by then.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Episode {
     /// Trigger.

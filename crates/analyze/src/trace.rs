@@ -266,7 +266,7 @@ pub struct AckRow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AckClass {
-    /// At once, for at most one full segment.
+    /// Immediately, for at most one full segment.
     Immediate,
     /// More than one full segment was waiting.
     SecondSegment,

@@ -33,7 +33,8 @@ pub struct FirstDifference {
     pub axes: BTreeMap<String, serde_json::Value>,
     /// Host that sent the packet.
     pub host: String,
-    /// Number of its connection at this point, from 1, in the order of clients, servers, ports of servers and time.
+    /// Number of the packet's connection at this point, from 1, in the order of clients, servers, ports of servers and
+    /// time.
     pub connection: usize,
     /// Connections of the first stack at this point.
     pub connections: usize,
@@ -41,7 +42,7 @@ pub struct FirstDifference {
     pub number: usize,
     /// Kind of packet on the stack that sent it earlier: `syn`, `syn-ack`, `data`, `ack`, `sack`, `fin` or `rst`.
     pub kind: String,
-    /// When each stack sent it, after the first TCP packet of the run; null if it did not.
+    /// When each stack sent the packet, after the first TCP packet of the run; null if it did not.
     pub times_ns: [Option<i64>; 2],
     /// Capture with the packet, in the result folder: the first stack's, unless only the second sent it.
     pub capture: String,

@@ -68,11 +68,11 @@ impl Flow {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct End {
-    /// When it was connected or accepted, after the run's start; null if never.
+    /// When the connection was established or accepted, after the run's start; null if never.
     pub opened_ns: Option<i64>,
-    /// When its application had finished with it; of a server of datagrams, when it received the last one.
+    /// When the application had finished with this end; for a datagram server, when it received the last datagram.
     pub closed_ns: Option<i64>,
-    /// Name of the error that ended it (`ETIMEDOUT`).
+    /// Name of the error that ended the connection (`ETIMEDOUT`).
     pub error: Option<String>,
     /// Bytes written by the application.
     pub written_bytes: u64,
@@ -88,7 +88,7 @@ pub struct End {
     /// Each ping in order: send time after the run's start and time to its answer, nanoseconds; null: lost.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pings: Vec<(i64, Option<i64>)>,
-    /// tcp_info at its end, with the kernel's names and units.
+    /// tcp_info at the connection's end, with the kernel's names and units.
     pub tcp_info: BTreeMap<String, i64>,
     /// Samples of tcp_info: time after the run's start in nanoseconds, then tcpi_rtt, tcpi_rttvar,
     /// tcpi_rto, tcpi_ato, tcpi_snd_cwnd, tcpi_snd_ssthresh, tcpi_unacked, tcpi_total_retrans,
@@ -146,7 +146,8 @@ pub struct LinkCount {
     pub a_to_b: WayCount,
     /// From `b` to `a`.
     pub b_to_a: WayCount,
-    /// Qdisc from `a` to `b`; absent if none. After a change: the last, with the drops, marks and the like of all.
+    /// Qdisc from `a` to `b`; absent if none. After a change: the last qdisc, with the drops, marks and similar counts
+    /// of all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub a_to_b_qdisc: Option<QdiscCount>,
     /// Qdisc from `b` to `a`.
@@ -176,10 +177,10 @@ pub struct QueueCount {
     pub max_bytes: u64,
 }
 
-/// Samples of one link, each way: time after the run's start in nanoseconds, then frames in the queue, the one on
-/// its way out included; their bytes, a frame's until its last bit has left; bytes that came out of the link since
-/// the run's start; the fewest and the most bytes of the queue since the sample before, at each packet. Links of
-/// the kernel have none.
+/// Samples of one link, each way: time after the run's start in nanoseconds, then frames in the queue, the one on its
+/// way out included; their bytes, a frame's until its last bit has left; bytes that came out of the link since the
+/// run's start; minimum and maximum bytes of the queue since the previous sample, over every packet. The kernel's
+/// links have no samples.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LinkSeries {
@@ -198,7 +199,7 @@ pub const LINK_SERIES: [&str; 5] = [
     "queue_max_bytes",
 ];
 
-/// Counts of one way; all 0 on the kernel's own link, which counts its qdisc alone.
+/// Counts of one direction; all 0 on the kernel's own link, which counts only in its qdisc.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct WayCount {

@@ -32,8 +32,8 @@ pub struct RunDocument {
     pub measures: Vec<Described>,
     /// One per point and stack: stacks in the order given, points in the order of the plan.
     pub points: Vec<PointResult>,
-    /// Whether the stacks sent the same packets: the first stack in virtual time (`model:`, `uml:`) with each other one.
-    /// Absent with fewer than two of them, and in the files of a result folder.
+    /// Whether the stacks sent the same packets: the first stack in virtual time (`model:`, `uml:`) with each other
+    /// one. Absent with fewer than two such stacks, and in the files of a result folder.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agreement: Vec<Agreement>,
     /// Peak memory of tcplab and its children, by wait4(2).
@@ -171,8 +171,8 @@ pub struct Cost {
     /// Events that the simulator took from its queue. Model only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub events: Option<u64>,
-    /// Peak memory of a process of the run, at its end: a kernel's guest; for the model tcplab itself (and so all
-    /// points before).
+    /// Peak memory of a process of the run, at its end: a kernel's guest; for the model, tcplab itself, so earlier
+    /// points count too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_rss_bytes: Option<u64>,
 }
@@ -216,7 +216,7 @@ pub struct Claim {
     pub verdict: Verdict,
     /// Stack that it was measured on.
     pub stack: String,
-    /// Why it does not hold or was not measured; else a remark.
+    /// Why the claim does not hold or was not measured; else a remark.
     pub why: String,
 }
 
@@ -224,9 +224,9 @@ pub struct Claim {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
-    /// They differ by at most `tolerance`, in their unit.
+    /// The values differ by at most `tolerance`, in their unit.
     Within,
-    /// The same sign; of a published 0, the measured value is at most `tolerance` away.
+    /// The same sign; if 0 was published, the measured value is at most `tolerance` away.
     Sign,
     /// The same sign, and neither is more than `tolerance` times the other.
     SignAndFactor,
@@ -240,9 +240,9 @@ pub enum Rule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// It does.
+    /// The claim holds.
     Pass,
-    /// It does not; the figure stays in the table.
+    /// The claim does not hold; its value stays in the table.
     Fail,
     /// Not measured, see `why`.
     NotRun,

@@ -71,7 +71,7 @@ fn part(root: &Path, f: &Findings<'_>, reasons: &Reasons) -> String {
     }
     differences(&mut out, f.list, reasons);
     classes(&mut out, f, reasons);
-    out += "\nThe drawn scenarios by what they set beside a plain transfer, the worst first (names as in a point of a manifest):\n\n";
+    out += "\nThe drawn scenarios by the settings beyond a plain transfer, worst first (names as in a manifest's points):\n\n";
     out += f.keys;
     out
 }
@@ -136,7 +136,7 @@ fn classes(out: &mut String, f: &Findings<'_>, reasons: &Reasons) {
     }
     let _ = writeln!(
         out,
-        "\nClasses of differences among the {} drawn scenarios, each with a scenario that was made as small as its class allows:\n",
+        "\nClasses of differences among the {} drawn scenarios, each with a scenario reduced as far as the difference stays:\n",
         f.random.len()
     );
     let _ = writeln!(

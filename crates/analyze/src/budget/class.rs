@@ -32,7 +32,7 @@ pub enum Class {
     FastRecovery,
     /// Recovery by a tail loss probe.
     Tlp,
-    /// The retransmission timer had to fire.
+    /// Wait for a retransmission timeout, and recovery from it.
     Rto,
     /// A retransmission timeout or recovery without a loss.
     Spurious,
@@ -136,7 +136,7 @@ impl Class {
             Self::Tlp => {
                 "Recovery by a tail loss probe, or by what may be one: the repair of a single segment in flight."
             }
-            Self::Rto => "The retransmission timer had to fire.",
+            Self::Rto => "Wait for a retransmission timeout, and recovery from it.",
             Self::Spurious => "A retransmission timeout or recovery without a loss.",
             Self::ZeroWindow => "The receive window was zero.",
             Self::Closing => "After the first FIN.",

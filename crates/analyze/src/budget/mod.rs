@@ -25,7 +25,7 @@ pub struct Request {
     pub packet: u64,
     /// From the first packet of the stream to that of the request.
     pub start_us: u64,
-    /// From its first packet to the last of the answer.
+    /// From the request's first packet to the answer's last.
     pub duration_us: u64,
     /// Payload bytes of the request.
     pub request_bytes: u64,

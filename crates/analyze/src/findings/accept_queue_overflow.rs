@@ -7,7 +7,7 @@ use crate::conn::{Connection, Opening, Record};
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("accept_queue_overflow"),
     severity: "high",
-    said_when: "Seen at the server: it repeated its SYN-ACK although the handshake's last ACK and data had come, or ignored SYNs or the first data until the client repeated them",
+    said_when: "Seen at the server: it repeated its SYN-ACK although the handshake's last ACK and data had come, or ignored SYNs or the first data until the client retransmitted them",
     needs: &[],
     detect,
 };

@@ -11,7 +11,7 @@ use super::{Detector, Finding, Id, Need, Side};
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("ack_thinning"),
     severity: "medium if a quarter of the ACKs or more are missing, else info",
-    said_when: "As `ack_loss`, but the time between ACKs does not grow with the missing numbers between them: an ACK filter or a full queue on the way back removed waiting ACKs",
+    said_when: "As `ack_loss`, but missing numbers do not lengthen the time between ACKs: an ACK filter or a full queue on the way back removed waiting ACKs",
     needs: &[Need::Data, Need::BothDirections, Need::EveryPacket],
     detect: |side, out| {
         let found = Thinned::look(side, out).filter(is_filter);

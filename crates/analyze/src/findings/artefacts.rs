@@ -6,7 +6,7 @@ use crate::report::Artefact;
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("capture_artefacts"),
     severity: "info",
-    said_when: "Super-segments (TSO, GRO), one direction only, packets ACKed but never seen, packets captured twice, time stamps that go backwards, cut headers. Once per kind and capture",
+    said_when: "Super-segments (TSO, GRO), one direction only, packets ACKed but never seen, packets captured twice, time stamps that go backwards, cut headers. One finding per type and capture",
     needs: &[],
     detect: |_, _| {},
 };

@@ -9,7 +9,7 @@ use crate::conn::{Record, Segment, TooBig};
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("black_hole"),
     severity: "high",
-    said_when: "Three timeouts or more without progress, to the end of the capture. A path-MTU black hole if smaller segments arrived and no full one ever did: then two timeouts are enough, with two full segments or more waiting. Also if, after two timeouts or more, the same data arrived in smaller segments, and no full one had arrived before: the sender got around the black hole",
+    said_when: "At least three timeouts without progress, to the end of the capture. It is a path-MTU black hole if smaller segments arrived but never a full one: then two timeouts are enough if at least two full segments wait. Or, after at least two timeouts, the same data arrived in smaller segments, and no full one had arrived before: the sender got around the black hole",
     needs: &[],
     detect: |side, out| {
         // Without the data it may be that nothing arrived any more.

@@ -21,7 +21,7 @@ pub(crate) const NAGLE: Detector = Detector {
 pub(crate) const HELD: Detector = Detector {
     id: Id("delack_request_response"),
     severity: "high",
-    said_when: "A full segment left the moment a delayed ACK came: a small congestion window, receive window or send buffer had held it",
+    said_when: "A small congestion window, receive window or send buffer held a full segment until a delayed ACK came",
     needs: &[Need::BothDirections],
     detect: |side, out| {
         unclear(side, out, |e| e.released_other.count >= 2);

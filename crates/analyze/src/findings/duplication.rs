@@ -5,7 +5,7 @@ use super::{Detector, Finding, Id, Need, Severity, Side, packets, times};
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("duplication"),
     severity: "info",
-    said_when: "DSACK reports segments as received twice that were sent once, or of which both copies passed the capture",
+    said_when: "DSACK reports that segments arrived twice although they were sent once, or both duplicates passed the capture",
     needs: &[
         Need::Data,
         Need::BothDirections,

@@ -22,7 +22,7 @@ pub struct Finding {
     pub title: String,
     /// Mechanism, with kernel versions if known.
     pub cause: String,
-    /// One entry per way out; commands can be pasted.
+    /// One entry per cure; commands can be pasted.
     pub remedy: Vec<String>,
     /// Share of findings of this id that were right on captures with known causes, 0 to 1, shrunk towards the share of all
     /// findings; absent if not measured.

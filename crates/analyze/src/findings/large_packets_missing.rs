@@ -10,7 +10,7 @@ use crate::conn::{Ahead, Connection, Dir};
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("large_packets_missing"),
     severity: "medium",
-    said_when: "A suspicion, seen at the receiver. No full segment ever arrived. A small packet is two full segments or more ahead of the data that came, and the missing data never comes; the sender was silent for 3 s before that packet, or the gap stayed open for 3 s. Also if the missing data came after 3 s of silence, in segments smaller than both MSS options allow",
+    said_when: "A suspicion, seen at the receiver: no full segment ever arrived. A small packet was at least two full segments ahead of the data received, the missing data never came, and the sender was silent for 3 s before that packet or the gap stayed open for 3 s. Or the missing data came after 3 s of silence, in segments smaller than both MSS options allow",
     needs: &[
         Need::BothDirections,
         Need::Handshake,

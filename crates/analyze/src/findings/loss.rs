@@ -28,7 +28,7 @@ pub(crate) const QUEUE: Detector = Detector {
 pub(crate) const RANDOM: Detector = Detector {
     id: Id("random_loss"),
     severity: "medium from 1 % of the segments, else info",
-    said_when: "Losses were repaired without a timeout, most of them while no packet waited, though much longer waits or much more in flight had gone well. No token bucket explains them",
+    said_when: "Losses were repaired without a timeout, most of them while no packet waited, though much longer waits or much more data in flight had caused no loss. No token bucket explains them",
     needs: &[
         Need::Data,
         Need::BothDirections,

@@ -164,7 +164,7 @@ pub struct NotChecked {
     pub finding: Id,
     /// What the capture lacks.
     pub lacks: Need,
-    /// Streams not checked for it; 0: in frames cut before the TCP header.
+    /// Number of streams not checked for it; 0: frames were cut before the TCP header.
     pub streams: u64,
     /// First of these `streams`.
     pub stream: u32,

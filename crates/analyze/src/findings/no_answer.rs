@@ -10,8 +10,8 @@ use super::{
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("no_answer"),
-    severity: "medium; info while the connection stays open, and for a message that followed an answer at once",
-    said_when: "A message of the client was ACKed but not answered: the server sent no data for 1 s or more until the close, or for 5 s or more while the connection stayed open. None of its packets was ahead of data that never came, and the client repeated nothing. Also one of these holds: the message came 20 ms or more after the last answer (a sooner one may be an answer itself); it was the first and only one, and took less time than the silence after it (else it is a feed); the connection was closed, and at least three messages before had been answered (five, if the server spoke first)",
+    severity: "medium; info while the connection stays open, or if the message came within 20 ms of an answer",
+    said_when: "A message of the client was ACKed but not answered: the server sent no data for at least 1 s until the close, or 5 s while the connection stayed open. No packet of the server was ahead of missing data, and the client retransmitted nothing. In addition, the message came at least 20 ms after the last answer (an earlier one may be an answer itself); or it was the only message, and took less time than the silence after it (else it is a feed); or the connection was closed, and at least three messages before had been answered (five, if the server spoke first)",
     needs: &[Need::BothDirections, Need::Data],
     detect,
 };

@@ -10,7 +10,7 @@ use crate::conn::{Dir, Record, TooBig};
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("path_mtu"),
     severity: "info; if the sender's timer fired despite the messages: high from 1 s of silence, else medium",
-    said_when: "ICMP messages (\"fragmentation needed\", \"packet too big\") quote segments of the connection: a link of the path has a smaller MTU. The repetitions that follow count for no other finding",
+    said_when: "ICMP messages (\"fragmentation needed\", \"packet too big\") quote segments of the connection: a link of the path has a smaller MTU. Retransmissions that follow count for no other finding",
     needs: &[],
     detect: |side, out| out.extend(find(side)),
 };

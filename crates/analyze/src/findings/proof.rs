@@ -8,12 +8,12 @@ use tcplab_base::quantity::micros;
 /// Experiment of a finding, and its result.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Proof {
-    /// What came out.
+    /// Result of the experiment.
     pub outcome: Outcome,
-    /// Why it is not proved or not reproduced.
+    /// Why the outcome is not proved or not reproduced.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Figure that is compared.
+    /// What is compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub figure: Option<String>,
     /// Figure in the capture.
@@ -133,7 +133,7 @@ pub struct Cure {
     pub variant: String,
     /// The stack.
     pub stack: String,
-    /// Figure with the cure; absent if the run has none.
+    /// Figure with the cure; absent if the run has no such figure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after_us: Option<u64>,
     /// The finding is gone.

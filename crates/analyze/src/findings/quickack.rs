@@ -8,7 +8,7 @@ use crate::conn::{AckStats, Evidence};
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("quickack_exhausted"),
     severity: "high if data waited for these ACKs, else info",
-    said_when: "The receiver ACKed the first segments at once, later ones by the delayed-ACK timer; the change came where Linux's quick-ACK credits end. Segments have PSH and are exactly one `rcv_mss` long. Fixed in Linux 6.6, 6.1.57, 5.15.135, 5.10.198",
+    said_when: "The receiver ACKed the first segments immediately, later ones by the delayed-ACK timer; the change came where Linux's quick-ACK credits end. Segments have PSH and are exactly one `rcv_mss` long. Fixed in Linux 6.6, 6.1.57, 5.15.135, 5.10.198",
     needs: &[Need::BothDirections],
     detect,
 };

@@ -6,7 +6,7 @@ use crate::conn::Reordered;
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("reordering"),
     severity: "info",
-    said_when: "Segments arrived after others that were sent later. Nobody had asked for them again, and no ACKed retransmission tells the sender of them (RACK). Shown by time stamps or IP identification behind the reordering, by SACK at the sender",
+    said_when: "Segments arrived after others that were sent later. They were not requested again, and no ACKed retransmission reveals them to the sender (RACK). Shown by time stamps or IP identification behind the reordering, by SACK at the sender",
     needs: &[
         Need::Data,
         Need::BothDirections,

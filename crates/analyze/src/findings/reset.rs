@@ -9,7 +9,7 @@ use crate::conn::{Dir, Ignored, Reset, Went};
 pub(crate) const BY_MIDDLEBOX: Detector = Detector {
     id: Id("reset_by_middlebox"),
     severity: "high",
-    said_when: "Before any FIN the peer took a RST that the named end did not send: its TTL differs from that of the end's other packets, or the end goes on with data that the RST does not know of, or with three advancing ACKs or more",
+    said_when: "Before any FIN, the peer accepted a RST that the named end did not send: the RST's TTL differs from the end's other packets, or the end continued with data beyond the RST or with at least three advancing ACKs",
     needs: &[],
     detect: |side, out| look(side, out, middlebox, |_| false),
 };
@@ -25,7 +25,7 @@ pub(crate) const BY_END: Detector = Detector {
 pub(crate) const IGNORED: Detector = Detector {
     id: Id("reset_ignored"),
     severity: "info",
-    said_when: "The peer did not take a RST in the name of an end: it ACKed data that the end sent later, or sent new data while the end went on to ACK",
+    said_when: "The peer ignored a RST in an end's name: the peer ACKed data that the end sent later, or sent new data while the end kept sending ACKs",
     needs: &[],
     detect: |side, out| {
         let found = ignored(side);

@@ -10,7 +10,7 @@ use crate::report::{EpisodeKind, SpuriousEvidence};
 pub(crate) const STALL: Detector = Detector {
     id: Id("rto_stall"),
     severity: "high from 1 s of silence, else medium",
-    said_when: "Lost segments were retransmitted by timeout; not said of a `black_hole`",
+    said_when: "Lost segments were retransmitted by timeout, and the cause is not a `black_hole`",
     needs: &[Need::Data],
     detect: stalls,
 };

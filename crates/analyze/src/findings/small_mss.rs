@@ -9,7 +9,7 @@ use crate::conn::Dir;
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("small_mss"),
     severity: "info",
-    said_when: "An end announced an MSS below 1,220 bytes (not on loopback), and its peer used it up: 16 full segments of data or more, the longest segment a full one (or a super-segment of several), segments three quarters full on average",
+    said_when: "An end announced an MSS below 1,220 bytes (not on loopback), and its peer filled it: 16 full segments of data or more, the longest segment a full one (or a super-segment of several), segments three quarters full on average",
     needs: &[Need::Handshake, Need::WholeHeaders],
     detect: |side, out| out.extend(find(side)),
 };

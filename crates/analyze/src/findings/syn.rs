@@ -9,8 +9,8 @@ use super::{
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("syn_retries"),
-    severity: "high without an answer, info if its answers show a path longer than its timer, else medium",
-    said_when: "A SYN or SYN-ACK was sent again. After a RST that answered the SYN, only a repetition 0.8 s later or more counts: the RST was lost behind the capture",
+    severity: "high if unanswered, info if the RTT exceeds the SYN timer, else medium",
+    said_when: "A SYN or SYN-ACK was sent again. After a RST that answered the SYN, only a SYN at least 0.8 s later counts: the RST was lost after the capture",
     needs: &[],
     detect,
 };

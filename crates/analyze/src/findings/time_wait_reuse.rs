@@ -5,7 +5,7 @@ use super::{Detector, Finding, Id, Severity, Side, packets};
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("time_wait_reuse"),
     severity: "medium",
-    said_when: "An ACK with numbers of another connection answered the SYN, not a SYN-ACK; the SYN had to be sent again",
+    said_when: "An ACK with another connection's numbers, not a SYN-ACK, answered the SYN, which had to be sent again",
     needs: &[],
     detect: |side, out| out.extend(find(side)),
 };

@@ -29,18 +29,18 @@ pub struct Pair {
     pub packets: Packets,
     /// Difference between the clocks of both captures.
     pub clock: Clock,
-    /// Connections in both captures, by number in A.
+    /// Connections in both captures, by stream number in A.
     pub streams: Vec<Stream>,
 }
 
 /// Counts of TCP packets.
 #[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
 pub struct Packets {
-    /// In A.
+    /// Packets in A.
     pub a: u64,
-    /// In B.
+    /// Packets in B.
     pub b: u64,
-    /// In both.
+    /// Packets in both.
     pub matched: u64,
     /// Lost on the way to B, changed on the way (NAT), or not captured by B.
     pub only_a: u64,
@@ -74,8 +74,8 @@ pub struct Defects {
     /// TCP packets beyond `--max-packets`; left out.
     #[serde(skip_serializing_if = "is_zero")]
     pub left_out: u64,
-    /// Further copies of packets, by IP identification: captured twice, or duplicated by the network. Each packet
-    /// counts once.
+    /// Duplicates, recognised by IP identification: captured twice, or duplicated by the network. Each packet counts
+    /// once.
     #[serde(skip_serializing_if = "is_zero")]
     pub copies: u64,
     /// TCP packets with cut headers. If either capture has some, packets match without their time stamp option.
@@ -106,9 +106,9 @@ pub enum End {
 /// Connection in both captures.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Stream {
-    /// Number in A.
+    /// Stream number in A.
     pub stream_a: u32,
-    /// Its number in B.
+    /// Stream number in B.
     pub stream_b: u32,
     /// `ip:port` of the client.
     pub client: String,
@@ -146,7 +146,7 @@ pub struct OneWay {
     /// Packets that lost their ECN mark (ECT or CE) on the way.
     #[serde(skip_serializing_if = "is_zero")]
     pub ecn_cleared: u64,
-    /// Without the clock offset. Null without packets, or if the offset or the ends are unknown.
+    /// One-way times, corrected for the clock offset. Null without packets, or if the offset or the ends are unknown.
     pub one_way_us: Option<Rtt>,
 }
 
@@ -167,7 +167,7 @@ pub struct Ack {
     pub class_at_sender: Option<AckClass>,
     /// From the data to the ACK at the ACK's own end: the receiver's delay.
     pub wait_at_receiver_us: u32,
-    /// The same at the data's sender: with the path both ways.
+    /// From the data to the ACK at the data's sender: includes the path both ways.
     pub wait_at_sender_us: Option<u32>,
     /// Null if the clock offset is unknown.
     pub one_way_us: Option<u32>,

@@ -22,7 +22,7 @@ pub struct Document {
     packets_left_out: u64,
     /// One per receiver of data.
     receivers: Vec<Receiver>,
-    /// Damage of the file behind the packets read.
+    /// Damage in the file after the packets read.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Failure>,
 }

@@ -29,9 +29,9 @@ pub struct Mismatch {
     pub frame: u64,
     /// Place among the ACKs, from 1.
     pub ack: usize,
-    /// Time from the newest data that it covers to its capture.
+    /// Time from the newest data that the ACK covers to the ACK's capture.
     pub captured_us: i64,
-    /// Time from that data to the ACK of the profile; absent if it sends none.
+    /// Time from the newest covered data to the profile's ACK; absent if the profile sends none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub predicted_us: Option<i64>,
     /// Time before this ACK at which the profile sends another, uncaptured ACK.

@@ -30,14 +30,14 @@ use tcplab_plan::profile::{KNOWN, Known};
 pub struct Receiver {
     /// Number of the connection in the file.
     pub stream: usize,
-    /// Who receives.
+    /// `ip:port` of the data's receiver.
     pub receiver: String,
-    /// Who sends.
+    /// `ip:port` of the data's sender.
     pub sender: String,
-    /// Why nothing can be said.
+    /// Why there is no result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lacks: Option<&'static str>,
-    /// What was found.
+    /// Result for this receiver.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub found: Option<Found>,
 }
@@ -51,13 +51,13 @@ pub struct Found {
     pub path_us: i64,
     /// Extra time of an ACK that nothing held.
     pub noise_us: i64,
-    /// Receive window of its SYN or SYN-ACK.
+    /// Receive window in the receiver's SYN or SYN-ACK.
     pub syn_window: u16,
     /// Data segments that were captured and then lost.
     pub lost_behind: usize,
     /// The connection is longer than the replay.
     pub cut: bool,
-    /// Tags, if the connection agreed on CAQM: every profile was played with CAQM.
+    /// Tags, if the connection agreed on CAQM: every profile then runs with CAQM.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub caqm: Option<Tags>,
     /// Best profile, and those that send the same ACKs at the same times.
@@ -73,15 +73,15 @@ pub struct Found {
 pub struct Ranked {
     /// Its name.
     pub profile: &'static str,
-    /// Captured ACKs that it sends at these times.
+    /// Captured ACKs that the profile sends at the captured times.
     pub matched: usize,
-    /// Captured ACKs that it does not send at these times.
+    /// Captured ACKs that the profile does not send at the captured times.
     pub missed: usize,
     /// ACKs of the profile that were not captured.
     pub extra: usize,
-    /// Mean difference of the matching ACKs.
+    /// Mean time difference of the matching ACKs.
     pub mean_error_us: i64,
-    /// Largest difference of a matching ACK.
+    /// Largest time difference of a matching ACK.
     pub worst_error_us: i64,
     /// Best-fitting ticks per second.
     pub hz: u32,
@@ -90,7 +90,7 @@ pub struct Ranked {
     pub rx_truesize_bytes: Option<u32>,
     /// Best-fitting time from data to read.
     pub read_delay_us: i64,
-    /// First ACK that it does not explain.
+    /// First ACK that the profile does not explain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_mismatch: Option<Mismatch>,
 }

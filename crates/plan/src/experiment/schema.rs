@@ -268,7 +268,7 @@ fn way(out: &mut String) {
 
 /// The kinds of applications. Keys that several kinds take in one meaning stand once.
 fn kinds(out: &mut String) {
-    out.push_str("\n### Keys of several kinds\n\nThe kinds below name those that they take.\n\n");
+    out.push_str("\n### Keys of several kinds\n\nEach kind below lists which of these keys it takes.\n\n");
     rows(SHARED, true, out);
     let is_shared = |key: &&Key| {
         let mut all = SHARED.iter();
@@ -316,7 +316,7 @@ fn profiles(out: &mut String) {
             known.name, known.changed
         );
     }
-    out.push_str("\nEqual under every profile, though kernels differ:\n\n");
+    out.push_str("\nEvery profile does these alike, though kernels differ:\n\n");
     for (what, changed) in NOT_MODELLED {
         let _ = writeln!(out, "- {what} ({changed})");
     }

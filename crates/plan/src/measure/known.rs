@@ -37,7 +37,7 @@ impl Over {
             Self::First => "first",
             Self::Min => "smallest",
             Self::Max => "largest",
-            Self::Rate => "over the time in which any had data",
+            Self::Rate => "total over the time in which any connection had data",
         }
     }
 }
@@ -102,7 +102,7 @@ pub static PACKETS: [Packets; 44] = [
     sum(
         "caqm.requests",
         packets(TELLS),
-        "of these, requests for window",
+        "tags that request window",
     ),
     sum(
         "caqm.granted",
@@ -150,12 +150,12 @@ pub static PACKETS: [Packets; 44] = [
     sum(
         "retransmissions.spurious",
         segments(Less),
-        "of these: the original had arrived",
+        "retransmitted although the original had arrived",
     ),
     sum(
         "retransmissions.unneeded",
         segments(Less),
-        "of these: already ACKed at this capture",
+        "retransmitted although already ACKed at this capture",
     ),
     sum(
         "out_of_order",
@@ -191,7 +191,7 @@ pub static PACKETS: [Packets; 44] = [
         Over::Min,
         "rtt_us.min",
         time(Us, Less),
-        "data to ACK at this capture",
+        "shortest time from data to its ACK at this capture",
     ),
     over(Over::First, "rtt_us.p50", time(Us, Less), "the median"),
     over(
@@ -206,7 +206,7 @@ pub static PACKETS: [Packets; 44] = [
     sum(
         "acks.immediate",
         count(ACKS),
-        "at once, for at most one full segment",
+        "immediately, for at most one full segment",
     ),
     sum(
         "acks.second_segment",
@@ -220,7 +220,7 @@ pub static PACKETS: [Packets; 44] = [
         Over::First,
         "acks.first_delayed_segment",
         count(ACKS),
-        "number, from 1, of the data segment that the first delayed ACK is for",
+        "number, from 1, of the data segment that the first delayed ACK covers",
     ),
     over(
         Over::Min,
@@ -259,7 +259,7 @@ pub static APP: [Known; 21] = [
     known(
         "connections",
         count(WORK),
-        "established connections; of `connect-request-response` its clients, since each transaction has a connection of its own (`completed`)",
+        "established connections; for `connect-request-response` its clients, because `completed` counts the connections of its transactions",
     ),
     known(
         "failed",
@@ -269,7 +269,7 @@ pub static APP: [Known; 21] = [
     known(
         "completed",
         count(More),
-        "completed transactions, datagrams or writes: by the client, but a stream's and a reversed bulk's writes by the server",
+        "completed transactions, datagrams or writes: the client's, but the server's for a stream and a reversed bulk",
     ),
     known(
         "client_written_bytes",
@@ -321,12 +321,12 @@ pub static APP: [Known; 21] = [
     known(
         "connection_bps.min",
         rate(Bps, More),
-        "bytes that the slowest connection got, over its own time",
+        "rate of the slowest connection over its own duration",
     ),
     known(
         "connection_bps.max",
         rate(Bps, More),
-        "the same for the fastest connection",
+        "rate of the fastest connection over its own duration",
     ),
     known(
         "jain.mean",
@@ -342,7 +342,7 @@ pub static APP: [Known; 21] = [
     known(
         "to_fair_us.median",
         time(Us, Less),
-        "time from a change of the set of connections until the index is 0.95 (else until the next change), median over all changes",
+        "median time from a change of the set of connections until Jain's index is 0.95 (else until the next change)",
     ),
     known("to_fair_us.max", time(Us, Less), "the longest time"),
 ];
@@ -358,7 +358,7 @@ pub static LOG: [Known; 8] = [
     known(
         "quickack.min",
         count(ACKS),
-        "smallest value before and after reads that got data",
+        "smallest value around reads that returned data",
     ),
     known("quickack.max", count(ACKS), "the largest"),
     known(
@@ -369,7 +369,7 @@ pub static LOG: [Known; 8] = [
     known(
         "credits.min",
         count(ACKS),
-        "fewest before and after reads, by /proc/net/tcp",
+        "fewest credits before and after reads (/proc/net/tcp)",
     ),
     known("credits.max", count(ACKS), "the most"),
     known(
@@ -397,7 +397,7 @@ pub static LINK: [Known; 21] = [
     known(
         "lost",
         packets(CHANCE),
-        "frames lost by chance or by a list (`drop`)",
+        "frames lost by chance, a list (`drop`), an outage or a middle box",
     ),
     known("peak_pkts", packets(QUEUE), "longest queue"),
     known(

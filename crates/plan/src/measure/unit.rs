@@ -22,16 +22,16 @@ pub enum Unit {
     /// Bytes.
     #[serde(rename = "B")]
     Bytes,
-    /// Bits a second.
+    /// Bits per second.
     #[serde(rename = "bit/s")]
     BitsPerSecond,
-    /// Millions of bits a second: flent's.
+    /// Millions of bits per second, as in flent.
     #[serde(rename = "Mbit/s")]
     MegabitsPerSecond,
-    /// Billions of bits a second: of formulas.
+    /// Billions of bits per second, in formulas.
     #[serde(rename = "Gbit/s")]
     GigabitsPerSecond,
-    /// Bytes a second: the kernel's.
+    /// Bytes per second, as in the kernel.
     #[serde(rename = "B/s")]
     BytesPerSecond,
     /// Microseconds.

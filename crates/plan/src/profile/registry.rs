@@ -136,73 +136,72 @@ behaviours! {
         "timer ticks per second (CONFIG_HZ)",
         "the distribution's choice: Debian 250, RHEL 1000";
     quickack_accounting: QuickackAccounting = QuickackAccounting::PerAck,
-        "credits per ACK: the wire packets of the segment that carries it, or one per ACK of new data",
+        "quick-ACK credits that an ACK costs: one per wire packet of the segment that carries it, or one if it \
+         acknowledges new data",
         "059217c18be6, 6.6; 6.1.57";
     ack_push_rule: AckPushRule = AckPushRule::AtMss,
-        "segments after which the next read sends an ACK: shorter than rcv_mss, or also those with PSH of \
-         exactly rcv_mss",
+        "segments after which the next read sends an ACK: those shorter than rcv_mss, or also those of exactly rcv_mss \
+         with PSH",
         "4720852ed9af, 6.6; 6.1.57";
     rto_estimator: RtoEstimator = RtoEstimator::Linux,
         "RTO estimator: Linux's, or RFC 6298 2.3 as written",
-        "none: the patch of June 2016 was not taken";
+        "no commit: the patch of June 2016 was not merged";
     rto_floor: RtoFloor = RtoFloor::Deviation,
-        "what the least RTO bounds: four times the deviation, to which the RTT is added, or the RTO \
-         itself",
-        "none: the patch of June 2016 was not taken";
+        "what the least RTO bounds: four times the deviation, before the RTT is added, or the RTO itself",
+        "no commit: the patch of June 2016 was not merged";
     rto_floor_ms: u32 = 0, in 0..=120_000,
         "least RTO of the estimator, milliseconds; 0: the route's or the sysctl's",
-        "none: the floor is tcp_rto_min()'s";
+        "no commit: Linux's floor is tcp_rto_min()";
     tlp_rule: TlpRule = TlpRule::RtoMin,
-        "time of a tail loss probe: after two RTTs; with one segment out, not before 1.5 RTTs plus 200 ms \
+        "time of a tail loss probe: after two RTTs; with one segment in flight, not before 1.5 RTTs plus 200 ms \
          (`delack-max`), or after two RTTs plus the least RTO (`rto-min`)",
         "bb4d991a28cc, 4.14";
     tlp_rto_cap: bool = true,
         "a probe replaces an RTO that would come earlier; off: the RTO fires",
-        "none: shows the effect of the probe's tie to the RTO";
+        "no commit: shows the effect of tying the probe to the RTO";
     early_retransmit: bool = false,
-        "a window below four segments recovers with fewer than three duplicates, at once or after a quarter \
-         of an RTT (net.ipv4.tcp_early_retrans 1, 2 and 3; RFC 5827)",
-        "gone by bec41a11dd3d, 4.11 (the release from memory)";
+        "with fewer than four segments in flight, fewer than three duplicate ACKs start recovery, immediately or after \
+         a quarter of an RTT (net.ipv4.tcp_early_retrans 1, 2 and 3; RFC 5827)",
+        "removed by bec41a11dd3d, 4.11 (the release from memory)";
     forward_retransmit: bool = false,
-        "recovery resends segments not known to be lost, below the highest SACKed one, if no new data can \
-         go (RFC 6675's NextSeg rule 3)",
-        "gone by 840a3cbe8969, 4.11 (from memory)";
+        "recovery resends segments not known to be lost, below the highest SACKed one, if no new data can be sent (RFC \
+         6675's NextSeg rule 3)",
+        "removed by 840a3cbe8969, 4.11 (from memory)";
     ack_engine: AckEngine = AckEngine::Linux,
         "rule for immediate ACKs: Linux's quickack credits and ATO, or every second segment with a 40 ms timer",
         "FreeBSD r360010 for the 40 ms";
     /// For [`AckEngine::EverySecond`].
     delack_ms: u32 = 0, in 0..=500,
-        "delayed-ACK time if every second segment is ACKed, milliseconds; 0: 40",
+        "delayed-ACK time with `ack_engine` every-second, milliseconds; 0: 40",
         "FreeBSD's net.inet.tcp.delacktime; Windows' TcpDelAckTicks";
     pingpong_rule: PingpongRule = PingpongRule::EachSegment,
         "replies that count towards interactive mode: each segment, or only the first after received data",
-        "4a41f453bedf, 5.1; back by 4d8f24eeedc5, 6.0 and stable kernels";
+        "4a41f453bedf, 5.1; reverted by 4d8f24eeedc5, 6.0 and stable kernels";
     pingpong_threshold: u32 = 1, in 1..=255,
-        "such replies that start interactive mode (since 6.7 also net.ipv4.tcp_pingpong_thresh)",
+        "number of counted replies that starts interactive mode (since 6.7 also net.ipv4.tcp_pingpong_thresh)",
         "3 by 4a41f453bedf, 5.1; 1 by 4d8f24eeedc5, 6.0 and stable kernels";
     compressed_sack: CompressedSack = CompressedSack::AfterThree,
-        "compressed ACKs of out-of-order data",
+        "which ACKs of out-of-order data are compressed: none, all, or those after the first three",
         "5d9f4262b7ea, 4.18; 86de5921a3d5, 4.20";
     comp_sack_rtt_percent: u32 = 0, in 0..=1000,
-        "longest wait of such ACKs, percent of the RTT; 0: 5, since 6.19 \
-         net.ipv4.tcp_comp_sack_rtt_percent",
+        "longest wait of a compressed ACK, percent of the RTT; 0: 5, since 6.19 net.ipv4.tcp_comp_sack_rtt_percent",
         "33 by 416dd649f3aa, 6.19 (the release from memory)";
     comp_sack_reads_clock: bool = false,
-        "an ACK sent when that time is over has a time stamp of that moment; off: of the last segment",
+        "a compressed ACK sent by its timer has the time stamp of that moment; off: of the last segment",
         "between 6.12.118 and 7.2.13 (read in the sources; the commit is not known)";
     delack_sends_sack: bool = true,
-        "the delayed-ACK timer, also one whose ACK has left, sends a held-back SACK",
+        "the delayed-ACK timer sends a held-back SACK, even if the delayed ACK has already left",
         "30c6f0bf9579, 6.4; before 6.1.56";
     repair_ack: bool = true,
-        "the segment that fills the last hole, and one with CWR, is ACKed at once in any mode",
+        "the segment that fills the last hole, and one with CWR, is ACKed immediately in any mode",
         "15bdd5686c1e and 9aee40006190, 4.19";
     rcvbuf_fixup: bool = false,
-        "a new connection's receive buffer is raised to four initial windows of 20 segments; one is \
-         offered",
-        "gone by a337531b942b, 4.20 and 4.19.9";
+        "a new connection's receive buffer is raised to four initial windows of 20 segments; the window offered is one \
+         of these",
+        "removed by a337531b942b, 4.20 and 4.19.9";
     syn_queue_at_backlog: bool = false,
         "a listener's SYN queue is full with `backlog` requests; off: with one more",
-        "3479c7549fb1, 6.13; 6.12.10, 6.6.72 and 6.1.125 (the last but one from memory)";
+        "3479c7549fb1, 6.13; 6.12.10, 6.6.72 (from memory) and 6.1.125";
     /// So it counts for [`WindowShare::Measured`] too.
     rcv_mss_of_ofo: bool = false,
         "out-of-order segments count for the receiver's guess of the segment size (tcp_measure_rcv_mss())",
@@ -213,55 +212,56 @@ behaviours! {
         "ea33537d8292, 6.16; before 6.12.118";
     /// Linux: `tcp_cwnd_reduction()`.
     prr_waits_for_retransmission: bool = false,
-        "PRR makes up for what it did not send only after an ACKed retransmission; off: unless more is lost",
+        "PRR catches up on unsent segments only on an ACK of a retransmission; off: on every ACK, and by one more \
+         without new losses",
         "off by 9ad084d66619, 6.0";
     hystart_rounds_from_16: bool = false,
         "HyStart begins a new round only with a window of at least 16 segments",
         "off by 25c1a9ca53db, 6.14; stable kernels from 6.1 on";
     /// Linux: `tcp_validate_incoming()`.
     takes_crossed_synack: bool = true,
-        "the SYN-ACK of crossed SYNs ends the handshake; off: it is challenged, and the ACK ends it",
+        "after crossed SYNs the SYN-ACK ends the handshake; off: it gets a challenge ACK, which ends the handshake",
         "23e89e8ee7be, 6.12; stable kernels from 6.1 on";
     /// Linux: `tcp_rtx_probe0_timed_out()`.
     user_timeout_in_jiffies: bool = true,
-        "retransmissions into a closed window end after as many jiffies as TCP_USER_TIMEOUT has \
-         milliseconds; off: milliseconds",
+        "for retransmissions into a closed window, TCP_USER_TIMEOUT's milliseconds count as jiffies; off: as \
+         milliseconds",
         "614e8316aa4c, 6.7";
     /// Linux: `tcp_delack_max()`.
     delack_below_rto_min: bool = false,
-        "an ACK is delayed at most by the least RTO less a tick",
+        "an ACK is delayed by at most the least RTO minus one tick",
         "bbf80d713fe7, 6.7";
     /// Linux: `icsk_ack.ato`, compared as a signed number.
     ato_has_8_bits: bool = false,
-        "the estimate of the time between segments is at most 200 ms, in an 8-bit field (after crossed \
-         SYNs, a gap without a beginning counts as short until 300 s after boot)",
+        "the estimated time between segments is at most 200 ms, in an 8-bit field (after crossed SYNs, the first gap \
+         counts as short until 300 s after boot)",
         "95b9a87c6a6b, 6.7";
     /// Linux: `tcp_may_update_window()`.
     takes_zero_window: bool = false,
-        "a window of 0 counts if it comes with the segment that set the last window",
+        "a window of 0 is taken even from a segment with the sequence number of the last window update",
         "800a666141de, 6.6";
     /// Linux: `ICSK_ACK_NOMEM`.
     full_memory_closes_window: bool = false,
-        "a receiver without memory ACKs at once with a window of 0",
+        "a receiver out of memory immediately sends an ACK with a window of 0",
         "e2142825c120, 6.6";
     takes_bare_fin: bool = false,
-        "a FIN without data is taken if the window is closed",
+        "a FIN without data is accepted while the window is closed",
         "2bd99aef1b19, 6.10";
     /// Linux: `tcp_prune_ofo_queue()`.
     prunes_above_only: bool = false,
         "a full receive buffer drops only out-of-order segments above the arriving one",
         "b0e01253a764, 6.2";
     syn_before_paws: bool = false,
-        "a SYN on an open connection is challenged also if PAWS would refuse it",
+        "a SYN on an open connection gets a challenge ACK even if PAWS would reject it",
         "ee05d90d0ac7, 6.4";
     /// Linux: `tcp_tsval_replay()`.
     long_replay_window: bool = false,
-        "overtaken ACKs may be older than PAWS allows by 1.2 RTOs; off: by 1.024",
+        "an overtaken ACK may be up to 1.2 RTOs older than PAWS allows; off: 1.024 RTOs",
         "9c25aae0132b, 6.7";
     /// Linux: `tcp_rcv_spurious_retrans()`.
     rehash_by_label: bool = false,
-        "a receiver of data that it has changes its flow label only if the sender's changed; off: if the \
-         same data came twice, over IPv4 too",
+        "a receiver of duplicate data changes its flow label only if the sender's label changed; off: if the same data \
+         came twice, also over IPv4",
         "939463016b7a, 6.7";
     /// Linux: `tcp_send_syn_data()`.
     syn_data_beyond_page: bool = false,
@@ -273,49 +273,48 @@ behaviours! {
         "378979e94e95, 6.10";
     /// Linux: `tun_alloc_skb()`.
     tap_frames_in_pages: bool = false,
-        "the part of a frame beyond a page is in pages of its own, each counted whole",
+        "a frame's bytes beyond one page get own pages, each counted whole",
         "ce7c7fef1473, 6.6";
     /// Linux: `tcp_grow_skb()`.
     grows_segments: bool = false,
-        "a waiting segment shorter than what may leave at once takes bytes of the next one",
+        "a queued segment shorter than the largest allowed takes bytes from the next one",
         "8ee602c63520, 6.10";
     buffer_growth: BufferGrowth = BufferGrowth::Margin,
-        "what receive-buffer auto-tuning makes room for, beside twice what was read in an RTT and its growth: 16 \
-         segments, or out-of-order data (paths shorter than net.ipv4.tcp_rcvbuf_low_rtt grow less, 91e1007ad, 6.19)",
+        "room that receive-buffer auto-tuning adds to twice the bytes read in an RTT and their growth: 16 segments, or \
+         the out-of-order data (paths shorter than net.ipv4.tcp_rcvbuf_low_rtt grow less, 91e1007ad, 6.19)",
         "c1269d3d12b8, 6.16";
     rcv_rtt_skips_zero: bool = false,
-        "the receiver's RTT leaves out echoes of the same millisecond; off: they count as 1 ms",
+        "the receiver's RTT ignores echoes of the same millisecond; off: they count as 1 ms",
         "d59fc95be9d0, 6.16; before 6.12.118";
     rcv_rtt_of_empty_queue: bool = false,
-        "the receiver's RTT leaves out longer samples while data are unread",
+        "the receiver's RTT ignores larger samples while unread data waits",
         "a00f135cd986, 6.16";
     /// A read leaves `tcp_mstamp` alone then, and the ACKs that it sends always read the clock.
     read_keeps_clock: bool = false,
-        "receive-buffer auto-tuning counts an RTT up to the last segment; off: up to the read",
+        "receive-buffer auto-tuning ends an RTT at the last segment; off: at the read",
         "between 6.12.118 and 7.2.13 (read in the sources; the commit is not known)";
     /// Linux: `tcp_set_rcvbuf()`.
     rcvbuf_sets_clamp: bool = false,
         "SO_RCVBUF on an open connection also sets the window clamp",
         "between 6.12.118 and 7.2.13 (read in the sources; the commit is not known)";
     rack_only: bool = false,
-        "losses are found by time alone (RACK); off: without bit 0x1 of net.ipv4.tcp_recovery, by counting duplicates",
+        "time alone detects losses (RACK); off: duplicate ACKs do if net.ipv4.tcp_recovery lacks bit 0x1",
         "1c120191dcec, 6.17";
     challenges_unsent_ack: bool = false,
         "an ACK of unsent data gets a challenge ACK; off: it is dropped",
         "42726ec644cb, 2026 (the release is not known)";
     /// Such ACKs have a counter of their own then, and so has TIME-WAIT.
     drops_old_acks: bool = false,
-        "an overtaken ACK that PAWS refuses is dropped; off: it gets an ACK",
+        "an overtaken ACK that PAWS rejects is dropped; off: it is answered with an ACK",
         "124c4c32e9f3, 6.14";
     checks_segment_end: bool = false,
-        "a segment that ends beyond the window is taken only if no data are unread; off: its begin \
-         decides",
+        "a segment that ends beyond the window is accepted only if no data are unread; off: if it starts in the window",
         "9ca48d616ed7, 6.17";
     checks_synack_echo: bool = false,
         "the ACK that ends a handshake must echo a time stamp of a SYN-ACK",
         "between 6.12.118 and 7.2.13 (read in the sources; the commit is not known)";
     synack_ece_ends: bool = false,
-        "a SYN-ACK goes out without ECE after its second timeout",
+        "after its second timeout a SYN-ACK is sent without ECE",
         "with AccECN, 7.0 (read in the sources of 7.2.13; the commit is not known)";
     tw_ack_keeps_ecn: bool = false,
         "the ACK of a FIN after the close has the ECN bits of the connection's last segment; off: none",
@@ -325,17 +324,17 @@ behaviours! {
         "ca6a6f93867a, 6.14";
     /// Linux: `tcp_cwnd_test()`.
     fin_beyond_cwnd: bool = true,
-        "the last segment with FIN goes out even if the congestion window is full",
+        "the last segment with FIN is sent even if the congestion window is full",
         "22555032c513, 6.10";
     resends_syn_data_at_once: bool = false,
-        "SYN data that the SYN-ACK does not acknowledge are resent past the congestion control; off: they \
-         are marked lost",
+        "SYN data that the SYN-ACK does not acknowledge are resent immediately, regardless of the congestion window; \
+         off: marked lost",
         "a7abf3cd76e1, 5.13";
     rack_counts_every_dsack: bool = false,
-        "a DSACK widens RACK's reordering window even before any reordering, and even if of a loss probe",
+        "a DSACK widens RACK's reordering window even before any reordering, and even if a loss probe caused it",
         "a657db0350bb, 5.15";
     tlp_ends_by_any_dsack: bool = false,
-        "any DSACK ends the episode of a loss probe; off: only one of the probe",
+        "any DSACK ends the episode of a loss probe; off: only a DSACK for the probe",
         "63f367d9de77, 5.15";
     clamp_moves_ssthresh: bool = true,
         "TCP_WINDOW_CLAMP on an open connection also moves rcv_ssthresh",
@@ -347,10 +346,10 @@ behaviours! {
         "with SLOB, a received frame of a page or more counts whole pages",
         "12d6c1d3a2ad, 6.2; before 6.1.192";
     keeps_largest_edge: bool = false,
-        "data up to the largest window ever offered are taken, even after it was taken back",
+        "data up to the largest window ever offered are accepted, even after the window shrank",
         "0e24d17bd966, 7.1 (the release inferred)";
     advmss_ignores_path: bool = false,
-        "the offered MSS comes from the MTU of the route or device; off: of the path",
+        "the offered MSS comes from the MTU of the route or device; off: from the path MTU",
         "between 6.12.118 and 7.2.13 (read in the sources; the commit is not known)";
     window_share: WindowShare = WindowShare::Sysctl,
         "share of the receive buffer that becomes window: by tcp_adv_win_scale, or measured",
@@ -364,7 +363,7 @@ behaviours! {
     /// Linux: `tcp_stream_alloc_skb()`.
     tx_truesize: u32 = 832, in 512..=8192,
         "send-buffer bytes of a segment without data",
-        "the allocator's choice: 832 as asked for (SLOB), 1280 in the next size of kmalloc";
+        "the allocator's choice: 832 with SLOB (as requested), 1280 with kmalloc (next size class)";
     caqm_listener_flags: bool = false,
         "one client that asks for CAQM makes the listener assume CAQM for all later clients",
         "in openEuler's CAQM; ours differs";
@@ -372,11 +371,11 @@ behaviours! {
         "a SYN-ACK offers CAQM to a client that did not ask",
         "in openEuler's CAQM; ours differs";
     caqm_syn_with_ecn: bool = false,
-        "a SYN may ask for CAQM and ECN at once, as AccECN does (RFC 9768)",
+        "a SYN may ask for both CAQM and ECN, which sets the bits of AccECN (RFC 9768)",
         "in openEuler's CAQM; ours differs";
     caqm_long_frames: bool = false,
         "CAQM does not shorten segments: frames are 4 bytes longer than the MTU allows",
-        "in openEuler's CAQM; ours differs, since its later version the kernel too";
+        "in openEuler's CAQM, but not in its later version; ours differs";
     caqm_hint_32bit: bool = false,
         "a hint is computed in 32-bit products, which wrap at windows over 335,544 packets and alphas over \
          655",
@@ -385,7 +384,7 @@ behaviours! {
         "tags count before the segment is checked, also in old duplicates and in data outside the window",
         "in openEuler's CAQM; ours differs";
     caqm_empty_ack_ends_start: bool = false,
-        "an ACK without new data and feedback also ends slow start",
+        "an ACK without new data or feedback also ends slow start",
         "in openEuler's CAQM; ours differs";
     caqm_start_after_loss: bool = false,
         "slow start continues after a loss; without a switch that refuses, it never ends",

@@ -31,7 +31,7 @@ impl Known {
 pub const KNOWN: &[Known] = &[
     Known {
         name: "linux-4.6",
-        what: "Linux 4.6, at the RTO patch of June 2016: loss by duplicate ACKs, the old tail loss probe",
+        what: "Linux 4.6 as of the RTO patch of June 2016: duplicate ACKs detect losses; old tail loss probe",
         verified: false,
         make: linux_4_6,
     },
@@ -91,7 +91,7 @@ pub const KNOWN: &[Known] = &[
     },
     Known {
         name: "freebsd-13.2",
-        what: "FreeBSD 13.2 as a receiver: delayed ACKs of 40 ms, no credits; otherwise Linux's with Reno and RFC 6298",
+        what: "FreeBSD 13.2 as a receiver: ACKs delayed 40 ms, no quick-ACK credits; the rest is Linux with Reno and RFC 6298",
         verified: false,
         make: freebsd_13_2,
     },
@@ -383,19 +383,19 @@ pub const NOT_MODELLED: &[(&str, &str)] = &[
         "9a568de4818d, 4.13; 614e8316aa4c, 6.7 (from memory)",
     ),
     (
-        "RACK without its reordering timer until 4.10, beside RFC 6675 until 4.17",
+        "RACK has no reordering timer until 4.10 and runs beside RFC 6675 until 4.17",
         "57dde7f70d48, 4.11; b38a51fec1c1, 4.18 (from memory)",
     ),
     (
-        "HyStart counts milliseconds and knows no pacing until 5.5",
+        "HyStart counts milliseconds and ignores pacing until 5.5",
         "ede656e84658, 5.6 and its series (from memory)",
     ),
     (
-        "after ECN marks 16 immediate ACKs until 4.17, 1 and then 2 since",
+        "immediate ACKs after an ECN mark: 16 until 4.17, 1 in 4.18, 2 since",
         "9a9c9b51e54618, 4.18; 15ecbe94a45e, 4.19 (from memory)",
     ),
     (
-        "the send buffer's limit of what lies below TCP does not count for paced flows from 5.1 to 6.15",
+        "net.ipv4.tcp_limit_output_bytes does not limit paced flows from 5.1 to 6.15",
         "c73e5807e4f6, 5.1 (from memory); c4221a8cc3a7, 6.16",
     ),
     (
@@ -407,7 +407,7 @@ pub const NOT_MODELLED: &[(&str, &str)] = &[
         "939463016b7a, 6.7",
     ),
     (
-        "Accurate ECN (tcp_ecn 3 to 5), since 7.0; 7.2 takes CWR in the answer to a SYN that asked for ECN as Accurate ECN",
+        "Accurate ECN (tcp_ecn 3 to 5), since 7.0; 7.2 takes a SYN-ACK's CWR as Accurate ECN",
         "667539f6dce2, 7885ce014740, 1247fb19cafe, 7.0 (the release inferred)",
     ),
 ];

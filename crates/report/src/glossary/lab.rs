@@ -15,7 +15,7 @@ pub(super) const LAB: &[Entry] = entries! {
         "`[[app]]` in the file. Kinds and keys: docs/experiment.md.";
     "arm" []
         "one side of a comparison: a stack, a variant, a kernel with or without a patch"
-        "In a population: one TCP that every drawn connection goes through.";
+        "In a population: one TCP configuration that runs every drawn connection.";
     "axis" ["axes"]
         "a value that changes from point to point: `{ axis = [\"1mbit\", \"2mbit\"] }`"
         "Several axes multiply. `--set KEY=A,B` makes one.";
@@ -34,7 +34,7 @@ pub(super) const LAB: &[Entry] = entries! {
         "`uml:6.1+EDIT` is the kernel with it. All: docs/kernels.md.";
     "exact" []
         "a value that is equal in every run of a point, as in virtual time"
-        "Exact values are equal or differ, without statistics.";
+        "Exact values are compared without statistics.";
     "fidelity" []
         "how far the model sends what a real kernel sends, packet by packet"
         "Measured: docs/fidelity.md, docs/releases.md.";
@@ -66,7 +66,7 @@ pub(super) const LAB: &[Entry] = entries! {
         "connections that are drawn from distributions: sizes, round trips, losses"
         "The file: docs/population.md.";
     "profile" []
-        "a list of behaviours that the model has at once, named after a release: `linux-6.1`"
+        "a set of behaviours of the model, named after a release: `linux-6.1`"
         "`--on model:linux-6.1` uses it, `tcplab stacks --profiles` compares all.";
     "repetition" ["repeat"]
         "the same point again, with another seed"
@@ -88,7 +88,7 @@ pub(super) const LAB: &[Entry] = entries! {
         "It lists behaviours from commits and documents; results mark it. Which: docs/limits.md.";
     "variant" []
         "a named set of changes of an experiment file: `[[variant]]`"
-        "Each runs at every point, and a table compares it with the first.";
+        "Each variant runs with all axis values, and a table compares it with the first.";
     "verdict" ["better", "worse", "same", "undecided"]
         "what a comparison says of a row: better, worse, same, undecided and others"
         "same: the whole interval lies within 1 %. undecided: it allows several verdicts; more runs help.";

@@ -15,14 +15,15 @@ pub(super) const MORE: &[Entry] = &[
         word: "pingpong",
         also: &["pingpong mode", "interactive mode"],
         short: "a Linux receiver that answers requests delays its ACKs, to send them on the answer",
-        more: "Data soon after data arrived counts as an answer; profiles differ in how many lead into the mode (behaviour \
-               pingpong_threshold). No quick-ACK credits in it.",
+        more: "Data sent soon after data arrived counts as an answer; profiles differ in how many start the mode \
+               (behaviour pingpong_threshold). In this mode quick-ACK credits have no effect.",
     },
     Entry {
         word: "SRTT",
         also: &["smoothed RTT", "smoothed round trip"],
         short: "the sender's average of measured round trips; each new sample weighs one eighth",
-        more: "RFC 6298 2. The RTO is SRTT plus four times the deviation (RTTVAR). `ss -ti` shows both as rtt:SRTT/RTTVAR, in ms.",
+        more: "RFC 6298 2. The RTO is SRTT plus four times the deviation (RTTVAR). `ss -ti` shows both as \
+               rtt:SRTT/RTTVAR, in ms.",
     },
     Entry {
         word: "ssthresh",
@@ -34,7 +35,7 @@ pub(super) const MORE: &[Entry] = &[
         word: "CUBIC",
         also: &[],
         short: "Linux's default congestion control: after a loss the window grows along a cubic curve",
-        more: "RFC 9438. It backs off at losses and ECN marks, so it fills the queue of the narrowest link.",
+        more: "RFC 9438. It backs off only at losses and ECN marks, so it fills the queue of the narrowest link.",
     },
     Entry {
         word: "BBR",
@@ -64,7 +65,7 @@ pub(super) const MORE: &[Entry] = &[
     Entry {
         word: "incast",
         also: &[],
-        short: "many servers answer one client at once, and the queue of the switch overflows",
+        short: "many servers answer one client at the same time, and the switch's queue overflows",
         more: "Servers wait for their RTO of 200 ms or more while the link is idle. `tcplab new incast` writes an \
                experiment.",
     },
@@ -84,7 +85,7 @@ pub(super) const MORE: &[Entry] = &[
         word: "PRR",
         also: &["proportional rate reduction"],
         short: "during recovery the sender lowers its window step by step, one ACK at a time",
-        more: "RFC 6937. It avoids the silence and the burst of halving at once.",
+        more: "RFC 6937. It avoids the silence and the burst of an immediate halving.",
     },
     Entry {
         word: "HyStart",
@@ -102,7 +103,7 @@ pub(super) const MORE: &[Entry] = &[
         word: "jitter",
         also: &[],
         short: "the delay of a path varies from packet to packet",
-        more: "A link's `jitter` draws it for each packet and keeps their order; netem's reorders them.",
+        more: "A link's `jitter` draws it for each packet and keeps their order; netem's jitter reorders them.",
     },
     Entry {
         word: "packetdrill",
@@ -121,7 +122,6 @@ pub(super) const MORE: &[Entry] = &[
         word: "vantage",
         also: &["vantage point", "capture point"],
         short: "where a capture was taken: at the client, at the server or between",
-        more: "tcplab estimates it from the handshake and ACK times. The delay of an ACK includes the path unless its \
-               sender captured.",
+        more: "tcplab estimates it from the handshake and ACK times. The delay of an ACK includes the path unless the capture was taken at the ACK's sender.",
     },
 ];

@@ -18,16 +18,16 @@ pub(super) const WORDS: &[Entry] = &[
     Entry {
         word: "quick-ACK",
         also: &["quickack", "quick-ACK mode", "quick-ACK credit"],
-        short: "Linux acknowledges at once, without waiting for a second segment",
-        more: "A Linux receiver begins with up to 16 credits, one for each ACK; losses and long pauses give them back. On \
-               with `ip route ... quickack 1` for a route, TCP_QUICKACK for a moment.",
+        short: "Linux acknowledges immediately, without waiting for a second segment",
+        more: "A Linux receiver begins with up to 16 credits, one for each ACK; losses and long pauses restore them. \
+               `ip route ... quickack 1` turns it on for a route, TCP_QUICKACK for a moment.",
     },
     Entry {
         word: "rcv_mss",
         also: &[],
         short: "the receiver's guess of the sender's segment size; it decides which ACKs may wait",
         more: "Learnt from the segments that arrive: tcpi_rcv_mss (`ss -ti`: rcvmss). More new data than that is \
-               acknowledged at once.",
+               acknowledged immediately.",
     },
     Entry {
         word: "write-write-read",
@@ -66,7 +66,7 @@ pub(super) const WORDS: &[Entry] = &[
         word: "slow start",
         also: &[],
         short: "a sender begins with a small window and doubles it each round trip",
-        more: "A short transfer ends before the window is large: it takes round trips, not bandwidth.",
+        more: "A short transfer ends before the window is large: round trips limit it, not bandwidth.",
     },
     Entry {
         word: "pacing",
@@ -77,7 +77,7 @@ pub(super) const WORDS: &[Entry] = &[
     Entry {
         word: "RTO",
         also: &["retransmission timeout", "retransmission timer"],
-        short: "the time without an ACK after which the sender repeats: 200 ms or more on Linux",
+        short: "the time without an ACK after which the sender retransmits: 200 ms or more on Linux",
         more: "RFC 6298. It follows the round trip and doubles each time it fires; then the window is one segment. The \
                slowest way to notice a loss.",
     },
@@ -98,8 +98,8 @@ pub(super) const WORDS: &[Entry] = &[
     Entry {
         word: "DSACK",
         also: &["duplicate SACK"],
-        short: "the receiver reports data that came twice, repeated for nothing",
-        more: "RFC 2883. Packets were late, not lost: the sender can take back its slow-down.",
+        short: "the receiver reports data that came twice: the sender retransmitted needlessly",
+        more: "RFC 2883. Packets were late, not lost: the sender can undo its slow-down.",
     },
     Entry {
         word: "duplicate ACK",
@@ -110,8 +110,8 @@ pub(super) const WORDS: &[Entry] = &[
     Entry {
         word: "fast retransmit",
         also: &["fast retransmission"],
-        short: "a loss is repaired as soon as duplicate ACKs or SACK tell of it, without a timer",
-        more: "About one round trip (RFC 5681, RFC 6675, RFC 8985).",
+        short: "a loss is repaired as soon as duplicate ACKs or SACK reveal it, without a timer",
+        more: "It takes about one round trip (RFC 5681, RFC 6675, RFC 8985).",
     },
     Entry {
         word: "RACK",
@@ -122,7 +122,7 @@ pub(super) const WORDS: &[Entry] = &[
     Entry {
         word: "F-RTO",
         also: &["frto"],
-        short: "after a timeout the sender checks whether anything was lost, before it repeats more",
+        short: "after a timeout the sender checks whether anything was lost, before it retransmits more",
         more: "RFC 5682, Linux net.ipv4.tcp_frto = 2. It limits the damage of a spurious timeout.",
     },
     Entry {
@@ -139,13 +139,13 @@ pub(super) const WORDS: &[Entry] = &[
         word: "reordering",
         also: &["out of order"],
         short: "packets overtake each other on the path",
-        more: "A sender can take the late one for lost and repeat it. Causes: load balancing packet by packet, parallel \
-               queues.",
+        more: "A sender can take the late packet for lost and retransmit it. Causes: load balancing packet by packet, \
+               parallel queues.",
     },
     Entry {
         word: "zero window",
         also: &["window probe", "zero-window probe"],
-        short: "the receiver's buffer is full: the sender must wait until its program reads",
+        short: "the receiver's buffer is full: the sender must wait until the receiving program reads",
         more: "RFC 9293 3.8.6.1. The sender probes from time to time. TCP and the network are not the bottleneck.",
     },
     Entry {
@@ -165,9 +165,9 @@ pub(super) const WORDS: &[Entry] = &[
     Entry {
         word: "accept queue",
         also: &["backlog", "listen backlog", "somaxconn"],
-        short: "connections that the listening program has not taken yet; a full one drops new ones",
-        more: "Its length: the smaller of listen()'s backlog and net.core.somaxconn. `ss -lnt` shows it (Recv-Q of Send-Q), \
-               TcpExtListenOverflows counts.",
+        short: "the queue of connections that the listening program has not accepted yet; when full, it drops new ones",
+        more: "Its length: the smaller of listen()'s backlog and net.core.somaxconn. `ss -lnt` shows it (Recv-Q of \
+               Send-Q), TcpExtListenOverflows counts drops.",
     },
     Entry {
         word: "SYN cookie",
@@ -177,18 +177,19 @@ pub(super) const WORDS: &[Entry] = &[
             "SYN queue",
             "tcp_max_syn_backlog",
         ],
-        short: "a server keeps nothing of a SYN: what it needs stands in its SYN-ACK's sequence number",
-        more: "Linux sends them when the queue of unfinished handshakes is full (net.ipv4.tcp_syncookies = 1), or always \
-               (2); with 0 it drops the SYN (TCPReqQFullDrop), and the client repeats it after 1 s. Room for one of four \
-               MSS values; window scale, SACK and ECN survive only in the time stamp. `nstat`: TcpExtSyncookiesSent, \
-               SyncookiesRecv, SyncookiesFailed.",
+        short: "a server stores nothing for a SYN: its SYN-ACK's sequence number encodes what it needs",
+        more: "Linux sends cookies when the queue of unfinished handshakes is full (net.ipv4.tcp_syncookies = 1), or \
+               always (2); with 0 it drops the SYN (TCPReqQFullDrop), and the client repeats it after 1 s. A cookie \
+               has room for one of four MSS values; window scale, SACK and ECN survive only in the time stamp. \
+               `nstat`: TcpExtSyncookiesSent, SyncookiesRecv, SyncookiesFailed.",
     },
     Entry {
         word: "RST",
         also: &["reset"],
-        short: "a packet that ends a connection at once, or refuses it",
-        more: "From a closed port, a program that died, a firewall. Data on the way is lost. Taken only at the next \
-               sequence number (RFC 5961); elsewhere in the window it gets a challenge ACK, outside it is dropped.",
+        short: "a packet that ends a connection immediately, or refuses it",
+        more: "It comes from a closed port, a program that died, or a firewall. Data on the way is lost. It counts \
+               only with the next sequence number (RFC 5961); elsewhere in the window it gets a challenge ACK, outside \
+               it is dropped.",
     },
     Entry {
         word: "TIME-WAIT",
@@ -212,9 +213,9 @@ pub(super) const WORDS: &[Entry] = &[
     Entry {
         word: "black hole",
         also: &["MTU black hole", "path MTU black hole"],
-        short: "packets vanish and nobody is told",
-        more: "Mostly large ones: the path's MTU is smaller, and a filter drops the ICMP message that should say so. With \
-               net.ipv4.tcp_mtu_probing = 1 Linux finds the size itself.",
+        short: "packets vanish without notice",
+        more: "Mostly large packets: the path's MTU is smaller, and a filter drops the ICMP message that should say \
+               so. With net.ipv4.tcp_mtu_probing = 1 Linux finds the size itself.",
     },
     Entry {
         word: "bufferbloat",
@@ -227,8 +228,8 @@ pub(super) const WORDS: &[Entry] = &[
         word: "AQM",
         also: &["fq_codel", "codel"],
         short: "a queue that drops or marks early to stay short",
-        more: "RFC 7567. On Linux a qdisc: `tc qdisc replace dev DEVICE root fq_codel`. A full queue without it drops the \
-               end of bursts.",
+        more: "RFC 7567. On Linux a qdisc: `tc qdisc replace dev DEVICE root fq_codel`. Without AQM, a full queue \
+               drops the end of bursts.",
     },
     Entry {
         word: "qdisc",
@@ -260,20 +261,20 @@ pub(super) const WORDS: &[Entry] = &[
     Entry {
         word: "ECN",
         also: &["CE", "ECE", "CWR"],
-        short: "a queue marks packets in place of dropping them, and the sender slows down",
+        short: "a queue marks packets instead of dropping them, and the sender slows down",
         more: "RFC 3168. Both ends must agree in the handshake.",
     },
     Entry {
         word: "TSO",
         also: &["GSO"],
         short: "the network card splits large packets; a capture at the sender sees them whole",
-        more: "`ethtool -k DEVICE` shows it. Packets larger than the MSS in a capture are not those of the wire.",
+        more: "`ethtool -k DEVICE` shows it. Captured packets larger than the MSS were not on the wire.",
     },
     Entry {
         word: "GRO",
         also: &["LRO", "super-segment"],
         short: "the receiver joins packets before the capture sees them",
-        more: "`ethtool -k DEVICE` shows it. One packet of the capture is several of the wire; one ACK answers all.",
+        more: "`ethtool -k DEVICE` shows it. One captured packet stands for several on the wire; one ACK answers all.",
     },
     Entry {
         word: "clock step",
@@ -286,7 +287,7 @@ pub(super) const WORDS: &[Entry] = &[
         word: "snap length",
         also: &["snaplen", "snapped"],
         short: "how much of each packet the capture keeps",
-        more: "`tcpdump -s 128` keeps all headers. Less cuts TCP options off: time stamps, SACK.",
+        more: "`tcpdump -s 128` keeps all headers. Less cuts off TCP options: time stamps, SACK.",
     },
     Entry {
         word: "CAQM",
@@ -298,7 +299,8 @@ pub(super) const WORDS: &[Entry] = &[
         word: "ACK",
         also: &["acknowledge", "acknowledgment", "acked"],
         short: "the receiver's note to the sender: all bytes up to here have arrived",
-        more: "On data or alone. Only so much data may be in flight without one, so late ACKs slow the sender down.",
+        more: "It travels with data or alone. Only a window of data may be in flight without an ACK, so late ACKs slow \
+               the sender down.",
     },
     Entry {
         word: "segment",
@@ -310,13 +312,14 @@ pub(super) const WORDS: &[Entry] = &[
         word: "MSS",
         also: &["maximum segment size", "wire MSS"],
         short: "the most data that one packet of this connection may carry",
-        more: "In both SYNs: with Ethernet 1460 bytes for IPv4, 1440 for IPv6. Time stamps take 12 of these.",
+        more: "Both SYNs carry it: with Ethernet 1460 bytes for IPv4, 1440 for IPv6. Time stamps take 12 of these \
+               bytes.",
     },
     Entry {
         word: "RTT",
         also: &["round trip", "round-trip time"],
         short: "time from one end to the other and back",
-        more: "In the table of streams, the whole path's: from the handshake, else from data and ACKs sent at once for it. \
+        more: "In the table of streams, the whole path's: from the handshake, else from data and its immediate ACKs. \
                \"≤\": an upper bound from time stamps. Empty: not in the capture. Waits of a receiver do not count.",
     },
     Entry {

@@ -6,7 +6,7 @@ use crate::findings::{Detector, Finding, Id, Severity, Side};
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("caqm_accecn"),
     severity: "medium",
-    said_when: "A server took a SYN of Accurate ECN for CAQM, or the other way round: both use one bit",
+    said_when: "A server took an Accurate ECN SYN for CAQM, or the reverse: both use the same bit",
     needs: &[],
     detect: |side, out| out.extend(find(side)),
 };

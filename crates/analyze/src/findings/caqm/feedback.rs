@@ -6,7 +6,7 @@ use crate::findings::{Detector, Finding, Id, Severity, Side};
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("caqm_feedback_lost"),
     severity: "medium",
-    said_when: "At the receiver: the sum of its CAQM feedback differs from what arrived by more than one ACK can hold and by more than 10 %",
+    said_when: "At the receiver: CAQM feedback sent and tags received differ by more than one ACK can hold and by over 10 %",
     needs: &[],
     detect: |side, out| out.extend(find(side)),
 };

@@ -7,7 +7,7 @@ use crate::report::CaqmTags;
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("caqm_no_switch"),
     severity: "medium",
-    said_when: "All requests (32 or more) were granted, by their tags at the receiver or by the feedback, yet three segments or more had to be repeated",
+    said_when: "All requests (32 or more) were granted, by their tags at the receiver or by the feedback, yet at least three segments had to be retransmitted",
     needs: &[],
     detect: |side, out| out.extend(find(side)),
 };

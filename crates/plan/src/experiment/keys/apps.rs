@@ -32,14 +32,14 @@ pub(crate) const AT: Key = fixed("at", Form::Time(Bounds::Any), MUST, "time sinc
 /// `client_change`, `server_change`.
 pub(crate) const LATER: &[Key] = &super::joined::<{ 1 + SOCKET.len() }>(&[AT], SOCKET);
 pub(crate) const CLIENT_CHANGE: Key = fixed("client_change", Form::Tables(LATER), says("none"), "options to set during the run on the client's open sockets: `[{ at = \"5s\", nodelay = true }]`");
-pub(crate) const SERVER_CHANGE: Key = fixed("server_change", Form::Tables(LATER), says("none"), "the same for the server");
+pub(crate) const SERVER_CHANGE: Key = fixed("server_change", Form::Tables(LATER), says("none"), "options to set during the run on the server's open sockets");
 pub(crate) const CLIENT_TIMEOUT: Key = key("client_timeout", Form::Time(WAIT), says("none"), "a client whose socket makes no progress for this long gives up (`ETIME`) and closes");
-pub(crate) const SERVER_TIMEOUT: Key = key("server_timeout", Form::Time(WAIT), says("none"), "the same for the server");
+pub(crate) const SERVER_TIMEOUT: Key = key("server_timeout", Form::Time(WAIT), says("none"), "a server whose socket makes no progress for this long gives up (`ETIME`) and closes");
 pub(crate) const LISTENS: Key = key("listens", Form::Flag, flag(true), "the server listens; if not, connections and datagrams are refused");
 pub(crate) const BACKLOG: Key = key("backlog", Form::Count((0, 65_535)), number(crate::app::BACKLOG as u64), "backlog of listen(2): connections waiting for accept, up to `net.core.somaxconn`");
 pub(crate) const DEFER_ACCEPT: Key = key("defer_accept", Form::Time(Bounds::Whole(1_000_000_000, 3_600, "seconds")), says("off"), "TCP_DEFER_ACCEPT of the listener, whole seconds: accept when data arrive, or after this time");
 pub(crate) const FASTOPEN: Key = key("fastopen", Form::Flag, flag(false), "TCP Fast Open: the first write goes with the SYN (TCP_FASTOPEN_CONNECT), the listener takes it (TCP_FASTOPEN); the server's host needs bit 2 in `net.ipv4.tcp_fastopen`");
-pub(crate) const ACCEPT_EVERY: Key = key("accept_every", Form::Time(Bounds::Any), number(0), "time that the server waits after each accepted connection; 0: accepts all at once");
+pub(crate) const ACCEPT_EVERY: Key = key("accept_every", Form::Time(Bounds::Any), number(0), "time that the server waits after each accepted connection");
 pub(crate) const OPEN: Key = key("open", Form::Words(&["listen", "simultaneous"]), word("listen"), "`simultaneous`: nobody listens, both ends bind `port` and connect, their SYNs cross (RFC 9293, figure 8); one connection between two hosts");
 pub(crate) const SERVER_START: Key = key("server_start", Form::Time(Bounds::Any), says("`start`"), "time at which the server connects (with `open = \"simultaneous\"`)");
 /// `[[app]]`, whatever its kind.
@@ -56,7 +56,7 @@ pub(crate) const STREAM_CHUNK: Key = key("chunk", Form::Size(CHUNK), number(1460
 pub(crate) const STREAM_EVERY: Key = key("every", Form::Time(Bounds::Any), number(0), "time between writes, on an absolute schedule; 0: as fast as the socket accepts them");
 pub(crate) const STREAM_LATE: Key = key("late", Form::Time(Bounds::Any), number(0), "delays each write, and all later ones, by a random time up to this, like a loop whose body takes time");
 pub(crate) const STREAM_URGENT: Key = key("urgent", Form::Count(COUNTS), says("none"), "each Nth write uses MSG_OOB: its last byte is urgent, and the client does not read it");
-pub(crate) const STREAM_MORE: Key = key("more", Form::Count((2, MAX_COUNT)), says("none"), "of each N writes, all but the last use MSG_MORE: full segments leave at once, the rest after 200 ms; not for writes with MSG_OOB");
+pub(crate) const STREAM_MORE: Key = key("more", Form::Count((2, MAX_COUNT)), says("none"), "of each N writes, all but the last use MSG_MORE: full segments leave immediately, the rest after 200 ms; not for writes with MSG_OOB");
 pub(crate) const STREAM_READ: Key = key("read", Form::Size(CHUNK), number(64 << 10), "most bytes per read");
 pub(crate) const READ_PAUSE: Key = key("read_pause", Form::Time(Bounds::Any), number(0), "the reader stops once for this long");
 pub(crate) const READ_PAUSE_AT: Key = key("read_pause_at", Form::Size((0, SIZE.max)), number(0), "bytes read before `read_pause`");
@@ -158,7 +158,7 @@ pub(crate) const KINDS: [(&str, &str, &[Key]); 15] = [
     ),
     (
         "connect-request-response",
-        "each transaction on a connection of its own (netperf's TCP_CRR)",
+        "transactions, each on a new connection (netperf's TCP_CRR)",
         CONNECT_REQUEST_RESPONSE,
     ),
     (
@@ -168,7 +168,7 @@ pub(crate) const KINDS: [(&str, &str, &[Key]); 15] = [
     ),
     (
         "messages",
-        "both ends do the items of a list, each when its end has read what the other end wrote before it",
+        "both ends work through a list of items; an end starts an item once it has read what earlier items send it",
         MESSAGES,
     ),
     (
@@ -188,12 +188,12 @@ pub(crate) const KINDS: [(&str, &str, &[Key]); 15] = [
     ),
     (
         "udp-ping",
-        "the client sends a datagram each `every`, the server answers it; each has its own round-trip time, or is lost (irtt)",
+        "the client sends a datagram each `every`, which the server answers; each datagram has its own round-trip time, or counts as lost (as in irtt)",
         UDP_PING,
     ),
     (
         "ping",
-        "like `udp-ping`, but with ICMP echoes, which the server's kernel answers, as for ping(8)",
+        "like `udp-ping`, but with ICMP echoes as in ping(8), which the server's kernel answers",
         PING,
     ),
     (
@@ -203,7 +203,7 @@ pub(crate) const KINDS: [(&str, &str, &[Key]); 15] = [
     ),
     (
         "rrul",
-        "flent's Realtime Response Under Load: uploads, downloads and pings at once, as a set of applications ([rrul.md](rrul.md))",
+        "flent's Realtime Response Under Load: simultaneous uploads, downloads and pings, as a set of applications ([rrul.md](rrul.md))",
         RRUL,
     ),
 ];

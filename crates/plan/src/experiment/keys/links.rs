@@ -27,7 +27,7 @@ pub(crate) const DELAY: Key = key("delay", Form::Time(Bounds::Any), number(0), "
 pub(crate) const JITTER: Key = key("jitter", Form::Time(Bounds::Any), number(0), "the delay is drawn from delay - jitter to delay + jitter; with tcplab frames keep their order");
 pub(crate) const LIMIT: Key = key("limit", Form::Count((1, MAX_LIMIT as u64)), number(1000), "queue limit in frames, both ways");
 pub(crate) const LOSS: Key = key("loss", Form::Percent, number(0), "frame loss chance, both ways");
-pub(crate) const QDISC: Key = key("qdisc", Form::Text, says("none"), "queue in the words of tc(8), both ways; the keys set what the words leave out of rate, delay, jitter, limit and loss").refused(contract::QDISC);
+pub(crate) const QDISC: Key = key("qdisc", Form::Text, says("none"), "queue in the words of tc(8), both ways; keys set rate, delay, jitter, limit and loss if the words leave them out").refused(contract::QDISC);
 pub(crate) const A_TO_B: Key = key("a_to_b", Form::Way, says("as the link"), "the direction from A to B");
 pub(crate) const B_TO_A: Key = key("b_to_a", Form::Way, says("as the link"), "the direction from B to A");
 

@@ -12,7 +12,7 @@ record! {
     /// Words of `ip route` that are metrics of a route (iproute2 ip-route(8)).
     #[serde(default)]
     pub struct Route, METRICS {
-        quickack: Option<u32> = QUICKACK, "quickack", Form::Count(ROUTE_QUICKACK), says("none"), "1: ACK every data segment at once (RTAX_QUICKACK)", contract::ROUTE;
+        quickack: Option<u32> = QUICKACK, "quickack", Form::Count(ROUTE_QUICKACK), says("none"), "1: ACK every data segment immediately (RTAX_QUICKACK)", contract::ROUTE;
         initcwnd: Option<u32> = INITCWND, "initcwnd", Form::Count(ROUTE_WINDOW), says("none"), "initial congestion window, segments", contract::ROUTE;
         initrwnd: Option<u32> = INITRWND, "initrwnd", Form::Count(ROUTE_WINDOW), says("none"), "initial receive window, segments", contract::ROUTE;
         rto_min_ns: Option<i64> = RTO_MIN_KEY, "rto_min", RTO_MIN, says("the kernel's"), "least RTO, whole milliseconds; locked, as by `ip route`", contract::ROUTE;

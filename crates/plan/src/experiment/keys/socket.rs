@@ -31,13 +31,13 @@ record! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cork: Option<bool> = CORK, "cork", Form::Flag, says("off"), "TCP_CORK from the start: only full segments leave, the rest after 200 ms", contract::OF_TCP;
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        linger: Option<u32> = LINGER, "linger", Form::Count((0, 0)), says("off"), "SO_LINGER with 0 seconds: close resets the connection; more is refused: a longer time only makes close(2) wait, and sends the same packets", contract::OF_TCP;
+        linger: Option<u32> = LINGER, "linger", Form::Count((0, 0)), says("off"), "0: SO_LINGER with 0 seconds, so close resets the connection; other values are refused: they delay only close(2), not its packets", contract::OF_TCP;
         #[serde(default, skip_serializing_if = "Option::is_none")]
         linger2_ns: Option<i64> = LINGER2, "linger2", Form::Time(Bounds::Whole(SECOND_NS, 120, "seconds")), says("`net.ipv4.tcp_fin_timeout`"), "TCP_LINGER2: how long a closed connection waits for the peer's FIN, whole seconds", contract::OF_TCP;
         #[serde(default, skip_serializing_if = "Option::is_none")]
         syncnt: Option<u32> = SYNCNT, "syncnt", Form::Count((1, 127)), says("`net.ipv4.tcp_syn_retries`, `net.ipv4.tcp_synack_retries`"), "TCP_SYNCNT: retransmissions of a SYN or SYN-ACK", contract::OF_TCP;
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        window_clamp: Option<u32> = WINDOW_CLAMP, "window_clamp", Form::Size((1, 1 << 30)), says("the kernel's"), "TCP_WINDOW_CLAMP: largest window, bytes; Linux takes 1,152 for less", contract::OF_TCP;
+        window_clamp: Option<u32> = WINDOW_CLAMP, "window_clamp", Form::Size((1, 1 << 30)), says("the kernel's"), "TCP_WINDOW_CLAMP: largest window, bytes; Linux raises smaller values to 1,152", contract::OF_TCP;
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rto_min_ns: Option<i64> = RTO_MIN, "rto_min", BOUND, says("`net.ipv4.tcp_rto_min_us`"), "TCP_RTO_MIN_US: least RTO, 2 ticks of the kernel to 200 ms; a route's `rto_min` wins. Linux 6.15 or later", contract::OF_TCP;
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -45,7 +45,7 @@ record! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         max_pacing_rate_bps: Option<u64> = MAX_PACING_RATE, "max_pacing_rate", Form::Rate, says("no limit"), "SO_MAX_PACING_RATE; 8 bit/s to 34 Gbit/s", contract::OF_TCP;
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        tos: Option<u8> = TOS, "tos", Form::Tos, says("0"), "IP_TOS, the DS field: BE, BK (CS1), LE, CS0 to CS7, AF11 to AF43, VA, EF, or the byte; TCP keeps ECN's two bits to itself", contract::OF_SOCKET;
+        tos: Option<u8> = TOS, "tos", Form::Tos, says("0"), "IP_TOS, the DS field: BE, BK (CS1), LE, CS0 to CS7, AF11 to AF43, VA, EF, or the byte; TCP sets the two ECN bits itself", contract::OF_SOCKET;
         cpu: Option<u32> = CPU, "cpu", Form::Count((0, 1023)), says("any"), "CPU of the application (`host` only)", contract::CPU;
     }
 }
