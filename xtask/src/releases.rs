@@ -262,7 +262,10 @@ const HARM: &[(&str, &str)] = &[
     ),
     ("net.core.wmem_max", "programs may ask for 4 MB"),
     ("tx_truesize", "harmless: the allocator's size"),
-    ("rcv_mss_of_ofo", "after a loss a receiver ACKs as it did before"),
+    (
+        "rcv_mss_of_ofo",
+        "after a loss a receiver ACKs as it did before",
+    ),
     ("tunes_without_queue", "a slow reader's window grows less"),
     ("grows_segments", "fewer, fuller segments"),
     ("fin_beyond_cwnd", "the last segment may wait for an ACK"),

@@ -44,7 +44,7 @@ pub struct Capture {
 pub struct Totals {
     /// Frames in the file.
     pub packets: u64,
-    /// Frames with TCP.
+    /// Frames with TCP, also quoted by ICMP errors.
     pub tcp_packets: u64,
     /// TCP connections, numbered as Wireshark's `tcp.stream`.
     pub tcp_streams: u64,
@@ -227,7 +227,7 @@ pub enum Artefact {
 /// What one side sent. The fixed fields come first, in the order of the schema.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Direction {
-    /// Packets.
+    /// Packets; ICMP errors that quote one count as well.
     pub packets: u64,
     /// Packets with payload, retransmissions included.
     pub data_segments: u64,

@@ -23,7 +23,7 @@ pub struct Outcome {
     /// The kernel's counters of each host as differences over the run, by nstat's names
     /// (`TcpExtDelayedACKs`). Those of a host that has no such counter are absent.
     pub counters: BTreeMap<String, BTreeMap<String, i64>>,
-    /// The connections, in the order in which they were opened; both ends of each.
+    /// The connections, application by application as in the file; both ends of each.
     pub flows: Vec<Flow>,
     /// What each link did, in the order of the point.
     pub links: Vec<LinkCount>,

@@ -68,7 +68,7 @@ pub struct PointResult {
     pub missing: BTreeMap<String, String>,
     /// Growth of each host's counters over the run, by nstat's names.
     pub counters: BTreeMap<String, BTreeMap<String, i64>>,
-    /// Connections, in the order in which they were opened.
+    /// Connections, application by application as in the file.
     pub flows: Vec<Flow>,
     /// Counts of each link, in the order of the experiment.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -448,3 +448,107 @@ fn capture_behind_a_kernels_qdisc_gives_no_round_trip() {
     assert_eq!(named(one_way, "server.rtt_us.min"), Ok(20.0));
     assert_eq!(named("", "client.rtt_us.min"), Ok(20.0));
 }
+
+/// The value of a measure of a file, with this outcome.
+fn value_of(text: &str, outcome: &Outcome, name: &str) -> Result<f64, String> {
+    let experiment = Experiment::parse("x.toml", text).unwrap();
+    let point = experiment.points().unwrap().remove(0);
+    let packets = packets();
+    let sources = Sources {
+        point: &point,
+        outcome,
+        packets: &packets,
+    };
+    sources.named(name).unwrap()
+}
+
+const TWO_HOSTS: &str = "[[host]]\nname = \"client\"\n[[host]]\nname = \"server\"\n";
+const STREAM: &str = "[[app]]\nkind = \"stream\"\ncount = 10\n";
+
+#[test]
+fn counter_that_did_not_move_is_0() {
+    let text = format!("{TWO_HOSTS}{STREAM}");
+    let value = |name| value_of(&text, &outcome(), name);
+    assert_eq!(value("client.IcmpInEchoReps"), Ok(0.0));
+    assert_eq!(value("client.IcmpMsgInType3"), Ok(0.0));
+    for name in [
+        "client.Icmp6InEchos",
+        "client.IcmpInEchoRepz",
+        "client.IcmpMsgInType300",
+    ] {
+        assert!(value(name).is_err(), "{name}");
+    }
+}
+
+#[test]
+fn connection_that_never_stood_has_no_tcp_info_and_no_duration() {
+    let text = format!("{TWO_HOSTS}[[app]]\nkind = \"ping\"\n{STREAM}");
+    let mut outcome = outcome();
+    outcome.flows[0].client.opened_ns = None;
+    let value = |outcome: &Outcome, name| value_of(&text, outcome, name);
+    let why = value(&outcome, "client.tcpi_rtt").unwrap_err();
+    assert!(why.contains("not established"), "{why}");
+    // Its client's patience ended after a minute.
+    outcome.flows[0].client.closed_ns = Some(60_000_000_000);
+    let mut other = flow("stream", Vec::new());
+    other.client.opened_ns = Some(500_000_000);
+    outcome.flows.push(other);
+    assert_eq!(value(&outcome, "stream.duration_us"), Ok(1e6));
+    // The ping is no connection: the stream's is the first.
+    outcome.flows.insert(0, flow("ping", Vec::new()));
+    assert_eq!(value(&outcome, "client.tcpi_rtt"), Ok(123.0));
+}
+
+#[test]
+fn values_that_stand_for_none_are_none() {
+    let text = format!("{TWO_HOSTS}{STREAM}");
+    for (field, none) in [
+        ("tcpi_snd_ssthresh", 0x7fff_ffff),
+        ("tcpi_min_rtt", 0xffff_ffff),
+    ] {
+        let mut outcome = outcome();
+        let info = &mut outcome.flows[0].client.tcp_info;
+        info.insert(field.to_owned(), none);
+        let name = format!("client.{field}");
+        assert!(value_of(&text, &outcome, &name).is_err(), "{field}");
+        let info = &mut outcome.flows[0].client.tcp_info;
+        info.insert(field.to_owned(), 40);
+        assert_eq!(value_of(&text, &outcome, &name), Ok(40.0));
+    }
+}
+
+#[test]
+fn connection_is_open_until_both_ends_have_closed() {
+    let text = format!("{TWO_HOSTS}{STREAM}");
+    let mut outcome = outcome();
+    outcome.flows.truncate(1);
+    assert_eq!(value_of(&text, &outcome, "stream.duration_us"), Ok(1e6));
+    outcome.flows[0].server.closed_ns = None;
+    let why = value_of(&text, &outcome, "stream.duration_us").unwrap_err();
+    assert!(
+        why.starts_with("1 of 1 connections were still open"),
+        "{why}"
+    );
+    // 1,000 bytes until the run's end.
+    let bps = value_of(&text, &outcome, "stream.goodput_bps").unwrap();
+    assert!((bps - 8_000.0 / 1.5).abs() < 1e-6, "{bps}");
+}
+
+#[test]
+fn timers_that_packets_do_not_show_have_no_figure() {
+    let rto = |ms: u32| {
+        format!(
+            "[[host]]\nname = \"client\"\nroute = \"rto_min {ms}ms\"\n[[host]]\nname = \"server\"\n{STREAM}"
+        )
+    };
+    let value = |text: &str, name| value_of(text, &outcome(), name);
+    let why = value(&rto(50), "client.retransmissions.rto").unwrap_err();
+    assert!(why.contains("client.TcpExtTCPTimeouts"), "{why}");
+    assert!(value(&rto(50), "client.retransmissions.total").is_ok());
+    assert!(value(&rto(200), "client.retransmissions.rto").is_ok());
+    let delack =
+        |ms: u32| format!("{TWO_HOSTS}{STREAM}client_socket = {{ delack_max = \"{ms}ms\" }}\n");
+    assert!(value(&delack(10), "client.acks.delayed").is_err());
+    assert!(value(&delack(10), "client.acks.total").is_ok());
+    assert!(value(&delack(40), "client.acks.delayed").is_ok());
+}

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{DEVICE, Plain, ids, packet, qdisc, settings, take_until, us};
+use common::{DEVICE, Plain, ids, own, packet, qdisc, settings, take_until, us};
 
 #[test]
 fn each_band_has_a_queue_of_its_own() {
@@ -75,4 +75,25 @@ fn other_settings() {
     let mut prio = qdisc("prio child codel");
     assert!(!prio.change(&settings("prio"), DEVICE));
     assert!(prio.change(&settings("prio child codel limit 7"), DEVICE));
+}
+
+/// What only its kind counts shows at the qdisc that it is a child of.
+#[test]
+fn a_childs_marks_count() {
+    for words in [
+        "codel ce_threshold 1us",
+        "prio child codel ce_threshold 1us",
+        "tbf rate 8gbit burst 10k limit 1 child codel ce_threshold 1us",
+    ] {
+        let mut qdisc = qdisc(words);
+        for id in 0..3 {
+            let sent = Plain {
+                ect: true,
+                ..packet(id, 1_000, 1)
+            };
+            assert!(qdisc.enqueue(us(0), sent));
+        }
+        assert_eq!(take_until(&mut qdisc, us(5_000), us(9_000)).len(), 3);
+        assert_eq!(own(&qdisc, "ce_mark"), 3, "{words}");
+    }
 }

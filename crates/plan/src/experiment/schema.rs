@@ -268,7 +268,9 @@ fn way(out: &mut String) {
 
 /// The kinds of applications. Keys that several kinds take in one meaning stand once.
 fn kinds(out: &mut String) {
-    out.push_str("\n### Keys of several kinds\n\nEach kind below lists which of these keys it takes.\n\n");
+    out.push_str(
+        "\n### Keys of several kinds\n\nEach kind below lists which of these keys it takes.\n\n",
+    );
     rows(SHARED, true, out);
     let is_shared = |key: &&Key| {
         let mut all = SHARED.iter();

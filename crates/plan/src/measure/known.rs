@@ -99,11 +99,7 @@ pub static PACKETS: [Packets; 44] = [
         "payload bytes sent for the first time",
     ),
     sum("caqm.tags", packets(TELLS), "packets sent with CAQM's tag"),
-    sum(
-        "caqm.requests",
-        packets(TELLS),
-        "tags that request window",
-    ),
+    sum("caqm.requests", packets(TELLS), "tags that request window"),
     sum(
         "caqm.granted",
         packets(TELLS),

@@ -16,8 +16,14 @@ pub const STATISTICS: [(&str, &str); 6] = [
         "mean",
         "mean over the load without its beginning (`settle`)",
     ),
-    ("median", "median of the steps that `mean` covers (nearest rank)"),
-    ("p99", "99th percentile of the steps that `mean` covers (nearest rank)"),
+    (
+        "median",
+        "median of the steps that `mean` covers (nearest rank)",
+    ),
+    (
+        "p99",
+        "99th percentile of the steps that `mean` covers (nearest rank)",
+    ),
     ("min", "the smallest"),
     ("max", "the largest"),
     ("points", "steps with a value"),

@@ -87,7 +87,7 @@ const REQUEST_RESPONSE: &[Key] = &[RR_REQUEST, RR_RESPONSE, RR_BURST, PAUSE, COU
 const CONNECT_REQUEST_RESPONSE: &[Key] = &[RR_REQUEST, RR_RESPONSE, PAUSE, COUNT, DURATION];
 
 pub(crate) const WEB_REQUEST: Key = key("request", Form::Size(MESSAGE), number(200), "bytes of a request");
-pub(crate) const WEB_SIZES: Key = key("sizes", Form::Sizes(MESSAGE), number(10 << 10), "response bytes, in order; or how many to draw from a distribution: `20 of lognormal(median 15kB, sigma 1)`");
+pub(crate) const WEB_SIZES: Key = key("sizes", Form::Sizes(MESSAGE), number(10 << 10), "response bytes, in order; or how many to draw from a distribution: `20 of lognormal(median 15kB, sigma 1)`. All connections of the application get the same list");
 pub(crate) const WEB_THINK: Key = key("think", Form::Times, number(0), "client's pauses before each request except the first; the last value repeats");
 const WEB: &[Key] = &[WEB_REQUEST, WEB_SIZES, WEB_THINK];
 
