@@ -265,7 +265,10 @@ fn stream_that_is_reported_early_may_be_answered_later() {
         let asked = streams.iter().find(|s| s.client.starts_with("10.0.0.0:"));
         let not_checked = &asked.expect("the first stream").not_checked;
         let later = not_checked.iter().filter(|l| l.lacks == Need::LaterPackets);
-        let ids: Vec<_> = later.flat_map(|l| &l.findings).map(|id| id.0).collect();
+        let ids: Vec<_> = later
+            .flat_map(|l| &l.findings)
+            .map(|id| id.name())
+            .collect();
         assert_eq!(ids == ["no_answer"], lacks, "{not_checked:?}");
     }
 }

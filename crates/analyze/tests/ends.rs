@@ -621,6 +621,12 @@ fn a_peer_that_is_gone() {
     assert_eq!(answer.ids(), ["keepalive_death"]);
     assert!(title(&answer, "keepalive_death").contains("answered none of 5 keep-alives"));
     assert_eq!(probes(2, &[]).ids(), [""; 0], "two may be lost");
+    let copies = ["5003 > . 300 1001 0 60000", "5006 > . 300 1001 0 60000"];
+    assert_eq!(
+        probes(1, &copies).ids(),
+        [""; 0],
+        "old ACKs, milliseconds apart"
+    );
     assert_eq!(
         probes(5, &["9100 < . 1001 301 0 60000"]).ids(),
         [""; 0],

@@ -368,3 +368,25 @@ fn a_request_without_an_answer() {
     feed.push("22000 > F. 4301 501 0 60000".to_owned());
     assert!(!has(&run(&[], &feed), "no_answer"));
 }
+
+#[test]
+fn a_client_that_closes_while_it_waits_waits_for_its_answer() {
+    let lines = [
+        "110 > P. 101 501 200 60000",
+        "210 < . 501 301 0 60000 id=6",
+        "3110 > F. 301 501 0 60000",
+        "3210 < . 501 302 0 60000 id=7",
+        "5110 < P. 501 302 2000 60000 id=8",
+    ];
+    let answer = run(&SYNS, &lines);
+    let said = &answer
+        .findings
+        .iter()
+        .find(|f| f.id.name() == "slow_server");
+    let said = &said.expect("slow_server").title;
+    assert!(said.contains("took 4.90 s to answer"), "{said}");
+    let server = answer.streams[0]
+        .budget_us
+        .of(tcplab_analyze::budget::Class::ServerThinks);
+    assert!(server >= 4_800_000, "{server}");
+}

@@ -96,6 +96,17 @@ impl Record {
         guessed && !self.evidence && !self.acked
     }
 
+    /// The retransmission timer began the episode, or fired in it.
+    pub(crate) fn is_timeout(&self) -> bool {
+        self.kind == Some(EpisodeKind::Rto) && self.timeouts > 0
+    }
+
+    /// One silence led to both episodes.
+    pub(crate) fn shares_silence(&self, other: &Self) -> bool {
+        self.start <= other.start + other.longest_idle
+            && other.start <= self.start + self.longest_idle
+    }
+
     /// Whether the whole episode was spurious: all it sent was reported as duplicate, or the first
     /// retransmission was too early and hardly anything else was sent that was needed.
     pub(crate) fn spurious(&self) -> Option<SpuriousEvidence> {

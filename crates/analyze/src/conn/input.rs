@@ -135,7 +135,11 @@ fn new_ack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, at: At) -> Told {
     let taken = take(sender, p.ack, at.now);
     let covered = (sender.una, p.ack);
     sender.una = p.ack;
-    sender.progress = at.now;
+    // The ACK of the FIN alone tells nothing of data.
+    let is_fin = sender.fin_seen && p.ack == sender.nxt && covered.0 + 1 == p.ack;
+    if !is_fin {
+        sender.progress = at.now;
+    }
     if let Some(rounds) = sender.rounds.as_deref_mut() {
         let stamp = p.options.timestamps.map_or(0, |t| t.0);
         rounds.acked(p.ack, acker.window, stamp, at.now);

@@ -1,12 +1,14 @@
 //! The peer is gone: keep-alive probes are not answered any more (RFC 9293 3.8.4).
 
+use tcplab_base::Duration;
+
 use super::{Detector, Finding, Id, Need, Severity, Side, length, packets};
 use crate::conn::Unanswered;
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("keepalive_death"),
     severity: "high",
-    said_when: "Three keep-alives or more without an answer, to the end of the connection or capture",
+    said_when: "Three keep-alives or more within a second or longer, none answered to the end of the connection or capture",
     needs: &[Need::BothDirections],
     detect: |side, out| out.extend(find(side)),
 };
@@ -14,11 +16,15 @@ pub(crate) const DETECTOR: Detector = Detector {
 /// Fewer may just have been lost.
 const ENOUGH: u32 = 3;
 
+/// No keep-alive follows the one before sooner (Linux: TCP_KEEPINTVL is in seconds).
+const INTERVAL: Duration = Duration::from_secs(1);
+
 /// Keep-alives of the sender that nobody answered, enough of them.
 pub(super) fn unanswered<'a>(side: &'a Side<'_>) -> Option<&'a Unanswered> {
     let probes = side.sender.seldom()?.unanswered.as_ref()?;
     let heard = side.receiver.last_packet;
-    (probes.count >= ENOUGH && heard < probes.since).then_some(probes)
+    let apart = probes.last.since(probes.since) >= INTERVAL;
+    (probes.count >= ENOUGH && apart && heard < probes.since).then_some(probes)
 }
 
 fn find(side: &Side<'_>) -> Option<Finding> {

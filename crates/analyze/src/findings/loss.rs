@@ -7,7 +7,7 @@ use tcplab_base::Duration;
 
 use super::episodes::Episodes;
 use super::{
-    Detector, Finding, Id, Need, Severity, Side, length, policer, reordering, rto, tail_loss,
+    Detector, Finding, Id, Need, Severity, Side, length, policer, reordering, tail_loss,
     token_bucket,
 };
 use crate::conn::Record;
@@ -70,7 +70,7 @@ fn is_quick(side: &Side<'_>, r: &Record) -> bool {
     r.spurious().is_none()
         && r.duration.is_some()
         && !reordering::is_false_alarm(side, r)
-        && !rto::is_timeout(r)
+        && !r.is_timeout()
         && !tail_loss::is_tail(r)
 }
 

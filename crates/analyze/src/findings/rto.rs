@@ -55,32 +55,22 @@ fn reason_unknown(side: &Side<'_>, out: &mut Found) {
     }
 }
 
-/// The retransmission timer began the episode, or fired in it.
-pub(crate) fn is_timeout(r: &Record) -> bool {
-    r.kind == Some(EpisodeKind::Rto) && r.timeouts > 0
-}
-
-/// The same, needed or not.
+/// A timeout that was not needed, or one that was.
 fn is_kind(r: &Record, spurious: bool) -> bool {
-    is_timeout(r) && r.spurious().is_some() == spurious
-}
-
-/// One silence led to both episodes.
-fn is_same_silence(a: &Record, b: &Record) -> bool {
-    a.start <= b.start + b.longest_idle && b.start <= a.start + a.longest_idle
+    r.is_timeout() && r.spurious().is_some() == spurious
 }
 
 /// A timeout that an outage made necessary: of the segments that the sender then repeated, some had arrived, others were
 /// lost.
 fn is_half_needed(side: &Side<'_>, r: &Record) -> bool {
     let mut others = side.episodes().iter().filter(|n| is_kind(n, false));
-    others.any(|n| is_same_silence(n, r))
+    others.any(|n| n.shares_silence(r))
 }
 
 /// What the sender learnt of the loss, it learnt from what its timer had made it send.
 fn is_told_by_timer(side: &Side<'_>, r: &Record) -> bool {
     let mut others = side.episodes().iter().filter(|n| is_kind(n, true));
-    others.any(|n| is_same_silence(n, r))
+    others.any(|n| n.shares_silence(r))
 }
 
 /// A pattern of ACKs tells only where the capture has all data that may have caused them.

@@ -83,6 +83,9 @@ impl Unit {
             Self::BitsPerSecond => BITS_PER_SECOND,
             Self::Microseconds => MICROSECONDS,
             Self::Bytes => BYTES,
+            Self::BytesPerSecond | Self::Milliseconds => {
+                return format!("{} {}", plain(value), self.name());
+            }
             _ => return plain(value),
         };
         figure(value, scale, Digits::Four)
@@ -239,7 +242,8 @@ mod tests {
             (Unit::Number, -5_000.0, "-5,000"),
             (Unit::Segments, 3.0, "3"),
             (Unit::Number, 0.9614, "0.961"),
-            (Unit::Milliseconds, 184.9999, "185.000"),
+            (Unit::Milliseconds, 184.9999, "185.000 ms"),
+            (Unit::BytesPerSecond, 125_000.0, "125,000 B/s"),
         ] {
             assert_eq!(unit.text(value), text, "{unit:?} {value}");
         }

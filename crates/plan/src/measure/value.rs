@@ -79,7 +79,7 @@ impl Sources<'_> {
         match measure {
             Measure::Counter { host, counter } => self.counter(host, counter),
             Measure::Packets { host, field } => self.packets(host, field),
-            Measure::HostTcpInfo { host, field } => tcp_info(self.first_end(host), field),
+            Measure::HostTcpInfo { host, field } => self.tcp_info(self.first_end(host), field),
             Measure::App { app, field } => self.app(app, field),
             Measure::AppTcpInfo {
                 app,
@@ -87,7 +87,7 @@ impl Sources<'_> {
                 field,
             } => {
                 let flow = self.flows(app).next();
-                tcp_info(
+                self.tcp_info(
                     flow.map(|f| if *is_client { &f.client } else { &f.server }),
                     field,
                 )
@@ -283,6 +283,25 @@ impl Sources<'_> {
         })
     }
 
+    /// A field of this end's last tcp_info.
+    fn tcp_info(&self, end: Option<&End>, field: &str) -> Result<f64, String> {
+        let end = end.ok_or("the experiment has no TCP connection")?;
+        if end.opened_ns.is_none() {
+            return Err("the connection was not established".to_owned());
+        }
+        if !self.point.tcp_info {
+            return Err("the experiment turns `run.tcp_info` off".to_owned());
+        }
+        let value = *end
+            .tcp_info
+            .get(field)
+            .ok_or_else(|| format!("the stack does not report `{field}`"))?;
+        match NOT_SET.iter().find(|of| of.0 == field && of.1 == value) {
+            Some((.., why)) => Err((*why).to_owned()),
+            None => Ok(value as f64),
+        }
+    }
+
     pub(super) fn flows(&self, owner: &str) -> impl Iterator<Item = &Flow> {
         let apps = self.point.apps.iter().filter(|app| is_app(app, owner));
         let names: BTreeSet<&str> = apps.map(|app| app.name.as_str()).collect();
@@ -309,21 +328,6 @@ impl Sources<'_> {
 
 /// Bytes of the longest headers of a captured TCP segment, beside those of IP: Ethernet's, and TCP's with all options.
 const MOST_HEADERS: u32 = 14 + 60;
-
-fn tcp_info(end: Option<&End>, field: &str) -> Result<f64, String> {
-    let end = end.ok_or("the experiment has no TCP connection")?;
-    if end.opened_ns.is_none() {
-        return Err("the connection was not established".to_owned());
-    }
-    let value = *end
-        .tcp_info
-        .get(field)
-        .ok_or_else(|| format!("the stack does not report `{field}`"))?;
-    match NOT_SET.iter().find(|of| of.0 == field && of.1 == value) {
-        Some((.., why)) => Err((*why).to_owned()),
-        None => Ok(value as f64),
-    }
-}
 
 /// Values of tcp_info that stand for none, and what they mean.
 const NOT_SET: [(&str, i64, &str); 3] = [
