@@ -258,6 +258,21 @@ fn impossible_request_is_refused_at_once() {
             "no link listens",
         ),
         (&["--change", "/nowhere/at/all"], 2, "what shall it be"),
+        (
+            &["--change", "/nowhere", "--mtu", "1000", "--a-to-b", "none"],
+            2,
+            "cannot be used with '--mtu",
+        ),
+        (
+            &["--change", "/nowhere", "--seed", "7", "--a-to-b", "none"],
+            2,
+            "cannot be used with '--seed",
+        ),
+        (
+            &["--change", "/nowhere", "--json", "--a-to-b", "none"],
+            2,
+            "cannot be used",
+        ),
     ] {
         let run = tcplab(&[&["link"][..], args].concat());
         assert_eq!(run.code, code, "{args:?}: {}", run.err);
