@@ -43,6 +43,7 @@ pub fn main(args: &BenchArgs, color: Color) -> ExitCode {
 
 fn run(args: &BenchArgs, color: Color) -> Result<ExitCode, Failure> {
     check_output(args)?;
+    args.check()?;
     if let Some(tables) = args.self_test {
         return self_test::run(args, tables);
     }

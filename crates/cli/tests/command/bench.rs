@@ -80,6 +80,7 @@ fn a_self_test_slows_one_workload_of_each_table() {
     for other in [
         &["--before", "true", "--after", "true"][..],
         &["--out", "x"],
+        &["--require-verdict"],
     ] {
         assert_eq!(bench(&[&args[..], other].concat()).code, 2);
     }
@@ -312,6 +313,12 @@ fn unknown_workload_or_arm_says_so() {
         ),
         (&["--before", "sysctl:x", "--after", "true"], "NAME=VALUE"),
         (&["TCP_RR", "--html", "x.html"], "comparison"),
+        (&["TCP_RR", "--fail-on", "worse"], "needs two arms"),
+        (&["TCP_RR", "--require-verdict"], "needs two arms"),
+        (&["TCP_RR", "--most-runs", "5"], "needs two arms"),
+        (&["TCP_RR", "--band", "2"], "--band judges a comparison"),
+        (&["TCP_RR", "--warm-runs", "2"], "--warm-runs applies"),
+        (&["TCP_RR", "--ssh-config", "x"], "--on ssh:A,B"),
     ] {
         let words: Vec<&str> = ["bench", "--repeat", "1", "--time", "10ms"]
             .iter()
