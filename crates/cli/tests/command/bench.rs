@@ -313,6 +313,14 @@ fn unknown_workload_or_arm_says_so() {
         ),
         (&["--before", "sysctl:x", "--after", "true"], "NAME=VALUE"),
         (&["TCP_RR", "--html", "x.html"], "comparison"),
+        (
+            &["TCP_RR", "PIPE_RR", "TCP_RR:1"],
+            "the workload TCP_RR is named twice",
+        ),
+        (
+            &["--before", "model", "--after", "model", "rr", "rr"],
+            "the experiment rr is named twice",
+        ),
         (&["TCP_RR", "--fail-on", "worse"], "needs two arms"),
         (&["TCP_RR", "--require-verdict"], "needs two arms"),
         (&["TCP_RR", "--most-runs", "5"], "needs two arms"),
