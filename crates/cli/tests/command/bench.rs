@@ -443,3 +443,23 @@ fn a_report_has_a_verdict_for_each_section() {
     );
     assert_eq!(rows.lines().count(), count + 1);
 }
+
+#[test]
+fn a_report_without_a_run_has_no_verdict() {
+    let words = [
+        "qa",
+        "--before",
+        "model",
+        "--after",
+        "model",
+        "--no-suite",
+        "--frames",
+        "0",
+        "--json",
+    ];
+    let run = tcplab(&words);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let run = tcplab(&[&words[..], &["--require-verdict"]].concat());
+    assert_eq!(run.code, 3, "{}", run.err);
+    assert_eq!(run.json()["standing"], "not-run");
+}
