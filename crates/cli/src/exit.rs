@@ -24,7 +24,8 @@ const CODES: &[(&str, &str)] = &[
     ),
     (
         "probe",
-        "0 success; 2 wrong usage; 3 the peer did not answer or closed early; 4 cannot run here; 130 interrupted.",
+        "0 success; 2 wrong usage; 3 the peer did not answer, closed early or answered with more than was asked; \
+         4 cannot run here; 130 interrupted.",
     ),
     (
         "link",
