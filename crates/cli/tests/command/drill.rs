@@ -201,6 +201,29 @@ fn shell_lines_are_never_run() {
 }
 
 #[test]
+fn shell_line_that_fails_fails_the_script() {
+    for (line, code) in [
+        ("false", 1),
+        ("true; false", 1),
+        ("true && false", 1),
+        ("false || false", 1),
+        ("false || true", 0),
+    ] {
+        let at_once = format!("`{line}`\n{PASSES}");
+        let at_the_end = format!("{PASSES}+0 `{line}`\n+0 close(4) = 0\n");
+        let folder = folder(&[("a.pkt", &at_once), ("b.pkt", &at_the_end)]);
+        let run = drill(folder.path(), &["-4"]);
+        assert_eq!(run.code, code, "{line}: {}", run.out);
+        let says = "the shell line fails: the exit code of `false` is not 0";
+        let count = run.out.matches(says).count();
+        assert_eq!(count, 2 * usize::from(code == 1), "{line}: {}", run.out);
+        for place in ["a.pkt:1:", "b.pkt:12:"] {
+            assert_eq!(run.out.contains(place), code == 1, "{line}: {}", run.out);
+        }
+    }
+}
+
+#[test]
 fn defaults_are_those_of_the_file_beside_the_script() {
     let script = format!("`./defaults.sh`\n{PASSES}");
     let without_sack = script.replace(",nop,nop,sackOK>\n+.01", ">\n+.01");
