@@ -75,6 +75,24 @@ fn a_named_script_that_the_address_family_leaves_out_is_skipped_by_name() {
 }
 
 #[test]
+fn options_that_cannot_be_are_wrong_usage() {
+    let folder = folder(&[("a.pkt", PASSES)]);
+    for more in [
+        &["--dry-run", "--json"][..],
+        &["--dry-run", "--tap"],
+        &["--dry-run", "--junit", "x.xml"],
+        &["--tolerance-us", "0"],
+        &["--tolerance-us", "4294967296"],
+    ] {
+        let run = drill(folder.path(), more);
+        assert_eq!(run.code, 2, "{more:?}: {}{}", run.out, run.err);
+        if more.contains(&"--json") {
+            assert_eq!(run.json()["error"]["kind"], "usage");
+        }
+    }
+}
+
+#[test]
 fn failures_outside_the_known_list_are_news() {
     let wrong = PASSES.replace("ack 1001", "ack 1000");
     let folder = folder(&[("a.pkt", &wrong), ("b.pkt", PASSES), ("c.pkt", &wrong)]);
