@@ -19,12 +19,13 @@ const CODES: &[(&str, &str)] = &[
     ),
     (
         "bisect",
-        "0 success (the first bad stack, or all good); 2 wrong usage or bad input; 3 a stack is undecided; 4 a stack is missing; \
-         130 interrupted.",
+        "0 the first bad stack is found; 1 no stack is bad at the ends; 2 wrong usage or bad input; 3 a stack is undecided, or \
+         the order is not from good to bad; 4 a stack is missing; 130 interrupted.",
     ),
     (
         "probe",
-        "0 success; 2 wrong usage; 3 the peer did not answer or closed early; 4 cannot run here; 130 interrupted.",
+        "0 success; 2 wrong usage; 3 the peer did not answer, closed early or answered with more than was asked; \
+         4 cannot run here; 130 interrupted.",
     ),
     (
         "link",

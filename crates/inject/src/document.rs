@@ -18,8 +18,16 @@ pub struct InjectDocument {
     /// Where frames of `into` went.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub site: Option<SiteRecord>,
-    /// Frames of all groups; each went into every target.
+    /// Frames of all groups; `notes` names each target that got fewer.
     pub frames: u64,
+    /// Frames that were asked for.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub planned: u64,
+    /// Frames that each target got, in their order.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub got: Vec<u64>,
     /// Sum over all groups.
     pub harm: u64,
     /// The groups that ran.

@@ -250,6 +250,8 @@ fn run_with(
         targets: targets.iter().map(|target| target.name().into()).collect(),
         site: None,
         frames: 0,
+        planned: jobs.iter().map(|job| job.numbers.len()).sum(),
+        got: Vec::new(),
         harm: 0,
         groups: jobs.iter().map(empty).collect(),
         harms: Vec::new(),
@@ -257,16 +259,32 @@ fn run_with(
         error: None,
     };
     for done in parts {
-        let done = done?;
-        document.site = document.site.or(done.site);
-        for (result, part) in document.groups.iter_mut().zip(done.parts) {
-            part.add_to(result, &mut document.harms, &mut document.notes);
-        }
+        add(&mut document, done?);
     }
-    document.groups.retain(|group| group.frames > 0);
-    document.frames = document.groups.iter().map(|group| group.frames).sum();
-    document.harm = document.groups.iter().map(|group| group.harm).sum();
+    sum_up(&mut document);
     Ok(document)
+}
+
+/// Adds what came of one target.
+fn add(document: &mut InjectDocument, done: Done) {
+    let got = done.parts.iter().map(|part| part.frames).sum();
+    document.got.push(got);
+    document.site = document.site.take().or(done.site);
+    for (result, part) in document.groups.iter_mut().zip(done.parts) {
+        part.add_to(result, &mut document.harms, &mut document.notes);
+    }
+}
+
+/// The sums over all groups, and the targets that got fewer frames than that.
+fn sum_up(document: &mut InjectDocument) {
+    document.groups.retain(|group| group.frames > 0);
+    let frames = document.groups.iter().map(|group| group.frames).sum();
+    document.frames = frames;
+    document.harm = document.groups.iter().map(|group| group.harm).sum();
+    let each = document.targets.iter().zip(&document.got);
+    let fewer = each.filter(|(_, got)| **got < frames);
+    let notes = fewer.map(|(target, got)| format!("{target} got {got} of {frames} frames"));
+    document.notes.extend(notes);
 }
 
 fn empty(job: &Job) -> GroupResult {

@@ -1,5 +1,6 @@
 //! All groups into all targets; and that a bug is found.
 
+use tcplab_report::terminal::Theme;
 use tcplab_wire::Parsed;
 
 use super::target::parse;
@@ -101,4 +102,40 @@ fn wrong_names_are_told() {
 fn it_stops_when_it_is_told() {
     let document = run(&wanted(1_000_000), &|| true).unwrap();
     assert_eq!(document.frames, 0);
+}
+
+/// A parser that breaks down at every frame: its group is given up.
+fn broken(_: &[u8]) -> Parsed {
+    panic!("planted")
+}
+
+#[test]
+fn targets_that_got_fewer_frames_are_named() {
+    let wanted = Wanted {
+        only: Some(("cut".into(), None)),
+        targets: vec![TargetName::Parser, TargetName::Endpoint],
+        ..wanted(200)
+    };
+    let headline = |document: &InjectDocument| {
+        let mut out = Vec::new();
+        super::text::result(document, &Theme::default(), &mut out).unwrap();
+        let out = String::from_utf8(out).unwrap();
+        let mut lines = out.lines();
+        let line = lines.find(|line| line.contains("frames into"));
+        line.unwrap_or_default().to_owned()
+    };
+    let whole = run(&wanted, &|| false).unwrap();
+    assert_eq!(whole.got, [200, 200]);
+    assert_eq!(whole.notes, [""; 0]);
+    let line = headline(&whole);
+    assert_eq!(
+        line,
+        "200 frames into parser, endpoint (seed 1): 0 did harm"
+    );
+    let short = run_with(&wanted, broken, &|| false).unwrap();
+    assert_eq!(short.got, [50, 200]);
+    let note = "parser got 50 of 200 frames";
+    assert!(short.notes.iter().any(|n| n == note), "{:?}", short.notes);
+    let line = headline(&short);
+    assert!(line.starts_with("up to 200 frames into parser, endpoint"));
 }

@@ -70,12 +70,7 @@ pub fn result(document: &InjectDocument, theme: &Theme, out: &mut impl Write) ->
             site.listens.join(", ")
         )?;
     }
-    let targets = document.targets.join(", ");
-    let (frames, seed, harm) = (document.frames, document.seed, document.harm);
-    writeln!(
-        out,
-        "\n{frames} frames into {targets} (seed {seed}): {harm} did harm"
-    )?;
+    writeln!(out, "\n{}", headline(document))?;
     for harm in &document.harms {
         let which = harm.number.map_or_else(
             || format!("{}: after {}", harm.target, harm.group),
@@ -94,6 +89,21 @@ pub fn result(document: &InjectDocument, theme: &Theme, out: &mut impl Write) ->
         writeln!(out, "\nnote: {note}")?;
     }
     Ok(())
+}
+
+/// The frames, the targets that got some, and the harm.
+fn headline(document: &InjectDocument) -> String {
+    let (frames, seed, harm) = (document.frames, document.seed, document.harm);
+    let each = document.targets.iter().zip(&document.got);
+    let reached: Vec<(&String, &u64)> = each.filter(|(_, got)| **got > 0).collect();
+    let is_short = reached.iter().any(|(_, got)| **got < frames);
+    let names: Vec<&str> = reached.iter().map(|(name, _)| name.as_str()).collect();
+    let names = match names.is_empty() {
+        true => document.targets.join(", "),
+        false => names.join(", "),
+    };
+    let up_to = if is_short { "up to " } else { "" };
+    format!("{up_to}{frames} frames into {names} (seed {seed}): {harm} did harm")
 }
 
 /// The kernel's counters that moved, in a line.

@@ -1,7 +1,8 @@
 //! Searches an ordered list of stacks for the first bad one.
 //!
-//! Neither end is presumed good or bad, so that N stacks take at most ceil(log2(N + 1)) runs. As
-//! with git bisect, all stacks after the first bad one are taken to be bad.
+//! Neither end is presumed good or bad: the last one runs first, then the first one, so that N stacks
+//! take at most ceil(log2(N)) + 2 runs. As with git bisect, all stacks after the first bad one are
+//! taken to be bad.
 
 use tcplab_plan::measure::{CannotSay, Expression};
 use tcplab_plan::result::{PointResult, RunDocument};
@@ -48,15 +49,44 @@ fn judge_point(bad: &Expression, point: &PointResult) -> Result<bool, String> {
     })
 }
 
-/// The index of the first bad one of `n`, or none when all are good. `run` judges one.
+/// What a search found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// The index of the first bad one.
+    FirstBad(usize),
+    /// Both ends are good; those between were not run.
+    GoodEnds,
+    /// The first one is bad and the last one is good: the order is not from good to bad.
+    Reversed,
+}
+
+/// The first bad one of `n`. `run` judges one.
 ///
 /// # Errors
 /// The first thing that `run` could not say.
 pub fn first_bad<E>(
     n: usize,
     mut run: impl FnMut(usize) -> Result<Judgement, E>,
-) -> Result<Option<usize>, E> {
-    let (mut low, mut high) = (0, n);
+) -> Result<Found, E> {
+    let Some(last) = n.checked_sub(1) else {
+        return Ok(Found::GoodEnds);
+    };
+    let at_last = run(last)?;
+    let at_first = match last {
+        0 => at_last,
+        _ => run(0)?,
+    };
+    match (at_first, at_last) {
+        (Judgement::Bad, Judgement::Good) => Ok(Found::Reversed),
+        (Judgement::Bad, Judgement::Bad) => Ok(Found::FirstBad(0)),
+        (Judgement::Good, Judgement::Good) => Ok(Found::GoodEnds),
+        (Judgement::Good, Judgement::Bad) => between(last, run).map(Found::FirstBad),
+    }
+}
+
+/// The first bad one after the first, which is good, up to `last`, which is bad.
+fn between<E>(last: usize, mut run: impl FnMut(usize) -> Result<Judgement, E>) -> Result<usize, E> {
+    let (mut low, mut high) = (1, last);
     while low < high {
         let middle = low + (high - low) / 2;
         match run(middle)? {
@@ -64,28 +94,54 @@ pub fn first_bad<E>(
             Judgement::Good => low = middle + 1,
         }
     }
-    Ok((low < n).then_some(low))
+    Ok(low)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// What is found when `bad` says which ones are bad, and which ones ran.
+    fn search(n: usize, bad: impl Fn(usize) -> bool) -> (Found, Vec<usize>) {
+        let mut ran = Vec::new();
+        let found = first_bad(n, |i| {
+            ran.push(i);
+            Ok::<_, ()>(if bad(i) {
+                Judgement::Bad
+            } else {
+                Judgement::Good
+            })
+        });
+        (found.unwrap(), ran)
+    }
+
     #[test]
     fn every_place_is_found_within_the_bound() {
         for n in 0..40_usize {
-            let bound = (n + 1).next_power_of_two().trailing_zeros();
+            let bound = n.next_power_of_two().trailing_zeros() as usize + 2;
             for first in 0..=n {
-                let mut runs = 0;
-                let found = first_bad(n, |i| {
-                    runs += 1;
-                    let bad = i >= first;
-                    Ok::<_, ()>(if bad { Judgement::Bad } else { Judgement::Good })
-                });
-                assert_eq!(found, Ok((first < n).then_some(first)));
-                assert!(runs <= bound, "{runs} runs for {n}");
+                let (found, ran) = search(n, |i| i >= first);
+                let expected = if first < n {
+                    Found::FirstBad(first)
+                } else {
+                    Found::GoodEnds
+                };
+                assert_eq!(found, expected, "{n} {first}");
+                assert!(ran.len() <= bound, "{ran:?} for {n}");
             }
         }
+    }
+
+    #[test]
+    fn both_ends_run_before_all_others() {
+        assert_eq!(
+            search(4, |i| i >= 2),
+            (Found::FirstBad(2), vec![3, 0, 2, 1])
+        );
+        assert_eq!(search(4, |_| true), (Found::FirstBad(0), vec![3, 0]));
+        assert_eq!(search(4, |i| i == 1), (Found::GoodEnds, vec![3, 0]));
+        assert_eq!(search(4, |i| i < 3), (Found::Reversed, vec![3, 0]));
+        assert_eq!(search(1, |_| true), (Found::FirstBad(0), vec![0]));
     }
 
     #[test]

@@ -212,13 +212,14 @@ impl<'a> Conn<'a> {
         self.in_write > 0
     }
 
-    /// One read of at most `size` bytes; none: wait first; 0: the peer has sent its FIN.
-    pub(super) fn read(&mut self, size: usize) -> io::Result<Option<usize>> {
+    /// One read of at most `size` bytes; none: wait first; 0: the peer has sent its FIN. `beyond`: with room for one
+    /// byte more, which shows that there is more.
+    pub(super) fn read(&mut self, size: usize, beyond: bool) -> io::Result<Option<usize>> {
         self.begin_read(size);
         if self.is_busy() || !std::mem::take(&mut self.has_more) {
             return Ok(None);
         }
-        let size = size.clamp(1, PIECE);
+        let size = size.clamp(1, PIECE) + usize::from(beyond);
         if self.buffer.len() < size {
             self.buffer.resize(size, 0);
         }

@@ -83,9 +83,25 @@ pub fn client(
     };
     let live = Live {
         target: Some((target, transport)),
+        longest: longest(app),
         ..Live::new(probe, wanted, app)
     };
     live.run(&point)
+}
+
+/// The longest answer that a client may get, and the option that says so. Where several requests are outstanding, what
+/// comes behind an answer is the next one.
+fn longest(app: &AppKind) -> Option<(u64, &'static str)> {
+    match *app {
+        AppKind::RequestResponse {
+            response, burst: 0, ..
+        }
+        | AppKind::ConnectRequestResponse { response, .. }
+        | AppKind::UdpRr { response, .. } => Some((response, "--response")),
+        AppKind::WriteWriteRead { reply, .. } => Some((reply, "--reply")),
+        AppKind::Echo { size, .. } => Some((size, "--size")),
+        _ => None,
+    }
 }
 
 /// The one end that is here, and its socket.
@@ -108,6 +124,8 @@ struct Live<'a> {
     quickack_lines: u64,
     /// A server of datagrams ends after so many.
     most: Option<u64>,
+    /// Of a client that reads one answer at a time.
+    longest: Option<(u64, &'static str)>,
     /// What earlier connections have completed.
     completed: u64,
     /// Why there is no connection, and the error of a call on one.
@@ -136,6 +154,7 @@ impl<'a> Live<'a> {
             timers: BTreeMap::new(),
             watched: Interest::Nothing,
             most: None,
+            longest: None,
             completed: 0,
             refused: None,
             failed: None,
@@ -250,6 +269,17 @@ impl<'a> Live<'a> {
     }
 }
 
+impl Live<'_> {
+    /// The server answered with more than was asked: the connection ends.
+    fn too_long(&mut self) -> Errno {
+        let (bytes, option) = self.longest.unwrap_or_default();
+        self.failed = Some(io::Error::other(format!(
+            "the answer is longer than {option} {bytes} (give both ends the same)"
+        )));
+        Errno::EIO
+    }
+}
+
 impl<'a> Host for Live<'a> {
     type Conn = Conn<'a>;
 
@@ -298,8 +328,10 @@ impl<'a> Host for Live<'a> {
 
     fn read(&mut self, _end: usize, most: u64) -> Result<Read, Errno> {
         let most = usize::try_from(most).unwrap_or(usize::MAX);
-        match self.call(|conn| conn.read(most)) {
+        let beyond = self.longest.is_some();
+        match self.call(|conn| conn.read(most, beyond)) {
             Ok(0) => Ok(Read::End),
+            Ok(n) if n > most => Err(self.too_long()),
             Ok(n) => Ok(Read::Got {
                 bytes: n as u64,
                 drained: false,
@@ -316,6 +348,9 @@ impl<'a> Host for Live<'a> {
     fn receive(&mut self, _end: usize) -> Result<Option<Message>, Errno> {
         match self.call(Conn::receive) {
             Err(Errno::EAGAIN) => Ok(None),
+            Ok(message) if self.longest.is_some_and(|(bytes, _)| message.size > bytes) => {
+                Err(self.too_long())
+            }
             other => other.map(Some),
         }
     }

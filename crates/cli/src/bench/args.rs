@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum, ValueHint};
 use tcplab_bench::Setting;
 
 use crate::compare::args::{JudgeArgs, OutputArgs};
+use crate::failure::Failure;
 use crate::probe::number::positive;
 use crate::ssh::SshArgs;
 
@@ -67,9 +68,9 @@ pub struct BenchArgs {
     /// Warm each run up for this long before it is measured [default: 50ms; between hosts: 500ms]
     #[arg(long, value_name = "TIME", value_parser = positive, help_heading = "Runs")]
     pub warm: Option<Duration>,
-    /// Run each command N times before its measured runs
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(0..=1_000), help_heading = "Runs")]
-    pub warm_runs: u32,
+    /// Run each command N times before its measured runs [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1_000), help_heading = "Runs")]
+    pub warm_runs: Option<u32>,
     /// Choose the CPUs of client and server; with several values, run once with each [default: steady; between hosts: free]
     #[arg(
         long,
@@ -85,7 +86,7 @@ pub struct BenchArgs {
 
     /// Test the bench itself: make N tables of two equal arms, slow one workload by 10 % and by 5 % in each, and
     /// report false alarms and missed changes
-    #[arg(long, value_name = "TABLES", value_parser = clap::value_parser!(u32).range(1..=1_000), conflicts_with_all = ["before", "on", "out", "html", "junit", "csv", "markdown"], help_heading = "Runs")]
+    #[arg(long, value_name = "TABLES", value_parser = clap::value_parser!(u32).range(1..=1_000), conflicts_with_all = ["before", "on", "out", "html", "junit", "csv", "markdown", "fail_on", "require_verdict"], help_heading = "Runs")]
     pub self_test: Option<u32>,
 
     /// Write the runs to this folder (runs.jsonl, metrics.json)
@@ -98,6 +99,38 @@ pub struct BenchArgs {
     pub judge: JudgeArgs,
     #[command(flatten)]
     pub output: OutputArgs,
+}
+
+impl BenchArgs {
+    /// Refuses options that would have no effect.
+    pub fn check(&self) -> Result<(), Failure> {
+        let has_two_arms = self.before.is_some() || self.self_test.is_some();
+        if let Some(option) = self.judge.given()
+            && !has_two_arms
+        {
+            return Err(Failure::usage(format!(
+                "{option} judges a comparison, which needs two arms: give them with --before and --after, or keep the runs with \
+                 --out and run `tcplab compare` on two folders"
+            )));
+        }
+        let settings = || [&self.before, &self.after].into_iter().flatten();
+        let has_commands = self.command.is_some()
+            || settings().any(|setting| matches!(setting, Setting::Command(_)));
+        if self.warm_runs.is_some() && !has_commands {
+            return Err(Failure::usage(
+                "--warm-runs applies to commands; workloads warm up for a time (--warm)",
+            ));
+        }
+        let has_hosts =
+            self.on.is_some() || settings().any(|setting| matches!(setting, Setting::Hosts(_)));
+        let has_ways = self.ssh.ssh_config.is_some() || self.ssh.ssh_program.is_some();
+        if has_ways && !has_hosts {
+            return Err(Failure::usage(
+                "--ssh-config and --ssh-program are for other hosts: name them with --on ssh:A,B, or in an arm",
+            ));
+        }
+        Ok(())
+    }
 }
 
 /// Where client and server run.

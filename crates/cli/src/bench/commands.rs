@@ -11,6 +11,8 @@ use crate::failure::Failure;
 
 /// Runs of a command that count, where the user says nothing.
 const RUNS: u32 = 10;
+/// Runs before them.
+const WARM_RUNS: u32 = 1;
 
 /// The commands that shall be measured; none: it is about workloads.
 pub fn asked(args: &BenchArgs) -> Result<Option<Vec<Arm>>, Failure> {
@@ -64,7 +66,7 @@ pub fn run(
     let commands = Commands {
         arms,
         runs: args.repeat.unwrap_or(RUNS),
-        warm_runs: args.warm_runs,
+        warm_runs: args.warm_runs.unwrap_or(WARM_RUNS),
     };
     let mut out = Out::open(args)?;
     let stop = Stop::on_signals().map_err(|e| Failure::cannot_run(e.to_string()))?;

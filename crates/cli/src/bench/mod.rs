@@ -7,6 +7,7 @@ mod progress;
 mod self_test;
 mod stacks;
 
+use std::fmt::Display;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -43,6 +44,7 @@ pub fn main(args: &BenchArgs, color: Color) -> ExitCode {
 
 fn run(args: &BenchArgs, color: Color) -> Result<ExitCode, Failure> {
     check_output(args)?;
+    args.check()?;
     if let Some(tables) = args.self_test {
         return self_test::run(args, tables);
     }
@@ -244,6 +246,7 @@ fn workloads(
     if named.is_empty() {
         return Ok(Workload::suite().into_iter().filter(goes).collect());
     }
+    each_once("workload", &named)?;
     if let Some(name) = congestion
         && let Some(other) = named.iter().find(|workload| !workload.is_tcp())
     {
@@ -252,6 +255,17 @@ fn workloads(
         )));
     }
     Ok(named)
+}
+
+/// Refuses what is named twice: its runs would be taken for those of one.
+fn each_once<T: PartialEq + Display>(what: &str, named: &[T]) -> Result<(), Failure> {
+    let twice = (1..named.len()).find(|n| named[..*n].contains(&named[*n]));
+    match twice.map(|n| &named[n]) {
+        None => Ok(()),
+        Some(one) => Err(Failure::usage(format!(
+            "the {what} {one} is named twice: name it once"
+        ))),
+    }
 }
 
 /// What one arm found.

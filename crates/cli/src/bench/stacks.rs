@@ -48,6 +48,7 @@ fn chosen(names: &[String]) -> Result<Vec<(&'static str, &'static str)>, Failure
     if names.is_empty() {
         return Ok(SUITE.to_vec());
     }
+    super::each_once("experiment", names)?;
     let find = |name: &String| {
         let found = SUITE.iter().find(|(known, _)| known == name).copied();
         found.ok_or_else(|| {

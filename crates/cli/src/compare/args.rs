@@ -57,21 +57,21 @@ pub struct CompareArgs {
 /// By what rows are judged, and what that does to the exit code.
 #[derive(Args, Debug)]
 pub struct JudgeArgs {
-    /// Treat changes up to this as equal, in percent
-    #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = parse_percent, help_heading = "Judgement")]
-    pub band: f64,
-    /// Plan enough runs to detect a change of this size, in percent
-    #[arg(long, value_name = "PERCENT", default_value = "5", value_parser = parse_percent, help_heading = "Judgement")]
-    pub find: f64,
+    /// Treat changes up to this as equal, in percent [default: 1]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent, help_heading = "Judgement")]
+    pub band: Option<f64>,
+    /// Plan enough runs to detect a change of this size, in percent [default: 5]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent, help_heading = "Judgement")]
+    pub find: Option<f64>,
     /// Call a row too noisy if it needs more than N runs per side [default: 100; `bench`: 400]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(2..), help_heading = "Judgement")]
     pub most_runs: Option<u32>,
-    /// Limit the table's false discovery rate to this share
-    #[arg(long, value_name = "SHARE", default_value = "0.05", value_parser = parse_share, help_heading = "Judgement")]
-    pub level: f64,
-    /// Assume that runs differ by this much if a side has only one run, in percent
-    #[arg(long, value_name = "PERCENT", default_value = "3", value_parser = parse_percent, help_heading = "Judgement")]
-    pub noise: f64,
+    /// Limit the table's false discovery rate to this share [default: 0.05]
+    #[arg(long, value_name = "SHARE", value_parser = parse_share, help_heading = "Judgement")]
+    pub level: Option<f64>,
+    /// Assume that runs differ by this much if a side has only one run, in percent [default: 3]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent, help_heading = "Judgement")]
+    pub noise: Option<f64>,
     /// Treat virtual-time runs as random samples (different seeds), not as exact values
     #[arg(long, help_heading = "Judgement")]
     pub sampled: bool,
@@ -84,6 +84,25 @@ pub struct JudgeArgs {
     /// Exit with 3 if a row is undecided or too noisy, or if nothing could be judged
     #[arg(long, help_heading = "Judgement")]
     pub require_verdict: bool,
+}
+
+impl JudgeArgs {
+    /// The first of its options that was given.
+    pub fn given(&self) -> Option<&'static str> {
+        let options = [
+            ("--band", self.band.is_some()),
+            ("--find", self.find.is_some()),
+            ("--most-runs", self.most_runs.is_some()),
+            ("--level", self.level.is_some()),
+            ("--noise", self.noise.is_some()),
+            ("--sampled", self.sampled),
+            ("--robust", self.robust),
+            ("--fail-on", !self.fail_on.is_empty()),
+            ("--require-verdict", self.require_verdict),
+        ];
+        let first = options.into_iter().find(|(_, is_given)| *is_given);
+        first.map(|(option, _)| option)
+    }
 }
 
 /// How a comparison is shown.

@@ -44,13 +44,12 @@ fn run(args: &CompareArgs, color: Color) -> Result<ExitCode, Failure> {
 /// The rules of a command line.
 pub fn options(args: &JudgeArgs) -> Options {
     let mut options = Options::default();
-    options.rules.q = args.level;
-    options.rules.band_percent = args.band;
-    options.rules.find_percent = args.find;
-    if let Some(most) = args.most_runs {
-        options.rules.most_runs = most;
-    }
-    options.rules.assumed_noise_percent = args.noise;
+    let rules = &mut options.rules;
+    rules.q = args.level.unwrap_or(rules.q);
+    rules.band_percent = args.band.unwrap_or(rules.band_percent);
+    rules.find_percent = args.find.unwrap_or(rules.find_percent);
+    rules.most_runs = args.most_runs.unwrap_or(rules.most_runs);
+    rules.assumed_noise_percent = args.noise.unwrap_or(rules.assumed_noise_percent);
     options.is_sampled = args.sampled;
     options.is_robust = args.robust;
     options

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
+use crate::failure::Failure;
+
 /// `tcplab diff`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -69,4 +71,16 @@ pub struct DiffArgs {
     /// Print one JSON document
     #[arg(long)]
     pub json: bool,
+}
+
+impl DiffArgs {
+    /// What the rules of the parser cannot say: they drop `requires` where it meets a conflict.
+    pub fn check(&self) -> Result<(), Failure> {
+        if self.whole && self.show.is_none() {
+            return Err(Failure::usage(
+                "--whole prints all packets of one scenario: name it with --show NAME",
+            ));
+        }
+        Ok(())
+    }
 }

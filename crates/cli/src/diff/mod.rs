@@ -29,6 +29,7 @@ pub fn main(args: &DiffArgs) -> ExitCode {
 }
 
 fn run(args: &DiffArgs) -> Result<ExitCode, Failure> {
+    args.check()?;
     let scenarios = scenarios(args)?;
     if args.list {
         let mut out = screen::plain();

@@ -53,7 +53,7 @@ pub struct DrillArgs {
     #[arg(short = 'S', long, conflicts_with = "jobs")]
     pub serialized: bool,
     /// Accept events up to N microseconds early or late [default: the script's tolerance]
-    #[arg(long, value_name = "N", visible_alias = "tolerance_usecs")]
+    #[arg(long, value_name = "N", visible_alias = "tolerance_usecs", value_parser = clap::value_parser!(u64).range(1..=u64::from(u32::MAX)))]
     pub tolerance_us: Option<u64>,
     /// Ignore the known failures in FILE (lines `FAIL SCRIPT (MODE)`, as printed)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -104,7 +104,7 @@ pub struct DrillArgs {
     #[arg(long, help_heading = "Output", conflicts_with = "tap")]
     pub folders: bool,
     /// List the cases without running them
-    #[arg(long, visible_alias = "dry_run", help_heading = "Output")]
+    #[arg(long, visible_alias = "dry_run", help_heading = "Output", conflicts_with_all = ["json", "tap", "junit"])]
     pub dry_run: bool,
 }
 

@@ -58,6 +58,7 @@ fn run(args: &DrillArgs, color: Color) -> Result<ExitCode, Failure> {
         bar.show(done as u64, cases.len() as u64);
     })?;
     bar.clear();
+    document.leave_out(&drill::left_out(&args.paths, &args.modes()), &scripts);
     if let Some(list) = &expected {
         expect::mark(&mut document, list);
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::args::parse_duration;
+use crate::failure::Failure;
 
 /// `tcplab inject`.
 #[derive(Args, Debug)]
@@ -46,9 +47,9 @@ pub struct InjectArgs {
     /// Allow interfaces whose frames may reach other machines, such as eth0
     #[arg(long, requires = "into")]
     pub allow_any_target: bool,
-    /// Total number of frames: all frames of small groups, an equal share of each large group
-    #[arg(long, value_name = "N", default_value_t = 20_000)]
-    pub count: u64,
+    /// Total number of frames: all frames of small groups, an equal share of each large group [default: 20000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub count: Option<u64>,
     /// Seed for the choice of frames
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
@@ -63,11 +64,32 @@ pub struct InjectArgs {
     pub duration: Option<Duration>,
 
     /// List the groups and their frame counts without sending
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = "Output", conflicts_with_all = ["target", "into", "count", "seed", "rate", "duration"])]
     pub list: bool,
     /// Print one JSON document (see `tcplab schema inject`)
     #[arg(long, help_heading = "Output")]
     pub json: bool,
+}
+
+impl InjectArgs {
+    /// What the rules of the parser cannot say.
+    pub fn check(&self) -> Result<(), Failure> {
+        let is_kernel = |target: &Into| matches!(target, Into::Kernel | Into::Stack(_));
+        if self.rate.is_some() && self.into.is_none() && !self.target.iter().any(is_kernel) {
+            return Err(Failure::usage(
+                "--rate limits frames into a kernel: add --target kernel, --target uml:NAME or --into, or leave it out",
+            ));
+        }
+        match &self.only {
+            Some(Only {
+                group,
+                number: Some(number),
+            }) if self.count.is_some() => Err(Failure::usage(format!(
+                "--only {group}:{number} is one frame: leave --count out, or write --only {group}"
+            ))),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// A word of `--target`.

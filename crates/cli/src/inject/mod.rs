@@ -3,10 +3,13 @@
 pub mod args;
 
 use std::process::ExitCode;
-use std::time::Instant;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use tcplab_inject::{self as inject, INJECT_SCHEMA, InjectError, TargetName, Wanted, text};
+use tcplab_inject::{
+    self as inject, INJECT_SCHEMA, InjectDocument, InjectError, TargetName, Wanted, text,
+};
 use tcplab_lab::{Lab, LabError};
 use tcplab_os::Stop;
 use tcplab_os::say;
@@ -22,14 +25,18 @@ pub fn main(args: &InjectArgs, color: Color) -> ExitCode {
     json::finish(INJECT_SCHEMA, args.json, run(args, color))
 }
 
+/// Frames where the user says nothing.
+const COUNT: u64 = 20_000;
+
 fn run(args: &InjectArgs, color: Color) -> Result<ExitCode, Failure> {
+    args.check()?;
     if args.list {
         return list(args, color);
     }
     let only = args.only.clone();
     let wanted = Wanted {
         seed: args.seed,
-        count: args.count,
+        count: args.count.unwrap_or(COUNT),
         only: only.map(|only| (only.group, only.number)),
         targets: targets(args)?,
         into: into(args)?,
@@ -41,17 +48,7 @@ fn run(args: &InjectArgs, color: Color) -> Result<ExitCode, Failure> {
         prepared.map_err(|e| Failure::cannot_run(e.to_string()))?;
     }
     let stop = Stop::on_signals().map_err(|e| Failure::cannot_run(e.to_string()))?;
-    #[allow(
-        clippy::disallowed_methods,
-        reason = "--for works on real-time targets only"
-    )]
-    let end = args.duration.map(|duration| Instant::now() + duration);
-    #[allow(
-        clippy::disallowed_methods,
-        reason = "--for works on real-time targets only"
-    )]
-    let is_over = || stop.wanted() || end.is_some_and(|end| Instant::now() >= end);
-    let mut document = inject::run(&wanted, &is_over)?;
+    let mut document = sent(&wanted, args.duration, &stop)?;
     if stop.wanted() && document.frames == 0 {
         return Err(Failure::interrupted("interrupted before a frame was sent"));
     }
@@ -79,7 +76,37 @@ fn run(args: &InjectArgs, color: Color) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(INTERRUPTED))
 }
 
-/// The named targets; by default those that run on any machine.
+/// Sends the frames, for this long at most; notes say when that was not enough.
+#[allow(
+    clippy::disallowed_methods,
+    reason = "--for works on real-time targets only"
+)]
+fn sent(
+    wanted: &Wanted,
+    duration: Option<Duration>,
+    stop: &Stop,
+) -> Result<InjectDocument, Failure> {
+    let end = duration.map(|duration| Instant::now() + duration);
+    let was_late = AtomicBool::new(false);
+    let is_over = || {
+        let is_late = end.is_some_and(|end| Instant::now() >= end);
+        was_late.fetch_or(is_late, Ordering::Relaxed);
+        stop.wanted() || is_late
+    };
+    let mut document = inject::run(wanted, &is_over)?;
+    let (frames, planned) = (document.frames, document.planned);
+    let is_short = frames < planned || document.got.iter().any(|got| *got < planned);
+    if let Some(duration) = duration
+        && was_late.into_inner()
+        && is_short
+    {
+        let note = format!("ended after {duration:?}: {frames} of {planned} frames were sent");
+        document.notes.insert(0, note);
+    }
+    Ok(document)
+}
+
+/// The named targets, each once; by default those that run on any machine.
 fn targets(args: &InjectArgs) -> Result<Vec<TargetName>, Failure> {
     let mut targets: Vec<TargetName> = match (args.target.as_slice(), &args.into) {
         ([], None) => vec![
@@ -90,7 +117,13 @@ fn targets(args: &InjectArgs) -> Result<Vec<TargetName>, Failure> {
         (chosen, _) => chosen.iter().map(name).collect::<Result<_, _>>()?,
     };
     targets.extend(args.into.as_ref().map(|_| TargetName::Into));
-    Ok(targets)
+    let mut once: Vec<TargetName> = Vec::new();
+    for target in targets {
+        if !once.contains(&target) {
+            once.push(target);
+        }
+    }
+    Ok(once)
 }
 
 /// The interface that `--into` names.

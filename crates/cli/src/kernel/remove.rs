@@ -30,20 +30,28 @@ struct Document {
     sources_bytes: u64,
 }
 
+/// Refuses a name that no kernel has.
+fn are_built(store: &Store, names: &[UmlName]) -> Result<(), Failure> {
+    for name in names {
+        if let Err(StoreError::NotBuilt { name, .. }) = store.find(name) {
+            return Err(Failure::usage(format!(
+                "uml:{name} is not built here; `tcplab kernel list` shows the names"
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// Removes names, and kernels that lost their last name.
 pub fn run(args: &RmArgs) -> Result<ExitCode, Failure> {
     let names: Result<Vec<UmlName>, Failure> = args.names.iter().map(|n| kernel_name(n)).collect();
     let names = names?;
     let store = Store::of_user()?;
+    // All or none: a misspelt name removes nothing, and waits for nobody.
+    are_built(&store, &names)?;
     let lock = store.lock("tcplab kernel rm", |wait| say(&wait.to_string()))?;
-    // All or none: a misspelt name removes nothing.
-    for name in &names {
-        if let Err(StoreError::NotBuilt { name, .. }) = store.find(name) {
-            let message =
-                format!("uml:{name} is not built here; `tcplab kernel list` shows the names");
-            return Err(Failure::usage(message));
-        }
-    }
+    // Another one may have removed them meanwhile.
+    are_built(&store, &names)?;
     let mut document = Document {
         schema: SCHEMA,
         ..Document::default()

@@ -89,6 +89,6 @@ pub struct LinkArgs {
     pub control: Option<PathBuf>,
     /// Send --a-to-b and --b-to-a to the link that listens on this socket, then exit
     #[arg(long, help_heading = "Control", value_name = "PATH", value_hint = ValueHint::FilePath,
-          conflicts_with_all = ["a", "b", "control", "duration", "run_a", "run_b"])]
+          conflicts_with_all = ["a", "b", "mtu", "seed", "gap", "duration", "run_a", "run_b", "interval", "json", "control"])]
     pub change: Option<PathBuf>,
 }

@@ -3,7 +3,7 @@
 pub mod args;
 pub mod json;
 
-use std::process::ExitCode;
+use std::process::{ExitCode, ExitStatus};
 use std::sync::mpsc::RecvTimeoutError;
 use std::thread;
 use std::time::Duration;
@@ -159,8 +159,8 @@ struct Live {
     running: Running,
     ends: Ends,
     stop: Stop,
-    /// It was ended before the program did.
-    was_stopped: bool,
+    /// How the programs ended that ended before the link did.
+    ended: [Option<ExitStatus>; 2],
     /// The words of both ways, as they are now.
     ways: [String; 2],
     /// By how much the latest frame was late.
@@ -186,7 +186,7 @@ impl Live {
             programs: [None, None],
             running,
             ends,
-            was_stopped: false,
+            ended: [None; 2],
             stop,
             ways: [words(&args.a_to_b), words(&args.b_to_a)],
             late_ns: 0,
@@ -213,7 +213,9 @@ impl Live {
             let event = self.running.events.recv_timeout(PATIENCE);
             match event {
                 Ok(Event::End(last)) => {
-                    self.was_stopped = !self.poll_over();
+                    // The link ends those that run until here.
+                    let programs = self.programs.each_mut();
+                    self.ended = programs.map(|one| one.as_mut().and_then(Program::status));
                     self.see(&last);
                     return Ok(*last);
                 }
@@ -277,17 +279,20 @@ impl Live {
         }
     }
 
-    /// 1 when that program failed.
-    fn code(&mut self) -> ExitCode {
-        let [a, b] = &mut self.programs;
-        let program = a.as_mut().or(b.as_mut());
-        match program.and_then(Program::status) {
-            Some(status) if !status.success() && !self.was_stopped => {
-                say(&format!("tcplab: the program ended with {status}"));
-                ExitCode::from(1)
+    /// 1 when a program failed by itself.
+    fn code(&self) -> ExitCode {
+        let mut code = ExitCode::SUCCESS;
+        for (option, status) in ["--run-a", "--run-b"].iter().zip(self.ended) {
+            if let Some(status) = status
+                && !status.success()
+            {
+                say(&format!(
+                    "tcplab: the command of {option} ended with {status}"
+                ));
+                code = ExitCode::from(1);
             }
-            _ => ExitCode::SUCCESS,
         }
+        code
     }
 }
 

@@ -37,8 +37,8 @@ pub struct SampleArgs {
     #[arg(long, value_name = "STACK", default_value = "model:linux-6.1")]
     pub model: String,
     /// Run N connections per arm; connections whose client is not plain Linux are skipped
-    #[arg(long, value_name = "N", default_value_t = 500)]
-    pub connections: usize,
+    #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]
+    pub connections: u32,
     /// Run N connections per guest, 1 to 100; with 1, differences are shown per connection
     #[arg(long, value_name = "N", default_value_t = 25, value_parser = clap::value_parser!(u16).range(1..=100))]
     pub together: u16,
@@ -66,10 +66,10 @@ pub struct SelfTestArgs {
     #[arg(long, value_name = "NAME")]
     pub variant: Option<String>,
     /// Number of seeds
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
     pub seeds: u64,
     /// Connections per seed
-    #[arg(long, value_name = "N", default_value_t = 20_000)]
+    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub connections: u64,
     /// First seed [default: the file's]
     #[arg(long, value_name = "N")]
@@ -95,7 +95,7 @@ pub struct ShowArgs {
     #[arg(long, value_name = "NAME")]
     pub variant: Option<String>,
     /// Draw N connections, without simulating them
-    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub draws: u64,
     /// Write the distributions as a self-contained HTML page
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]

@@ -49,6 +49,7 @@ struct Document {
 /// Runs a connection again.
 pub fn run(args: &ConnectionArgs, color: Color) -> Result<ExitCode, Failure> {
     let population = population(args)?;
+    check_number(&population, args)?;
     let arms = arms(&population, args)?;
     let lab = lab()?;
     let mut runs: Option<RunDocument> = None;
@@ -118,6 +119,19 @@ fn population(args: &ConnectionArgs) -> Result<Population, Failure> {
     let mut population = of_folder(&folder)?;
     population.seed = args.seed.unwrap_or(population.seed);
     Ok(population)
+}
+
+/// Refuses a number that no connection of the population has: nobody has ever run it.
+fn check_number(population: &Population, args: &ConnectionArgs) -> Result<(), Failure> {
+    let (number, count) = (args.number, population.connections);
+    if number < count {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "there is no connection {number}: {} has connections 0 to {}; after a run with another --connections, name its result folder",
+        args.experiment.display(),
+        count.saturating_sub(1)
+    )))
 }
 
 fn arms(population: &Population, args: &ConnectionArgs) -> Result<Vec<usize>, Failure> {

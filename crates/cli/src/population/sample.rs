@@ -70,7 +70,7 @@ pub fn run(args: &SampleArgs, color: Color) -> Result<ExitCode, Failure> {
         &population,
         stacks,
         Extent {
-            connections: args.connections.max(1),
+            connections: args.connections as usize,
             together: usize::from(args.together),
             jobs,
         },

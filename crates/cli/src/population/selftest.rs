@@ -21,7 +21,7 @@ pub fn run(args: &SelfTestArgs) -> Result<ExitCode, Failure> {
     let stop = Stop::on_signals().map_err(|e| Failure::cannot_run(format!("signals: {e}")))?;
     let progress = Progress::new(1);
     let jobs = args.jobs.unwrap_or_else(processors);
-    let size = (args.seeds.max(1), args.connections.max(1));
+    let size = (args.seeds, args.connections);
     let result = self_test(&population, &args.on, size, jobs, &stop, &|p| {
         progress.show(p)
     });

@@ -23,7 +23,7 @@ pub fn run(args: &ShowArgs, color: Color) -> Result<ExitCode, Failure> {
     check_outputs([&args.experiment], &[("--html", args.html.as_deref())])?;
     let text = files::experiment(&args.experiment)?;
     let population = super::read(&args.experiment, &text, args.variant.as_deref(), None)?;
-    let shown = show(&population, args.draws.max(1));
+    let shown = show(&population, args.draws);
     if let Some(html) = &args.html {
         super::page::write_shown(html, &shown)?;
     }

@@ -14,7 +14,7 @@ Sections of the report: each EXPERIMENT; the counters of all experiments; a suit
 and `uml:` kernels. Virtual-time values are exact: they are equal or they differ.
 
 Exit codes: 0 success; 1 a row is worse or has a --fail-on verdict; 2 bad input; 3 a point failed, or a row is \
-undecided (--require-verdict); 4 a stack cannot run here; 130 interrupted (Ctrl-C or SIGTERM).
+undecided or nothing was run (--require-verdict); 4 a stack cannot run here; 130 interrupted (Ctrl-C or SIGTERM).
 
 Examples:
   tcplab qa examples/delayed-ack.toml --before uml:6.1 --after uml:6.1+mss-boundary --html qa.html

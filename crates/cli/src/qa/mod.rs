@@ -57,7 +57,7 @@ fn run(args: &QaArgs, color: Color) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(code(args, &document)))
 }
 
-/// 1: worse, or what `--fail-on` names; 3: a point failed, or a row is open and `--require-verdict`.
+/// 1: worse, or what `--fail-on` names; 3: a point failed, or `--require-verdict` and a row is open or nothing ran.
 fn code(args: &QaArgs, document: &QaDocument) -> u8 {
     let verdicts = document
         .sections
@@ -73,6 +73,7 @@ fn code(args: &QaArgs, document: &QaDocument) -> u8 {
     match document.standing {
         Standing::Worse => 1,
         _ if codes.contains(&1) => 1,
+        _ if codes.is_empty() && args.judge.require_verdict => 3,
         _ => codes.into_iter().max().unwrap_or(0),
     }
 }

@@ -137,7 +137,7 @@ pub struct BisectArgs {
     /// Experiment file (docs/experiment.md)
     #[arg(value_name = "EXPERIMENT", value_hint = ValueHint::FilePath)]
     pub experiment: PathBuf,
-    /// Test these stacks, in order from good to bad; both ends are tested too
+    /// Test these stacks, in order from good to bad: the last one first, then the first one
     #[arg(long, value_name = "STACK", value_delimiter = ',', required = true)]
     pub over: Vec<String>,
     /// Call a stack bad if this expression over measures is true at one or more points of the experiment

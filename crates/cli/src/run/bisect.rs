@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use serde::Serialize;
-use tcplab_lab::bisect::{Judgement, first_bad, judge};
+use tcplab_lab::bisect::{Found, Judgement, first_bad, judge};
 use tcplab_lab::campaign::{self, Campaign};
 use tcplab_lab::{Lab, Stack};
 use tcplab_os::say;
@@ -27,12 +27,25 @@ struct Document {
     experiment: String,
     bad: String,
     steps: Vec<Step>,
-    /// The first bad stack; null when all are good or it is not known.
+    /// How many stacks of the list were not run.
+    not_run: usize,
+    /// The first bad stack; null when both ends are good or it is not known.
     first_bad: Option<String>,
     /// The one before it; null when it is the first of the list.
     last_good: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cannot_say: Option<String>,
+}
+
+impl Document {
+    /// The exit code.
+    fn code(&self) -> u8 {
+        match (&self.first_bad, &self.cannot_say) {
+            (_, Some(_)) => INCONCLUSIVE,
+            (Some(_), None) => 0,
+            (None, None) => 1,
+        }
+    }
 }
 
 /// One run.
@@ -77,7 +90,9 @@ fn run(args: &BisectArgs) -> Result<ExitCode, Failure> {
         judged
     });
     let (first, cannot_say) = match found {
-        Ok(first) => (first, None),
+        Ok(Found::FirstBad(first)) => (Some(first), None),
+        Ok(Found::GoodEnds) => (None, None),
+        Ok(Found::Reversed) => (None, Some(reversed(&stacks))),
         Err(Ended::CannotSay(why)) => (None, Some(why)),
         Err(Ended::Failed(failure)) => return Err(failure),
     };
@@ -86,22 +101,28 @@ fn run(args: &BisectArgs) -> Result<ExitCode, Failure> {
         schema: SCHEMA,
         experiment: input.name.clone(),
         bad: args.bad.clone(),
+        not_run: stacks.len().saturating_sub(steps.len()),
         steps,
         first_bad: first.map(name),
         last_good: first.and_then(|n| n.checked_sub(1)).map(name),
         cannot_say,
-    };
-    let code = match (&document.first_bad, &document.cannot_say) {
-        (_, Some(_)) => INCONCLUSIVE,
-        (Some(_), None) => 0,
-        (None, None) => 1,
     };
     if args.json {
         json::print(&document)?;
     } else {
         writeln!(screen::plain(), "{}", words(&document))?;
     }
-    Ok(ExitCode::from(code))
+    Ok(ExitCode::from(document.code()))
+}
+
+/// Why a list whose first stack is bad and whose last one is good has no answer.
+fn reversed(stacks: &[Stack]) -> String {
+    let name = |stack: Option<&Stack>| stack.map_or("", |stack| stack.name.as_str()).to_owned();
+    format!(
+        "{} is bad and {} is good; --over wants them in order from good to bad",
+        name(stacks.first()),
+        name(stacks.last())
+    )
 }
 
 /// Runs the experiment on a stack.
@@ -139,6 +160,9 @@ fn words(document: &Document) -> String {
         (Some(first), None, _) => {
             format!("first bad stack: {first}, the first of the list ({runs} runs)")
         }
-        (None, ..) => format!("no stack is bad ({runs} runs)"),
+        (None, ..) => match document.not_run {
+            0 => format!("no stack is bad ({runs} runs)"),
+            n => format!("no stack is bad at the ends ({runs} runs); {n} between were not run"),
+        },
     }
 }

@@ -80,6 +80,7 @@ fn a_self_test_slows_one_workload_of_each_table() {
     for other in [
         &["--before", "true", "--after", "true"][..],
         &["--out", "x"],
+        &["--require-verdict"],
     ] {
         assert_eq!(bench(&[&args[..], other].concat()).code, 2);
     }
@@ -312,6 +313,20 @@ fn unknown_workload_or_arm_says_so() {
         ),
         (&["--before", "sysctl:x", "--after", "true"], "NAME=VALUE"),
         (&["TCP_RR", "--html", "x.html"], "comparison"),
+        (
+            &["TCP_RR", "PIPE_RR", "TCP_RR:1"],
+            "the workload TCP_RR is named twice",
+        ),
+        (
+            &["--before", "model", "--after", "model", "rr", "rr"],
+            "the experiment rr is named twice",
+        ),
+        (&["TCP_RR", "--fail-on", "worse"], "needs two arms"),
+        (&["TCP_RR", "--require-verdict"], "needs two arms"),
+        (&["TCP_RR", "--most-runs", "5"], "needs two arms"),
+        (&["TCP_RR", "--band", "2"], "--band judges a comparison"),
+        (&["TCP_RR", "--warm-runs", "2"], "--warm-runs applies"),
+        (&["TCP_RR", "--ssh-config", "x"], "--on ssh:A,B"),
     ] {
         let words: Vec<&str> = ["bench", "--repeat", "1", "--time", "10ms"]
             .iter()
@@ -427,4 +442,24 @@ fn a_report_has_a_verdict_for_each_section() {
         "{rows}"
     );
     assert_eq!(rows.lines().count(), count + 1);
+}
+
+#[test]
+fn a_report_without_a_run_has_no_verdict() {
+    let words = [
+        "qa",
+        "--before",
+        "model",
+        "--after",
+        "model",
+        "--no-suite",
+        "--frames",
+        "0",
+        "--json",
+    ];
+    let run = tcplab(&words);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let run = tcplab(&[&words[..], &["--require-verdict"]].concat());
+    assert_eq!(run.code, 3, "{}", run.err);
+    assert_eq!(run.json()["standing"], "not-run");
 }

@@ -146,6 +146,12 @@ fn what_cannot_be_compared_is_refused() {
             2,
             "no scenario is named loss",
         ),
+        (&["diff", OLD, NEW, "--whole"], 2, "--show"),
+        (
+            &["diff", OLD, NEW, "--only", "urgent/*", "--whole"],
+            2,
+            "name it with --show NAME",
+        ),
         (&["diff", OLD, "uml:1.0"], 4, "uml:1.0"),
         (&["diff", OLD, NEW, "/dev/null"], 2, "/dev/null"),
     ] {

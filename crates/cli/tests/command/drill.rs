@@ -53,6 +53,46 @@ fn a_script_passes_in_its_modes() {
 }
 
 #[test]
+fn a_named_script_that_the_address_family_leaves_out_is_skipped_by_name() {
+    let folder = folder(&[("a-v6.pkt", PASSES), ("b.pkt", PASSES)]);
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (first, second) = (path("a-v6.pkt"), path("b.pkt"));
+    let words = ["drill", &first, &second, "-4"];
+    let run = tcplab(&words);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let line = format!("SKIP {first} (ipv4): its name allows ipv6 only\n");
+    assert_eq!(run.out, line + "1 passed, 0 failed, 1 skipped\n");
+    let json = tcplab(&[&words[..], &["--json"]].concat()).json();
+    assert_eq!(json["skipped"], 1);
+    assert_eq!(json["results"][0]["script"], first.as_str());
+    assert_eq!(json["results"][0]["verdict"], "skip");
+    assert_eq!(json["results"][0]["why"], "its name allows ipv6 only");
+    assert_eq!(json["results"][1]["verdict"], "pass");
+    // Nothing could be run; a folder's scripts are left out without a word.
+    assert_eq!(tcplab(&["drill", &first, "-4"]).code, 4);
+    let run = drill(folder.path(), &["-4"]);
+    assert_eq!(run.out, "1 passed, 0 failed, 0 skipped\n");
+}
+
+#[test]
+fn options_that_cannot_be_are_wrong_usage() {
+    let folder = folder(&[("a.pkt", PASSES)]);
+    for more in [
+        &["--dry-run", "--json"][..],
+        &["--dry-run", "--tap"],
+        &["--dry-run", "--junit", "x.xml"],
+        &["--tolerance-us", "0"],
+        &["--tolerance-us", "4294967296"],
+    ] {
+        let run = drill(folder.path(), more);
+        assert_eq!(run.code, 2, "{more:?}: {}{}", run.out, run.err);
+        if more.contains(&"--json") {
+            assert_eq!(run.json()["error"]["kind"], "usage");
+        }
+    }
+}
+
+#[test]
 fn failures_outside_the_known_list_are_news() {
     let wrong = PASSES.replace("ack 1001", "ack 1000");
     let folder = folder(&[("a.pkt", &wrong), ("b.pkt", PASSES), ("c.pkt", &wrong)]);
@@ -198,6 +238,29 @@ fn shell_lines_are_never_run() {
         "{}",
         run.out
     );
+}
+
+#[test]
+fn shell_line_that_fails_fails_the_script() {
+    for (line, code) in [
+        ("false", 1),
+        ("true; false", 1),
+        ("true && false", 1),
+        ("false || false", 1),
+        ("false || true", 0),
+    ] {
+        let at_once = format!("`{line}`\n{PASSES}");
+        let at_the_end = format!("{PASSES}+0 `{line}`\n+0 close(4) = 0\n");
+        let folder = folder(&[("a.pkt", &at_once), ("b.pkt", &at_the_end)]);
+        let run = drill(folder.path(), &["-4"]);
+        assert_eq!(run.code, code, "{line}: {}", run.out);
+        let says = "the shell line fails: the exit code of `false` is not 0";
+        let count = run.out.matches(says).count();
+        assert_eq!(count, 2 * usize::from(code == 1), "{line}: {}", run.out);
+        for place in ["a.pkt:1:", "b.pkt:12:"] {
+            assert_eq!(run.out.contains(place), code == 1, "{line}: {}", run.out);
+        }
+    }
 }
 
 #[test]

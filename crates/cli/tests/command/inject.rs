@@ -46,6 +46,49 @@ fn groups_are_listed_and_one_frame_is_sent() {
 }
 
 #[test]
+fn frames_that_time_left_out_are_told() {
+    let words = ["inject", "--for", "200ms", "--count", "2000000"];
+    let run = tcplab(&words);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let mut lines = run.out.lines();
+    let note = lines.find(|line| line.starts_with("note: ended after 200ms: "));
+    let note = note.unwrap_or_else(|| panic!("{}", run.out));
+    assert!(note.ends_with(" of 2000000 frames were sent"), "{note}");
+    let json = tcplab(&[&words[..], &["--json"]].concat()).json();
+    holds("inject", &json);
+    let note = json["notes"][0].as_str().unwrap();
+    assert!(note.starts_with("ended after 200ms: "), "{note}");
+    // Enough time: nothing to say.
+    let whole = ["inject", "--for", "10m", "--only", "tag-alone", "--json"];
+    assert_eq!(
+        tcplab(&whole).json()["notes"].as_array().map(Vec::len),
+        Some(0)
+    );
+}
+
+#[test]
+fn options_without_an_effect_are_refused() {
+    for (words, says) in [
+        (&["--count", "0"][..], "0 is not in 1.."),
+        (&["--rate", "5"], "--target kernel"),
+        (&["--rate", "5", "--target", "endpoint"], "--target kernel"),
+        (&["--only", "cut:3", "--count", "5"], "leave --count out"),
+        (&["--list", "--count", "5"], "cannot be used with"),
+        (&["--list", "--rate", "5"], "cannot be used with"),
+    ] {
+        let run = tcplab(&[&["inject"], words].concat());
+        assert_eq!(run.code, 2, "{words:?}: {}", run.err);
+        assert!(run.err.contains(says), "{words:?}: {}", run.err);
+    }
+    // A target named twice is one.
+    let twice = ["inject", "--target", "endpoint,endpoint", "--only", "cut:3"];
+    let run = tcplab(&twice);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let line = "1 frames into parser, endpoint (seed 1): 0 did harm";
+    assert!(run.out.contains(line), "{}", run.out);
+}
+
+#[test]
 fn this_machine_s_kernel_keeps_working() {
     let run = tcplab(&[
         "inject", "--target", "kernel", "--only", "cut", "--count", "200", "--json",

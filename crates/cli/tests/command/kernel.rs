@@ -86,6 +86,32 @@ fn wrong_requests_end_with_2_and_name_the_way_out() {
 }
 
 #[test]
+fn unknown_name_is_refused_while_a_build_holds_the_lock() {
+    let cache = tempfile::tempdir().unwrap();
+    let store = cache.path().join("tcplab/kernels");
+    std::fs::create_dir_all(&store).unwrap();
+    let lock = std::fs::File::create(store.join("lock")).unwrap();
+    lock.lock().unwrap();
+    let mut child = command(&["kernel", "rm", "6.1"])
+        .env("XDG_CACHE_HOME", cache.path())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    for _ in 0..400 {
+        if child.try_wait().unwrap().is_some() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    // It has ended, or it waits for the lock.
+    let _ = child.kill();
+    let run = Run::new(child.wait_with_output().unwrap());
+    assert_eq!(run.code, 2, "{}", run.err);
+    assert!(run.err.contains("uml:6.1 is not built here"), "{}", run.err);
+    drop(lock);
+}
+
+#[test]
 fn removing_missing_sources_is_no_error() {
     let json = run(&["kernel", "rm", "--sources", "--json"]).json();
     assert_eq!(json["sources_bytes"], 0);

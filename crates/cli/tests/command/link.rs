@@ -217,6 +217,29 @@ fn the_program_at_an_end_decides_the_exit_code() {
 }
 
 #[test]
+fn either_program_that_fails_by_itself_is_named() {
+    if !allowed() {
+        return;
+    }
+    let link = |a: &str, b: &str| {
+        let words = ["link", "new:a", "new:b", "--run-a", a, "--run-b", b];
+        tcplab(&words)
+    };
+    let run = link("sleep 0.2", "exit 3");
+    assert_eq!(run.code, 1, "{}", run.err);
+    let says = "the command of --run-b ended with exit status: 3";
+    assert!(run.err.contains(says), "{}", run.err);
+    assert!(!run.err.contains("of --run-a"), "{}", run.err);
+    // The link ends this one, which is no failure of its own.
+    let run = link("true", "sleep 1000");
+    assert_eq!(run.code, 0, "{}", run.err);
+    let run = link("exit 4", "sleep 1000");
+    assert_eq!(run.code, 1, "{}", run.err);
+    let says = "the command of --run-a ended with exit status: 4";
+    assert!(run.err.contains(says), "{}", run.err);
+}
+
+#[test]
 fn impossible_request_is_refused_at_once() {
     for (args, code, says) in [
         (&["new:a"][..], 2, "required"),
@@ -235,6 +258,21 @@ fn impossible_request_is_refused_at_once() {
             "no link listens",
         ),
         (&["--change", "/nowhere/at/all"], 2, "what shall it be"),
+        (
+            &["--change", "/nowhere", "--mtu", "1000", "--a-to-b", "none"],
+            2,
+            "cannot be used with '--mtu",
+        ),
+        (
+            &["--change", "/nowhere", "--seed", "7", "--a-to-b", "none"],
+            2,
+            "cannot be used with '--seed",
+        ),
+        (
+            &["--change", "/nowhere", "--json", "--a-to-b", "none"],
+            2,
+            "cannot be used",
+        ),
     ] {
         let run = tcplab(&[&["link"][..], args].concat());
         assert_eq!(run.code, code, "{args:?}: {}", run.err);

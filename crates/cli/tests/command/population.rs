@@ -126,3 +126,34 @@ fn a_variant_that_is_not_there_is_named() {
     let points = tcplab(&["run", "examples/delayed-ack.toml", "--variant", "x"]);
     assert!(points.err.contains("--variant"), "{}", points.err);
 }
+
+#[test]
+fn counts_of_nothing_and_unknown_connections_are_refused() {
+    let place = folder();
+    let file = place.path().join("small.toml");
+    let small = "[population]\nconnections = 40\n[[arm]]\nname = \"B\"\n";
+    fs::write(&file, small).unwrap();
+    let file = text(&file);
+    for (words, says) in [
+        (&["self-test", file, "--seeds", "0"][..], "--seeds <N>"),
+        (
+            &["self-test", file, "--connections", "0"],
+            "--connections <N>",
+        ),
+        (&["show", file, "--draws", "0"], "--draws <N>"),
+        (
+            &["sample", file, "--on", "uml:6.1", "--connections", "0"],
+            "--connections <N>",
+        ),
+        (
+            &["connection", file, "40"],
+            "has connections 0 to 39; after",
+        ),
+    ] {
+        let run = tcplab(&[&["population"], words].concat());
+        assert_eq!(run.code, 2, "{words:?}: {}", run.err);
+        assert!(run.err.contains(says), "{words:?}: {}", run.err);
+    }
+    let last = tcplab(&["population", "connection", file, "39"]);
+    assert_eq!(last.code, 0, "{}", last.err);
+}

@@ -257,7 +257,7 @@ fn every_application_runs_live() {
 fn a_server_with_other_sizes_is_no_success() {
     // The application, the server's own options, the client's own options, and the expected message.
     type Words = &'static [&'static str];
-    let rows: [(Words, Words, Words, &str); 4] = [
+    let rows: [(Words, Words, Words, &str); 6] = [
         (
             &["bulk", "--reverse"],
             &["--bytes", "64k"],
@@ -274,7 +274,19 @@ fn a_server_with_other_sizes_is_no_success() {
             &["request-response", "--count", "5"],
             &["--response", "2000"],
             &["--response", "1000"],
-            "the server wrote more than was read",
+            "the answer is longer than --response 1000 (give both ends the same)",
+        ),
+        (
+            &["request-response", "--for", "200ms"],
+            &["--response", "2"],
+            &["--response", "1"],
+            "the answer is longer than --response 1 (give both ends the same)",
+        ),
+        (
+            &["udp-rr", "--count", "5"],
+            &["--response", "2000"],
+            &["--response", "1000"],
+            "the answer is longer than --response 1000 (give both ends the same)",
         ),
         (&["bulk", "--reverse"], &["--bytes", "64k"], &[], ""),
     ];

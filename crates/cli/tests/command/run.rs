@@ -416,3 +416,30 @@ fn bisect_exit_says_good_bad_or_skip() {
         125
     );
 }
+
+#[test]
+fn bisect_runs_both_ends_before_what_is_between() {
+    let bisect = |over: &str| {
+        let bad = "client.TcpExtDelayedACKs > 50";
+        let words = ["bisect", STREAM, "--bad", bad, "--over", over];
+        (tcplab(&words), tcplab(&[&words[..], &["--json"]].concat()))
+    };
+    let (good, bad) = ("model:linux-5.10", "model:linux-6.1.56");
+    let (run, json) = bisect(&format!("{bad},{good}"));
+    assert_eq!((run.code, json.code), (3, 3), "{}", run.err);
+    let reversed = format!("{bad} is bad and {good} is good; --over wants them in order");
+    assert!(run.out.contains(&reversed), "{}", run.out);
+    assert!(json.json()["cannot_say"].is_string());
+    // What is between good ends was not run, and the answer says so.
+    let (run, json) = bisect(&format!("{good},{bad},{bad},{good}"));
+    assert_eq!((run.code, json.code), (1, 1), "{}", run.err);
+    let ends = "no stack is bad at the ends (2 runs); 2 between were not run\n";
+    assert_eq!(run.out, ends);
+    assert_eq!(json.json()["not_run"], 2);
+    let (run, json) = bisect(&format!("{good},{good},{bad}"));
+    assert_eq!((run.code, json.code), (0, 0), "{}", run.err);
+    let first = format!("first bad stack: {bad} ({good} is good; 3 runs)\n");
+    assert_eq!(run.out, first);
+    let steps = json.json()["steps"].as_array().map(Vec::len);
+    assert_eq!(steps, Some(3));
+}

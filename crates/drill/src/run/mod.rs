@@ -366,6 +366,10 @@ impl<T: Target + ?Sized> Runner<'_, T> {
                 Ok(false) => Err(fail(place, format!("no socket listens on port {port}"))),
                 Err(e) => Err(cannot(place, e)),
             },
+            Step::Fails(command) => Err(fail(
+                place,
+                format!("the shell line fails: the exit code of `{command}` is not 0"),
+            )),
         }
     }
 

@@ -30,6 +30,8 @@ pub enum Step {
     },
     /// `grep " 0A " /proc/net/tcp /proc/net/tcp6 | grep ":1F90"`: a socket must listen on this port.
     Listens(u16),
+    /// This command, which decides how the line ends, fails in a shell, and the script with it.
+    Fails(String),
 }
 
 /// A counter that must have grown.
@@ -73,27 +75,36 @@ pub fn defaults_of(script: &str) -> Option<&str> {
 /// What was not understood: the words for "skipped: ...".
 pub fn interpret(line: &str, defaults: Option<&str>) -> Result<Vec<Step>, String> {
     let mut out = Steps::default();
-    let last = steps(line, defaults, &mut out)?;
+    let End { last, failed } = steps(line, defaults, &mut out)?;
     out.may_fail(0, last);
+    out.0.extend(failed.map(Step::Fails));
     Ok(out.0)
 }
 
-/// Adds the steps of a line. Returns the place of the first step whose failure fails the line: a step of its last
-/// command, or of commands before it that are joined by `&&`.
-fn steps(line: &str, defaults: Option<&str>, out: &mut Steps) -> Result<usize, String> {
+/// How a line ends.
+struct End {
+    /// The place of the first step whose failure fails the line: a step of its last command, or of commands before it
+    /// that are joined by `&&`.
+    last: usize,
+    /// The last command that is made, if it fails.
+    failed: Option<String>,
+}
+
+/// Adds the steps of a line.
+fn steps(line: &str, defaults: Option<&str>, out: &mut Steps) -> Result<End, String> {
     if line.len() > MAX_LINE_BYTES {
         return Err("needs shell: the line is very long".into());
     }
     let commands = split::split(line).map_err(|what| format!("needs shell {what}"))?;
-    let mut went_well = true;
+    let mut failed: Option<&Command> = None;
     let mut last = out.0.len();
     let mut joint = Joint::Then;
     let mut commands = commands.iter();
     while let Some(command) = commands.next() {
         let is_made = match joint {
             Joint::Then => true,
-            Joint::And => went_well,
-            Joint::Or => !went_well,
+            Joint::And => failed.is_none(),
+            Joint::Or => failed.is_some(),
             // Pipes are taken whole.
             Joint::Into => false,
         };
@@ -112,8 +123,8 @@ fn steps(line: &str, defaults: Option<&str>, out: &mut Steps) -> Result<usize, S
             if is_made {
                 last = out.0.len();
                 out.0.push(step);
+                failed = None;
             }
-            went_well = true;
             continue;
         }
         if is_made {
@@ -121,14 +132,15 @@ fn steps(line: &str, defaults: Option<&str>, out: &mut Steps) -> Result<usize, S
             if came_by != Joint::And {
                 last = before;
             }
-            went_well = made(command, defaults, out)?;
+            failed = (!made(command, defaults, out)?).then_some(command);
             // The left side of `||` failed, so its steps are dropped.
-            if !went_well && joint == Joint::Or {
+            if failed.is_some() && joint == Joint::Or {
                 out.0.truncate(before);
             }
         }
     }
-    Ok(last)
+    let failed = failed.map(|command| cut(&command.words.join(" ")));
+    Ok(End { last, failed })
 }
 
 /// One command. False: a shell would find that it failed.

@@ -157,6 +157,25 @@ fn questions_are_for_the_run() {
 }
 
 #[test]
+fn line_whose_last_command_fails_says_so() {
+    let fails = || Step::Fails("false".into());
+    let flush = || Step::Set(Setting::FlushMetrics);
+    for (line, expected) in [
+        ("false", vec![fails()]),
+        ("true && false", vec![fails()]),
+        ("ip tcp_metrics flush; false", vec![flush(), fails()]),
+        ("false || false", vec![fails()]),
+        ("false && ip tcp_metrics flush", vec![fails()]),
+        ("false && nstat | grep TcpExtX", vec![fails()]),
+        ("false || ip tcp_metrics flush", vec![flush()]),
+        ("false; ip tcp_metrics flush", vec![flush()]),
+        ("false && true || true", vec![]),
+    ] {
+        assert_eq!(interpret(line), Ok(expected), "{line}");
+    }
+}
+
+#[test]
 fn a_file_of_defaults_is_read_where_it_is_named() {
     let file = "# What holds\nsysctl -q net.ipv4.tcp_sack=0";
     let line = "./defaults.sh\nsysctl -q net.ipv4.tcp_ecn=1";

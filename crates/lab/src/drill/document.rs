@@ -1,8 +1,12 @@
 //! What `drill` found: the document of `drill --json`.
 
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::find::{Case, allowed, word};
 use super::strict::Mutants;
 
 /// Schema of the answer.
@@ -57,6 +61,29 @@ impl CaseResult {
     /// Its name in lists.
     pub fn name(&self) -> String {
         format!("{} ({})", self.script, self.mode)
+    }
+
+    /// A case that the name of its script does not allow.
+    fn left_out(case: &Case) -> Self {
+        let modes: Vec<&str> = allowed(&case.script).iter().map(|m| word(*m)).collect();
+        Self {
+            script: case.script.display().to_string(),
+            mode: word(case.mode),
+            verdict: Verdict::Skip,
+            line: 0,
+            why: format!("its name allows {} only", modes.join(" and ")),
+            log: Vec::new(),
+            pcapng: Vec::new(),
+            known: false,
+            capture: None,
+            mutants: Mutants::default(),
+        }
+    }
+
+    /// Whether the name of its script does not allow its mode.
+    pub fn is_left_out(&self) -> bool {
+        let mut modes = allowed(Path::new(&self.script)).iter();
+        !modes.any(|mode| word(*mode) == self.mode)
     }
 
     /// The first line of the reason.
@@ -117,6 +144,21 @@ impl DrillDocument {
             mutants: (mutants.run > 0).then_some(mutants),
             expected: None,
         }
+    }
+
+    /// Adds cases that were left out; the results stay in the order of the scripts.
+    pub fn leave_out(&mut self, cases: &[Case], scripts: &[PathBuf]) {
+        if cases.is_empty() {
+            return;
+        }
+        self.skipped += cases.len();
+        self.results.extend(cases.iter().map(CaseResult::left_out));
+        let numbered = scripts.iter().zip(0..);
+        let places: BTreeMap<String, usize> = numbered
+            .map(|(script, place)| (script.display().to_string(), place))
+            .collect();
+        self.results
+            .sort_by_key(|result| places.get(&result.script).copied());
     }
 
     /// Cases that failed and are not known to.

@@ -75,14 +75,33 @@ fn search(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> io::Result<(
 pub fn cases(scripts: &[PathBuf], modes: &[IpMode]) -> Vec<Case> {
     let mut cases = Vec::new();
     for script in scripts {
-        let name = script.file_name().unwrap_or_default().to_string_lossy();
-        let fit = runner_modes(&name).iter();
+        let fit = allowed(script).iter();
         cases.extend(fit.filter(|m| modes.contains(m)).map(|&mode| Case {
             script: script.clone(),
             mode,
         }));
     }
     cases
+}
+
+/// The modes that the name of a script allows.
+pub(super) fn allowed(script: &Path) -> &'static [IpMode] {
+    runner_modes(&script.file_name().unwrap_or_default().to_string_lossy())
+}
+
+/// The cases in these modes of files among `paths` whose names allow none of the modes: they were named, and nothing of
+/// them runs.
+pub fn left_out(paths: &[PathBuf], modes: &[IpMode]) -> Vec<Case> {
+    let is_out = |script: &&PathBuf| !allowed(script).iter().any(|mode| modes.contains(mode));
+    let mut out = Vec::new();
+    for script in paths.iter().filter(|path| !path.is_dir()).filter(is_out) {
+        let wanted = MODES.into_iter().filter(|mode| modes.contains(mode));
+        out.extend(wanted.map(|mode| Case {
+            script: script.clone(),
+            mode,
+        }));
+    }
+    out
 }
 
 #[cfg(test)]
@@ -105,6 +124,19 @@ mod tests {
         }
         assert_eq!(cases(&["a.pkt".into()], &[IpMode::Ipv6]).len(), 1);
         assert_eq!(cases(&["a-v4.pkt".into()], &[IpMode::Ipv6]).len(), 0);
+    }
+
+    #[test]
+    fn files_without_a_case_are_left_out() {
+        let paths = ["a.pkt", "b-v6.pkt", "c-v4.pkt"].map(PathBuf::from);
+        let found = |modes: &[IpMode]| {
+            let out = left_out(&paths, modes);
+            let name = |case: &Case| format!("{} {}", case.script.display(), word(case.mode));
+            out.iter().map(name).collect::<Vec<_>>()
+        };
+        assert_eq!(found(&[IpMode::Ipv4]), ["b-v6.pkt ipv4"]);
+        assert_eq!(found(&[IpMode::Ipv6, IpMode::Ipv6]), ["c-v4.pkt ipv6"]);
+        assert_eq!(found(&MODES), [""; 0]);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use tcplab_drill::Defines;
 use tcplab_os::text::{TextError, read_bytes};
 
 pub use document::{CaseResult, DRILL_SCHEMA, DrillDocument, Expected, Verdict};
-pub use find::{Case, MODES, cases, scripts, word};
+pub use find::{Case, MODES, cases, left_out, scripts, word};
 pub use strict::Mutants;
 
 use crate::error::LabError;

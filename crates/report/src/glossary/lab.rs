@@ -89,9 +89,12 @@ pub(super) const LAB: &[Entry] = entries! {
     "variant" []
         "a named set of changes of an experiment file: `[[variant]]`"
         "Each variant runs with all axis values, and a table compares it with the first.";
-    "verdict" ["better", "worse", "same", "undecided"]
+    "verdict" ["better", "worse", "higher", "lower", "same", "undecided", "few runs", "too noisy", "noisy"]
         "what a comparison says of a row: better, worse, same, undecided and others"
-        "same: the whole interval lies within 1 %. undecided: it allows several verdicts; more runs help.";
+        "better, worse: a change of more than 1 %, beyond chance. higher, lower: the same, where neither way is better. \
+         same: the whole interval lies within 1 %. undecided: it allows several verdicts; more runs help. \
+         few runs: too few of them to say how many would decide. \
+         too noisy: even `--most-runs` runs a side would show no change below the percentage given.";
     "virtual time" []
         "time that jumps from event to event instead of passing"
         "An hour takes a second; runs repeat byte for byte.";

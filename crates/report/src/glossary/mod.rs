@@ -317,6 +317,25 @@ mod tests {
     }
 
     #[test]
+    fn every_verdict_of_a_row_is_explained() {
+        let theme = Theme::default();
+        let verdict = explain(&theme, "verdict").unwrap();
+        for word in [
+            "lower",
+            "higher",
+            "too noisy",
+            "too-noisy",
+            "noisy",
+            "few runs",
+        ] {
+            assert_eq!(explain(&theme, word).unwrap(), verdict, "{word}");
+        }
+        for word in ["lower:", "runs:", "noisy:"] {
+            assert!(verdict.contains(word), "{verdict}");
+        }
+    }
+
+    #[test]
     fn whole_words_only_are_found_in_a_text() {
         let found = |text: &str| -> Vec<&str> { occurring(text).iter().map(|e| e.word).collect() };
         assert_eq!(found("two DSACKs"), ["DSACK"]);
