@@ -17,8 +17,8 @@ FILE = Path(__file__).resolve().parents[1] / "docs" / "python-reference.md"
 
 HEAD = """# Python reference
 
-What `import tcplab as tl` has, from its docstrings (`python/reference.py --write` makes this page). [python.md](python.md) shows how
-to use it."""
+This page lists the contents of `import tcplab as tl`, from docstrings (`python/reference.py --write` makes it). [python.md](python.md) shows
+how to use the module."""
 
 #: Sections, and the names in each; what is in none comes last.
 SECTIONS: dict[str, list[str]] = {
