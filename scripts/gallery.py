@@ -121,7 +121,7 @@ def loss(run):
     picture = base.mark_line().encode(y=y) + base.mark_point(filled=True, size=50, opacity=1).encode(y=y) + base.mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q"), y2="high:Q")
     at = {(row["name"], row["loss"]): row["mbit"] for row in rows}
     return picture, (
-        f"A link of 50 Mbit/s with a round trip of 40 ms; means of 10 runs, bars from the slowest run to the fastest. At 0.01 % loss CUBIC has {at['cubic', '0.01%']:.1f} Mbit/s and BBR {at['bbr', '0.01%']:.1f}. "
+        f"50 Mbit/s, round trip 40 ms; means of 10 runs, bars from slowest to fastest. At 0.01 % loss CUBIC has {at['cubic', '0.01%']:.1f} Mbit/s and BBR {at['bbr', '0.01%']:.1f}. "
         f"At 1 % CUBIC has {at['cubic', '1%']:.1f} and BBR {at['bbr', '1%']:.1f}: CUBIC treats each loss as congestion, BBR does not."
     )
 
@@ -134,7 +134,7 @@ def sawtooth(run):
     lost = {p["axes"]["variant"]: p["measures"]["client.TcpRetransSegs"] for p in run["points"]}
     rate = {p["axes"]["variant"]: p["measures"]["bulk.goodput_bps"] / 1e6 for p in run["points"]}
     return picture, (
-        "A link of 20 Mbit/s with a queue of 130 packets. Both windows grow until the queue drops a packet. Reno then halves its window and adds a packet each round trip; "
+        "20 Mbit/s, a queue of 130 packets. Both windows grow until the queue drops a packet. Reno then halves its window and adds a packet each round trip; "
         f"CUBIC cuts less and grows along a cubic curve. Goodput: {rate['reno']:.1f} and {rate['cubic']:.1f} Mbit/s; retransmitted: {lost['reno']:.0f} and {lost['cubic']:.0f} segments."
     )
 
@@ -253,7 +253,7 @@ def fast_open(run):
     picture = base.mark_bar().encode(x2=alt.datum(10), color=colour(["median", "slowest"], [BLUE, ORANGE])) + base.mark_text(align="left", dx=4, color=INK).encode(text="text:N")
     at = {(row["variant"], row["name"]): row["ms"] for row in rows}
     return picture, (
-        f"Twenty fetches of 10 kB, each on its own connection, with a round trip of 40 ms. Fast Open saves one round trip: {at['without', 'median']:.0f} ms become {at['Fast Open', 'median']:.0f} ms. "
+        f"Twenty fetches of 10 kB, each on its own connection, round trip 40 ms. Fast Open saves one round trip: {at['without', 'median']:.0f} ms become {at['Fast Open', 'median']:.0f} ms. "
         f"A request of 4,000 bytes does not fit into the SYN and takes {at[names['fastopen-large-requests'], 'median']:.0f} ms. If a SYN with data is lost, that fetch takes {at[names['fastopen-lost'], 'slowest']:,.0f} ms."
     )
 

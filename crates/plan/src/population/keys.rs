@@ -53,9 +53,9 @@ pub(crate) const ACK_LOSS: Key = fixed("ack_loss", Form::Percent, says("web's"),
 pub(crate) const THE_SPIKES: Key = fixed("spikes", Form::Table(SPIKES), says("web's"), "periods in which the link sends nothing");
 pub(crate) const THE_REORDERING: Key = fixed("reordering", Form::Table(REORDERING), says("none"), "data packets that are delayed and overtaken");
 pub(crate) const THE_OUTAGE: Key = fixed("outage", Form::Table(OUTAGE), says("web's"), "period in which every packet is lost");
-pub(crate) const THE_MIDDLEBOXES: Key = fixed("middlebox", Form::Tables(BOX), says("none"), "types of path with a middle box that rewrites or drops segments in both directions; others have no middle box");
+pub(crate) const THE_MIDDLEBOXES: Key = fixed("middlebox", Form::Tables(BOX), says("none"), "types of path with a middle box that rewrites or drops segments both ways; others have none");
 pub(crate) const THE_CHANGES: Key = fixed("change", Form::Tables(CHANGE), says("none"), "types of path whose rate or RTT changes; others stay unchanged");
-pub(crate) const THE_INJECTS: Key = fixed("inject", Form::Tables(INJECT), says("none"), "types of path on which a forged segment enters; on others nothing is injected");
+pub(crate) const THE_INJECTS: Key = fixed("inject", Form::Tables(INJECT), says("none"), "types of path on which a forged segment enters");
 pub(crate) const THE_CLIENTS: Key = fixed("clients", Form::Tables(CLIENT), says("web's"), "types of client; shares add up to 100%");
 /// `[population]`.
 pub(crate) const POPULATION: &[Key] = &[
