@@ -70,7 +70,7 @@ pub struct Source {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Metric {
-    /// Name of the metric; with `role` it names the row.
+    /// Its name; with `role` it names the row.
     pub name: String,
     /// Unit, as the tool writes it.
     #[serde(default)]
@@ -81,13 +81,13 @@ pub struct Metric {
     /// End at which it was measured.
     #[serde(default)]
     pub role: Role,
-    /// How the metric's runs are combined into one figure.
+    /// How its runs are combined.
     #[serde(default)]
     pub combine: Combine,
-    /// Whether each run gives the same value, like counters in virtual time: compared without statistics.
+    /// Each run gives the same value, like counters in virtual time: compared without statistics.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub exact: bool,
-    /// Time span of the metric's totals, such as `10 s`; totals over other spans are not compared with it.
+    /// Time span of its totals, such as `10 s`; totals over other spans do not compare.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total_over: Option<String>,
     /// In the order in which they were made.
@@ -106,7 +106,7 @@ pub struct Run {
     /// Number that runs of two arms share if they were made one after the other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block: Option<u32>,
-    /// Place of the run in the time order of all arms, from 0.
+    /// Place in time among the runs of all arms, from 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<u64>,
     /// Unix time of the run's beginning.
@@ -176,7 +176,7 @@ pub enum Role {
     None,
 }
 
-/// How runs are combined into one figure.
+/// How runs are combined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Combine {
@@ -195,7 +195,7 @@ pub enum Combine {
 pub struct Count {
     /// Such as `ltp syscalls`.
     pub name: String,
-    /// Place of the suite, if a source has two suites of this name (`summary`, `section 3`).
+    /// Place of the suite, if a source has two (`summary`, `section 3`).
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub place: String,
     /// Tests that passed.

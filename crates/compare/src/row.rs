@@ -80,13 +80,13 @@ impl Verdict {
 pub struct Row {
     /// Its name.
     pub metric: String,
-    /// End at which the metric was measured.
+    /// End at which it was measured.
     pub role: Role,
     /// Unit of `before` and `after`.
     pub unit: String,
     /// Which way is better.
     pub better: Better,
-    /// How runs are combined into one figure.
+    /// How runs are combined.
     pub combine: Combine,
     /// Whether values are exact: equal or not, without statistics.
     pub exact: bool,
@@ -98,7 +98,7 @@ pub struct Row {
     pub change_percent: Option<f64>,
     /// Interval of the change, 95 % by default; null if runs are too few.
     pub interval_percent: Option<(f64, f64)>,
-    /// Probability of so large a measured change if nothing changed, for this row alone.
+    /// Probability of such a measured change if nothing changed, for this row alone.
     pub p: Option<f64>,
     /// `p` adjusted for the number of rows (Benjamini and Hochberg).
     pub adjusted_p: Option<f64>,

@@ -39,15 +39,15 @@ pub struct Report {
     pub look_mean_ns: Option<u64>,
     /// The connections, in the order in which they ended.
     pub connections: Vec<Connection>,
-    /// Number of ended connections beyond the first 10,000, which are not listed.
+    /// Ended connections beyond the first 10,000: counted, not listed.
     pub connections_left_out: u64,
     /// Connections that this end finished while data of the peer was unread.
     pub connections_unread: u64,
-    /// Number of log lines beyond `--log-lines`, which are not listed.
+    /// Log lines beyond `--log-lines`: counted, not listed.
     pub log_left_out: u64,
     /// Log lines without the kernel's state: looks would have taken more than a fifth of the time.
     pub looks_left_out: u64,
-    /// Number of tcp_info samples beyond the first 50,000, which are not listed.
+    /// Samples of tcp_info beyond the first 50,000: counted, not listed.
     pub tcp_info_left_out: u64,
     /// Growth of the kernel's counters in this network namespace during the probe, by nstat's names, zeros included;
     /// other connections of the host count too.
@@ -80,7 +80,7 @@ pub struct ViaReport {
     pub refused: u64,
     /// Frames that contradict their virtio_net header.
     pub invalid: u64,
-    /// Segments that were not sent because the next hop's Ethernet address is unknown.
+    /// Segments not sent: the next hop's Ethernet address is unknown.
     pub unreachable: u64,
     /// Frames that the device had no room for.
     pub full: u64,
@@ -97,9 +97,9 @@ pub struct Connection {
     pub local: String,
     /// Address and port of the peer; empty for a UDP server, which serves many.
     pub remote: String,
-    /// When the connection was connected or accepted, in ns since the probe's start.
+    /// When it was connected or accepted; ns since the probe's start.
     pub opened_ns: i64,
-    /// When this end was done with the connection, in ns since the probe's start.
+    /// When this end was done with it; ns since the probe's start.
     pub closed_ns: i64,
     /// Why it ended.
     pub ended: Ended,

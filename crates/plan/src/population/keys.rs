@@ -46,8 +46,8 @@ pub(crate) const REQUESTS: Key = fixed("requests", Form::Dist(Kind::Number), say
 pub(crate) const THINK: Key = fixed("think", Form::Dist(Kind::Time), says("web's"), "time from a response to the next request");
 pub(crate) const REQUEST: Key = fixed("request", Form::Dist(Kind::Size), says("web's"), "size of a request");
 pub(crate) const RESPONSE: Key = fixed("response", Form::Dist(Kind::Size), says("web's"), "size of a response");
-pub(crate) const CLIENT_TIMEOUT: Key = fixed("client_timeout", Form::Dist(Kind::Time), says("web's"), "how long the client waits for its socket before it gives up");
-pub(crate) const SERVER_TIMEOUT: Key = fixed("server_timeout", Form::Dist(Kind::Time), says("web's"), "how long the server waits for its socket before it gives up");
+pub(crate) const CLIENT_TIMEOUT: Key = fixed("client_timeout", Form::Dist(Kind::Time), says("web's"), "time after which the client stops waiting for its socket");
+pub(crate) const SERVER_TIMEOUT: Key = fixed("server_timeout", Form::Dist(Kind::Time), says("web's"), "time after which the server stops waiting for its socket");
 pub(crate) const THE_LOSS: Key = fixed("loss", Form::Tables(LOSS), says("web's"), "types of lossy path; others drop only at full queues");
 pub(crate) const ACK_LOSS: Key = fixed("ack_loss", Form::Percent, says("web's"), "loss in the ACKs' direction, in per cent of the path's loss");
 pub(crate) const THE_SPIKES: Key = fixed("spikes", Form::Table(SPIKES), says("web's"), "periods in which the link sends nothing");
@@ -136,7 +136,7 @@ pub(crate) const CLIENT: &[Key] = &[
 
 pub(crate) const LEVEL: Key = fixed("level", Form::Percent, number(50_000_000), "false discovery rate of the decided rows (Benjamini and Hochberg)");
 pub(crate) const BAND: Key = fixed("band", Form::Percent, number(10_000_000), "a latency is `same` if the whole interval of its change lies within this");
-pub(crate) const STOP: Key = fixed("stop", Form::Words(&["never", "decided"]), word("never"), "`decided`: end at the first of five interim looks at the table at which every row is decided; the looks share `level`");
+pub(crate) const STOP: Key = fixed("stop", Form::Words(&["never", "decided"]), word("never"), "`decided`: end at the first of five interim looks at which every row is decided; the looks share `level`");
 /// `[compare]`.
 pub(crate) const COMPARE: &[Key] = &[
     LEVEL, BAND, STOP,

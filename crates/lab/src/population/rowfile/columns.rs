@@ -162,12 +162,12 @@ const DRAWN: &[Column] = &[
     column(
         "client_timeout_ns",
         Get::Int(|s| s.drawn.client_timeout_ns),
-        "how long the client waits for its socket before it gives up",
+        "time after which the client stops waiting for its socket",
     ),
     column(
         "server_timeout_ns",
         Get::Int(|s| s.drawn.server_timeout_ns),
-        "how long the server waits for its socket before it gives up",
+        "time after which the server stops waiting for its socket",
     ),
     column(
         "request_bytes",
