@@ -19,7 +19,7 @@ pub struct Snapshot {
     pub waits: u64,
     /// From the first end to the second.
     pub a_to_b: WaySnapshot,
-    /// Back.
+    /// From the second end to the first.
     pub b_to_a: WaySnapshot,
 }
 

@@ -37,7 +37,7 @@ pub enum Line {
     Changed {
         /// `a-to-b` or `b-to-a`.
         way: String,
-        /// Its settings.
+        /// Settings of that direction.
         words: String,
         /// Seconds since the start.
         at_s: f64,
@@ -67,7 +67,7 @@ pub enum Line {
 pub struct EndLine {
     /// Such as `new:a` or `if:eth0`.
     pub end: String,
-    /// Its device.
+    /// Device of the end.
     pub device: String,
     /// Address and prefix length; absent if the end has no address.
     #[serde(skip_serializing_if = "Option::is_none")]
