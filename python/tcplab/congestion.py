@@ -56,7 +56,7 @@ class CongestionControl:
         Returns
         -------
         int, Change or None
-            The new window in packets, or a ``Change``; None: the window stays.
+            New window in packets, a ``Change``, or None (keep).
         """
 
     def on_ack(self, ack: Ack) -> Answer:
@@ -70,7 +70,7 @@ class CongestionControl:
         Returns
         -------
         int, Change or None
-            The new window in packets, or a ``Change``; None: the window stays.
+            New window in packets, a ``Change``, or None (keep).
         """
         raise NotImplementedError(f"{type(self).__name__} has no on_ack()")
 
@@ -118,7 +118,7 @@ class CongestionControl:
         Returns
         -------
         int, Change or None
-            The new window in packets, or a ``Change``; None: the window stays.
+            New window in packets, a ``Change``, or None (keep).
         """
 
     def cwnd_event(self, view: View, event: Event) -> Answer:
@@ -136,7 +136,7 @@ class CongestionControl:
         Returns
         -------
         int, Change or None
-            The new window in packets, or a ``Change``; None: the window stays.
+            New window in packets, a ``Change``, or None (keep).
         """
 
     def pkts_acked(self, view: View, rtt_us: int | None) -> None:
