@@ -201,7 +201,7 @@ class World:
         return self._told(self._native.run_until(_nanoseconds(time)))
 
     def step(self) -> bool:
-        """Runs to the time of the next event, and all events at that time.
+        """Runs all events at the time of the next event.
 
         Returns
         -------
