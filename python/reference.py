@@ -17,8 +17,8 @@ FILE = Path(__file__).resolve().parents[1] / "docs" / "python-reference.md"
 
 HEAD = """# Python reference
 
-What `import tcplab as tl` has, from its docstrings (`python/reference.py --write` makes this page). [python.md](python.md) shows how
-to use it."""
+This page lists the contents of `import tcplab as tl`, from docstrings (`python/reference.py --write` makes it). [python.md](python.md) shows
+how to use the module."""
 
 #: Sections, and the names in each; what is in none comes last.
 SECTIONS: dict[str, list[str]] = {
@@ -92,11 +92,17 @@ def is_documented(one: Any) -> bool:
     return not isinstance(one, (str, int)) and bool(inspect.getdoc(one)) and not (inspect.getdoc(one) or "").startswith("Alias for field")
 
 
+def listed_bases(thing: type) -> list[type]:
+    """The bases of a class that have entries of their own."""
+    listed = {name for names in SECTIONS.values() for name in names}
+    return [one for one in thing.__mro__[1:] if one.__module__.startswith("tcplab") and one.__name__ in listed]
+
+
 def members(thing: type) -> list[tuple[str, Any]]:
-    """What an object of a class has, as it is written."""
+    """What an object of a class has, as it is written, without what a listed base has."""
     own: dict[str, Any] = {}
     for one in reversed(thing.__mro__):
-        if one.__module__.startswith("tcplab"):
+        if one.__module__.startswith("tcplab") and one not in listed_bases(thing):
             own.update(vars(one))
     # Those of classes in Rust come in no order.
     rust = {name for name, one in own.items() if inspect.isgetsetdescriptor(one)}
@@ -108,6 +114,7 @@ def entry(name: str, thing: Any, level: str = "###") -> str:
     """A function or a class."""
     out = [f"{level} `{signature(name, thing)}`", docstring(thing)]
     if inspect.isclass(thing) and not issubclass(thing, Exception):
+        out += [f"It also has the members of `{base.__name__}`." for base in listed_bases(thing)]
         for member, one in members(thing):
             is_method = callable(one) or isinstance(one, staticmethod)
             called = getattr(thing, member) if is_method else one

@@ -103,9 +103,9 @@ def who_delays(run):
     said = {row["stack"]: row for row in rows}
     same = all(said[f"uml:{a}"]["late"] == said[f"model:linux-{b}"]["late"] for a, b in (("6.1", "6.1"), ("6.1+quickack-6.1.56", "6.1.56")))
     return bars + text, (
-        f"A server writes 1 kB every 100 ms to a client that only reads. Of 100 ACKs Linux 6.1 delays none, 6.1.56 delays {said['model:linux-6.1.56']['late']:.0f}, "
-        f"from segment {said['model:linux-6.1.56']['first']:.0f} on, when its quick-ACK credits are used up, FreeBSD 13.2 all. "
-        + ("Model and kernel 6.1, as it is and with the commit reverted, delay the same." if same else "Model and kernel differ here.")
+        f"A server writes 1 kB every 100 ms to a client that only reads. Of 100 ACKs Linux 6.1 delays none; 6.1.56 delays {said['model:linux-6.1.56']['late']:.0f}, "
+        f"from segment {said['model:linux-6.1.56']['first']:.0f} on, when its quick-ACK credits are used up; FreeBSD 13.2 delays all. "
+        + ("The model's 6.1 and 6.1.56 delay the same ACKs as the kernel, unchanged and with both commits reverted." if same else "Model and kernel differ here.")
     )
 
 
@@ -121,8 +121,8 @@ def loss(run):
     picture = base.mark_line().encode(y=y) + base.mark_point(filled=True, size=50, opacity=1).encode(y=y) + base.mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q"), y2="high:Q")
     at = {(row["name"], row["loss"]): row["mbit"] for row in rows}
     return picture, (
-        f"50 Mbit/s, round trip 40 ms; means of 10 runs, bars from the slowest run to the fastest. At 0.01 % loss CUBIC has {at['cubic', '0.01%']:.1f} Mbit/s and BBR {at['bbr', '0.01%']:.1f}. "
-        f"At 1 % CUBIC has {at['cubic', '1%']:.1f} and BBR {at['bbr', '1%']:.1f}: CUBIC takes each loss for congestion, BBR does not."
+        f"50 Mbit/s, round trip 40 ms; means of 10 runs, bars from slowest to fastest. At 0.01 % loss CUBIC has {at['cubic', '0.01%']:.1f} Mbit/s and BBR {at['bbr', '0.01%']:.1f}. "
+        f"At 1 % CUBIC has {at['cubic', '1%']:.1f} and BBR {at['bbr', '1%']:.1f}: CUBIC treats each loss as congestion, BBR does not."
     )
 
 
@@ -182,7 +182,7 @@ def rrul(run):
     picture = base.mark_bar().encode(color=colour(["median of ICMP", "99 % of all"], [BLUE, ORANGE])) + base.mark_text(align="left", dx=4, color=INK).encode(text="text:N")
     return picture, (
         f"RRUL: four downloads, four uploads and pings on a line of 30/10 Mbit/s. With queues of 1,000 packets the median ping takes {said['fifo', 'median of ICMP']:.0f} ms, "
-        f"with CAKE {said['besteffort', 'median of ICMP']:.0f} ms; the idle path takes 50 ms. Means of 5 runs."
+        f"with CAKE {said['besteffort', 'median of ICMP']:.0f} ms, on the idle path 50 ms. Means of 5 runs."
     )
 
 
@@ -199,7 +199,7 @@ def incast(run):
     picture = base.mark_bar(color=BLUE).encode(x2=alt.datum(1)) + base.mark_text(align="left", dx=5, color=INK).encode(text="text:N")
     at = {row["name"]: row for row in rows}
     return picture, (
-        f"Two senders of 25 Gbit/s fill a switch's port of 10 Gbit/s. CUBIC keeps {at['cubic']['kb']:,.0f} kB in its queue, BBR {at['bbr']['kb']:.0f} kB, CAQM {at['caqm']['kb']:.0f} kB, "
+        f"Two senders of 25 Gbit/s fill a switch's port of 10 Gbit/s. CUBIC keeps {at['cubic']['kb']:,.0f} kB in the port's queue, BBR {at['bbr']['kb']:.0f} kB, CAQM {at['caqm']['kb']:.0f} kB, "
         f"DCTCP {at['dctcp']['kb']:.0f} kB, all at {min(at[k]['gbit'] for k in ('cubic', 'bbr', 'caqm', 'dctcp')):.1f} Gbit/s. CAQM with Q_t = 0 keeps {at['caqm-qt0']['kb']:.0f} kB and pays with goodput: {at['caqm-qt0']['gbit']:.1f} Gbit/s."
     )
 
@@ -219,8 +219,8 @@ def rto(run):
     )
     at = {row["name"]: row for row in rows}
     return picture, (
-        f"{run['connections']:,} web connections, each through five retransmission timers on the same network. With RFC 6298's estimator and a floor of 200 ms (D) timeouts change by {at['D']['percent']:+.0f} % "
-        f"({at['D']['low']:+.0f} to {at['D']['high']:+.0f}); with a floor of 1 s (R) by {at['R']['percent']:+.0f} % ({at['R']['low']:+.0f} to {at['R']['high']:+.0f}). Bars: 95 % intervals."
+        f"{run['connections']:,} web connections, each through five retransmission timers on the same network. With RFC 6298's estimator and a floor of 200 ms (D), timeouts change by {at['D']['percent']:+.0f} % "
+        f"({at['D']['low']:+.0f} to {at['D']['high']:+.0f}); with a floor of 1 s (R), by {at['R']['percent']:+.0f} % ({at['R']['low']:+.0f} to {at['R']['high']:+.0f}). Bars: 95 % intervals."
     )
 
 
@@ -235,7 +235,7 @@ def spike(run):
     picture = chart(rows).mark_line(strokeWidth=1.8).encode(x=alt.X("s:Q", axis=axis("time (s)")), y=alt.Y("ms:Q", axis=axis("ms")), color=colour(names, [GREEN, BLUE, ORANGE]))
     timeouts = {p["axes"]["variant"]: p["measures"]["server.TcpExtTCPTimeouts"] for p in run["points"]}
     return picture, (
-        f"The round trip grows from 20 to 420 ms at 4 s, for two seconds; a server writes 1 kB every 20 ms. Before, Linux's timer is about 220 ms, RFC 6298's at its floor of 1 s. Timeouts, though nothing is lost: Linux {timeouts['linux']:.0f}, RFC 6298 {timeouts['rfc6298']:.0f}."
+        f"The round trip grows from 20 to 420 ms at 4 s, for two seconds; a server writes 1 kB every 20 ms. Before 4 s Linux's timer is about 220 ms, and RFC 6298's is at its floor of 1 s. Timeouts, although nothing is lost: Linux {timeouts['linux']:.0f}, RFC 6298 {timeouts['rfc6298']:.0f}."
     )
 
 
@@ -253,7 +253,7 @@ def fast_open(run):
     picture = base.mark_bar().encode(x2=alt.datum(10), color=colour(["median", "slowest"], [BLUE, ORANGE])) + base.mark_text(align="left", dx=4, color=INK).encode(text="text:N")
     at = {(row["variant"], row["name"]): row["ms"] for row in rows}
     return picture, (
-        f"Twenty fetches of 10 kB, each on its own connection, round trip 40 ms. Fast Open saves one: {at['without', 'median']:.0f} ms become {at['Fast Open', 'median']:.0f} ms. "
+        f"Twenty fetches of 10 kB, each on its own connection, round trip 40 ms. Fast Open saves one round trip: {at['without', 'median']:.0f} ms become {at['Fast Open', 'median']:.0f} ms. "
         f"A request of 4,000 bytes does not fit into the SYN and takes {at[names['fastopen-large-requests'], 'median']:.0f} ms. If a SYN with data is lost, that fetch takes {at[names['fastopen-lost'], 'slowest']:,.0f} ms."
     )
 
@@ -270,7 +270,7 @@ def changing(run):
     picture = chart(rows).mark_line(strokeWidth=1.3).encode(x=alt.X("s:Q", axis=axis("time (s)")), y=alt.Y("ms:Q", axis=axis("ping (ms)")), color=colour(["cubic", "bbr"], [BLUE, ORANGE]), detail="app:N")
     at = {p["axes"]["congestion"]: p["measures"] for p in run["points"]}
     return picture, (
-        "A radio link falls from 50 to 5 Mbit/s from 5 to 10 s, with 60 ms more delay each way. Median pings beside a download, without 10 to 12 s: "
+        "A radio link falls from 50 to 5 Mbit/s between 5 and 10 s, with 60 ms more delay each way. Median pings beside a download, ignoring 10 to 12 s: "
         + " ".join(
             f"{name} {m['before.latency_us.p50'] / 1e3:.0f} ms before, {m['during.latency_us.p50'] / 1e3:.0f} ms meanwhile, {m['after.latency_us.p50'] / 1e3:.0f} ms after, at {m['download.goodput_bps'] / 1e6:.1f} Mbit/s."
             for name, m in (("CUBIC", at["cubic"]), ("BBR", at["bbr"]))
@@ -339,7 +339,7 @@ def main():
     only = sys.argv[1:]
     text = [
         "# Gallery", "",
-        "Twelve experiments: a picture, what it shows, and its command. `make gallery` runs them all and writes this page.", "",
+        "Each of twelve experiments has a picture, its explanation and its command. `make gallery` runs them all and writes this page.", "",
         "Commands with `uml:` need a kernel ([kernels.md](kernels.md)). `--html FILE` draws charts of your own run.", "",
     ]
     for name, heading, shows, command, make in ENTRIES:

@@ -29,7 +29,7 @@ class Table:
 
     @staticmethod
     def joined(tables: list[Table]) -> Table:
-        """The rows of several tables with the same columns, one after the other."""
+        """Returns a table with the rows of several tables that have the same columns."""
 
     @property
     def name(self) -> str:
@@ -45,7 +45,7 @@ class Table:
 
     @property
     def descriptions(self) -> dict[str, str]:
-        """What each column says."""
+        """Meaning of each column."""
 
     def _repr_html_(self) -> str: ...
     def __len__(self) -> int: ...
@@ -53,7 +53,7 @@ class Table:
         """The values of a column; ``None`` where one is missing."""
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """All columns as lists."""
+        """Returns all columns as lists."""
 
     def plot(
         self, x: str, y: str, color: str | None = None, *, points: bool = False, library: str | None = None
@@ -89,7 +89,7 @@ def run_verdicts(document: bytes, base: str | None) -> Table: ...
 def examples() -> list[tuple[str, str]]: ...
 
 class View:
-    """A connection as its congestion control sees it. Windows and counts are in packets, by Linux's names."""
+    """A connection as seen by its congestion control. Windows and counts are in packets; names are Linux's."""
 
     @property
     def now_ns(self) -> int: ...
@@ -159,7 +159,7 @@ class Ack(View):
     def is_retrans(self) -> bool: ...
 
 class Change:
-    """What a congestion control changes; None: it stays."""
+    """Changes by a congestion control; None: the value stays."""
 
     def __init__(
         self,

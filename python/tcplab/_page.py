@@ -39,7 +39,7 @@ class Page:
     _folder: tempfile.TemporaryDirectory[str] | None = None
 
     def html(self) -> str:
-        """The page: one file that needs no network."""
+        """Returns the HTML page: one file that needs no network."""
         if self._folder is not None:
             return (Path(self._folder.name) / PAGE).read_text(encoding="utf-8")
         args, stdin = self._page_arguments()
@@ -49,7 +49,7 @@ class Page:
             return file.read_text(encoding="utf-8")
 
     def write_html(self, path: str | os.PathLike[str]) -> None:
-        """Writes the page.
+        """Writes the HTML page.
 
         Parameters
         ----------

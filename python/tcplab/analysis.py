@@ -26,7 +26,7 @@ Capture = Union[str, "os.PathLike[str]", bytes, BinaryFile]
 
 
 class Analysis(Page):
-    """What captures say: tables, read when they are asked for.
+    """The analysis of captures, as tables that are made on first use.
 
     Every table has the columns ``file`` and ``stream``. ``stream`` is Wireshark's ``tcp.stream``; it is empty for a finding about a
     whole capture. Times are nanoseconds since 1970 (``_ns``) or microseconds (``_us``).
@@ -89,12 +89,12 @@ class Analysis(Page):
 
     @functools.cached_property
     def streams(self) -> Table:
-        """A row for each stream: ends, state, round trip, and of each direction (``c2s_``, ``s2c_``) what it sent."""
+        """A row for each stream: addresses, state, round trip, and what each direction (``c2s_``, ``s2c_``) sent."""
         return self._table("streams")
 
     @functools.cached_property
     def findings(self) -> Table:
-        """A row for each finding: what, why, what to do."""
+        """A row for each finding: what happened, why, and what to do."""
         return self._table("findings")
 
     @functools.cached_property
@@ -114,7 +114,7 @@ class Analysis(Page):
 
     @functools.cached_property
     def acks(self) -> Table:
-        """A row for each ACK of new data: what made the receiver send it, and after how long. Reads the capture again."""
+        """A row for each ACK of new data: what triggered it, and how long it waited. Reads the capture again."""
         return self._trace("acks")
 
     @functools.cached_property
@@ -127,25 +127,25 @@ class Analysis(Page):
 
     @functools.cached_property
     def spans(self) -> Table:
-        """Where the time went, stretch by stretch (at most 8,192 of a stream). Reads the capture again."""
+        """Intervals of each stream with their class of time (at most 8,192 per stream). Reads the capture again."""
         return self._trace("spans")
 
     @property
     def totals(self) -> list[dict[str, Any]]:
-        """Counts of each capture, as ``tcplab analyze --json`` has them: packets, what was malformed, what was not checked.
+        """Counts of each capture, as in ``tcplab analyze --json``: packets, malformed packets, what was not checked.
 
         ``error`` says where a capture is damaged; the tables have what was read before it.
         """
         return self._totals
 
     def plot(self, *, library: str | None = None) -> Any:
-        """Where the time of each stream went, as bars; see :func:`tcplab.plot.budget`."""
+        """Draws where the time of each stream went, as bars; see :func:`tcplab.plot.budget`."""
         from tcplab import plot
 
         return plot.budget(self.budget, library=library)
 
     def to_dict(self) -> dict[str, Any]:
-        """The document of ``tcplab analyze --json`` (schema ``tcplab.analyze/1``). Reads the captures again."""
+        """Returns the document of ``tcplab analyze --json`` (schema ``tcplab.analyze/1``). Reads the captures again."""
         captures: list[dict[str, Any]] = []
         schema = ""
         for name, source in self._captures:
@@ -199,12 +199,14 @@ def analyze(
     streams
         Only these streams, by Wireshark's numbers; empty: all.
     max_packets
-        Most packets that :attr:`Analysis.packets`, ``acks`` and ``spans`` hold; None: all. Each takes about 200 bytes.
+        Maximum number of packets in :attr:`Analysis.packets`, ``acks`` and ``spans``; None: all. Each takes about
+        200 bytes.
     max_streams
-        Most open and most closed connections in memory; beyond that the least recently active one is reported early and
-        counted (``evicted_streams`` of :attr:`Analysis.totals`).
+        Maximum number of open connections, and of closed ones, in memory; beyond it the least recently active one
+        is reported early and counted (``evicted_streams`` of :attr:`Analysis.totals`).
     progress
-        None: a bar of tqdm's where somebody looks. False: none. Or what is called as ``tqdm.tqdm``.
+        None: tqdm's bar, on a terminal or in a notebook. False: no bar. Or a callable with the interface of
+        ``tqdm.tqdm``.
 
     Returns
     -------
@@ -215,7 +217,8 @@ def analyze(
     OSError
         A file cannot be opened.
     InputError
-        A file is no capture, or has no such stream. One that is damaged further on is read up to there: see :attr:`Analysis.totals`.
+        A file is not a capture, or has no such stream. A damaged capture is read up to the damage: see
+        :attr:`Analysis.totals`.
 
     Examples
     --------

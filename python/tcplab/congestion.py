@@ -23,21 +23,22 @@ Event = Literal["TX_START", "CWND_RESTART", "COMPLETE_CWR", "LOSS", "ECN_NO_CE",
 class CongestionControl:
     """A congestion control of one connection.
 
-    A class derived from it has :meth:`on_ack` and whatever else it needs; a method that it does not have is not called, and
-    costs nothing. Windows are whole packets of at most :attr:`View.mss` bytes, from 1 to 2^30.
+    A class derived from it has :meth:`on_ack` and any of the other methods; missing methods are not called, and
+    cost nothing. Windows are counted in packets of at most :attr:`View.mss` bytes, from 1 to 2^30.
 
-    While the window is reduced, TCP sets it by proportional rate reduction (RFC 6937) down to what :meth:`ssthresh` said,
+    In a reduction TCP lowers the window by proportional rate reduction (RFC 6937) to the value of :meth:`ssthresh`,
     and does not ask :meth:`on_ack`. After a timeout the window is one packet, after an idle time the first one
-    (``net.ipv4.tcp_slow_start_after_idle``). All that ends with ``controls_cwnd``.
+    (``net.ipv4.tcp_slow_start_after_idle``). With ``controls_cwnd`` TCP does none of this.
 
     Attributes
     ----------
     name : str
-        As getsockopt(TCP_CONGESTION) gives it; empty: the name of the class.
+        The name that getsockopt(TCP_CONGESTION) gives; empty: the class's name.
     needs_ecn : bool
-        ECN is asked for, and data leaves as ECT(0) (``TCP_CONG_NEEDS_ECN``).
+        Whether connections ask for ECN and send data as ECT(0) (``TCP_CONG_NEEDS_ECN``).
     controls_cwnd : bool
-        :meth:`on_ack` is called at each ACK and sets the window and the pacing rate alone (Linux: ``cong_control()``).
+        Whether :meth:`on_ack` is called at each ACK and alone sets the window and the pacing rate (Linux:
+        ``cong_control()``).
     """
 
     name: str = ""
@@ -45,7 +46,7 @@ class CongestionControl:
     controls_cwnd: bool = False
 
     def init(self, view: View) -> Answer:
-        """The handshake is over.
+        """Called when the handshake is complete.
 
         Parameters
         ----------
@@ -55,26 +56,26 @@ class CongestionControl:
         Returns
         -------
         int, Change or None
-            The new window in packets, or a ``Change``; None: the window stays.
+            New window in packets, a ``Change``, or None (keep).
         """
 
     def on_ack(self, ack: Ack) -> Answer:
-        """Data was delivered (Linux: ``cong_avoid()``, or ``cong_control()``).
+        """Called when data was delivered (Linux: ``cong_avoid()``, or ``cong_control()``).
 
         Parameters
         ----------
         ack
-            The connection, and what this ACK says.
+            The connection, and the values of this ACK.
 
         Returns
         -------
         int, Change or None
-            The new window in packets, or a ``Change``; None: the window stays.
+            New window in packets, a ``Change``, or None (keep).
         """
         raise NotImplementedError(f"{type(self).__name__} has no on_ack()")
 
     def ssthresh(self, view: View) -> int:
-        """The window is to be reduced: a loss, a timeout or a mark.
+        """Called when the window is to be reduced: at a loss, a timeout or a mark.
 
         Parameters
         ----------
@@ -84,13 +85,13 @@ class CongestionControl:
         Returns
         -------
         int
-            The slow start threshold in packets, to which the window falls. Without the method: half of the window, at
-            least 2.
+            The slow start threshold in packets, to which the window falls. If the class lacks the method: half of
+            the window, at least 2.
         """
         return max(view.snd_cwnd // 2, 2)
 
     def undo_cwnd(self, view: View) -> int:
-        """The reduction was not needed: what was taken for lost was late.
+        """Called when the reduction was unnecessary: packets that were marked lost came late.
 
         Parameters
         ----------
@@ -100,12 +101,12 @@ class CongestionControl:
         Returns
         -------
         int
-            The congestion window, in packets, to restore when a reduction is undone. Without the method: the one before the reduction.
+            The congestion window to restore, in packets. If the class lacks the method: the one before the reduction.
         """
         return max(view.snd_cwnd, view.prior_cwnd)
 
     def set_state(self, view: View, state: State) -> Answer:
-        """The state of recovery changes.
+        """Called when the recovery state changes.
 
         Parameters
         ----------
@@ -117,46 +118,46 @@ class CongestionControl:
         Returns
         -------
         int, Change or None
-            The new window in packets, or a ``Change``; None: the window stays.
+            New window in packets, a ``Change``, or None (keep).
         """
 
     def cwnd_event(self, view: View, event: Event) -> Answer:
-        """Something happened.
+        """Called at events.
 
         Parameters
         ----------
         view
             The connection.
         event
-            ``TX_START``: data leaves, and nothing was in flight. ``CWND_RESTART``: the window is cut after an idle time.
-            ``COMPLETE_CWR``: a reduction is over. ``LOSS``: the retransmission timer has fired. ``ECN_NO_CE`` and
-            ``ECN_IS_CE``: a data packet came without or with a mark.
+            ``TX_START``: data leaves while nothing is in flight. ``CWND_RESTART``: the window is cut after an idle
+            time. ``COMPLETE_CWR``: a reduction is over. ``LOSS``: the retransmission timer fired. ``ECN_NO_CE`` and
+            ``ECN_IS_CE``: a data packet arrived without or with a mark.
 
         Returns
         -------
         int, Change or None
-            The new window in packets, or a ``Change``; None: the window stays.
+            New window in packets, a ``Change``, or None (keep).
         """
 
     def pkts_acked(self, view: View, rtt_us: int | None) -> None:
-        """An ACK was processed, also while the window is reduced.
+        """Called after each ACK of data, also while the window is reduced.
 
         Parameters
         ----------
         view
             The connection.
         rtt_us
-            Its RTT in microseconds; None: it has no sample.
+            The ACK's RTT in microseconds; None: it gives no sample.
         """
 
 
 class Reno(CongestionControl):
-    """Reno (RFC 5681 3.1) in Python: it gives the packets of the built-in ``reno``. To begin from.
+    """Reno (RFC 5681 3.1) in Python, as a base class: it sends the same packets as the built-in ``reno``.
 
     Attributes
     ----------
     count : int
-        Packets delivered since the window grew last (``snd_cwnd_cnt``).
+        Packets delivered since the window last grew (``snd_cwnd_cnt``).
     """
 
     name = "py-reno"
@@ -165,7 +166,7 @@ class Reno(CongestionControl):
         self.count = 0
 
     def on_ack(self, ack: Ack) -> Answer:
-        """Slow start, then the window grows by one packet a round trip."""
+        """Slow start; then the window grows by one packet per round trip."""
         if not ack.is_cwnd_limited:
             return None
         cwnd, acked = ack.snd_cwnd, ack.acked
@@ -183,12 +184,12 @@ class Reno(CongestionControl):
         return cwnd + more
 
     def ssthresh(self, view: View) -> int:
-        """Half of the window."""
+        """Returns half of the window, at least 2."""
         self.count = 0
         return max(view.snd_cwnd // 2, 2)
 
     def set_state(self, view: View, state: State) -> Answer:
-        """A timeout begins anew."""
+        """``Loss`` resets ``count``."""
         if state == "Loss":
             self.count = 0
 

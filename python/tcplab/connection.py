@@ -14,16 +14,16 @@ Made = dict[tuple[int, int, int, int], CongestionControl]
 
 
 class LinkState(NamedTuple):
-    """One way of a link at a moment.
+    """One direction of a link at one time.
 
     Attributes
     ----------
     queue_pkts : int
-        Packets in its queue, the one that the wire sends included.
+        Packets in the queue, including the one on the wire.
     queue_bytes : int
-        Bytes of them, a packet's until its last bit has left.
+        Bytes in the queue; a packet's bytes count until its last bit has left.
     delivered_bytes : int
-        Bytes that came out of it since the run's start.
+        Bytes delivered since the run's start.
     """
 
     queue_pkts: int
@@ -47,25 +47,25 @@ class End:
         self.host = host
 
     def info(self) -> dict[str, int] | None:
-        """What getsockopt(TCP_INFO) says now.
+        """Returns getsockopt(TCP_INFO) now.
 
         Returns
         -------
         dict or None
             Linux's ``struct tcp_info`` by the kernel's names and in its units: windows and counts in packets, ``_rtt``,
             ``_rttvar``, ``_rto`` and ``_ato`` in microseconds, ``last_`` in milliseconds, rates in bytes a second.
-            None: there is no socket yet, or not any more.
+            None: no socket is open.
         """
         return self._native.info(*self._at)
 
     @property
     def congestion(self) -> str | None:
-        """Name of its congestion control (TCP_CONGESTION); None: it has no socket now."""
+        """Name of its congestion control (TCP_CONGESTION); None: no socket is open."""
         return self._native.congestion(*self._at)
 
     @property
     def algorithm(self) -> CongestionControl | None:
-        """Its congestion control in Python; None: it runs a built-in one, or has no socket now."""
+        """Its congestion control in Python; None: the algorithm is a built-in one, or no socket is open."""
         ends = self._native.ends(*self._at)
         return None if ends is None else self._made.get(ends)
 
@@ -81,17 +81,17 @@ class End:
 
     @property
     def opened_ns(self) -> int | None:
-        """When it was connected or accepted, in ns after the run's start; None: not yet."""
+        """When the connection was connected or accepted, in ns after the run's start; None: not yet."""
         return self._native.ended(*self._at)[0]
 
     @property
     def closed_ns(self) -> int | None:
-        """When its application was done with it, in ns after the run's start; None: not yet."""
+        """When its application was done with the connection, in ns after the run's start; None: not yet."""
         return self._native.ended(*self._at)[1]
 
     @property
     def error(self) -> str | None:
-        """The error that ended it, by its name (``ETIMEDOUT``); None: there was none."""
+        """Name of the error that ended the connection (``ETIMEDOUT``); None: no error."""
         return self._native.ended(*self._at)[2]
 
     def __repr__(self) -> str:
@@ -99,7 +99,7 @@ class End:
 
 
 class Connection:
-    """A connection of an application. If an application connects again and again, all its connections are one `Connection`.
+    """A connection of an application. Repeated connections of one application are one ``Connection``.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ class Connection:
         self.server = server
 
     def info(self) -> dict[str, int] | None:
-        """What getsockopt(TCP_INFO) says at the client; see :meth:`End.info`."""
+        """Returns TCP_INFO of the client; see :meth:`End.info`."""
         return self.client.info()
 
     def __repr__(self) -> str:

@@ -20,12 +20,12 @@ __all__ = [
 
 
 class TcplabError(Exception):
-    """Why something could not be done.
+    """Base class of tcplab's errors.
 
     Attributes
     ----------
     document : dict or None
-        The document of the command as far as it came: a run whose third point failed has the other points.
+        The command's document up to the error: if the third point of a run failed, it has the other points.
     """
 
     document: dict[str, Any] | None
@@ -40,7 +40,7 @@ class UsageError(TcplabError, ValueError):
 
 
 class InputError(TcplabError, ValueError):
-    """A file or a text cannot be read, or says what tcplab does not know."""
+    """A file or a text cannot be read, or has something that tcplab does not know."""
 
 
 class OutputError(TcplabError, OSError):
@@ -48,15 +48,15 @@ class OutputError(TcplabError, OSError):
 
 
 class Inconclusive(TcplabError):
-    """It ended before it had an answer."""
+    """The command ended before it had a result."""
 
 
 class CannotRun(TcplabError):
-    """This machine, this stack or this build cannot do it."""
+    """This machine, stack or build cannot do what was asked."""
 
 
 class Interrupted(TcplabError):
-    """A signal ended it before it was whole; the same call resumes it where there is a result folder."""
+    """A signal ended the command early; if there is a result folder, the same call resumes the run."""
 
 
 #: The kinds of ``error.kind`` in the documents of the command.

@@ -29,9 +29,9 @@ def axis(*values: Any, name: str | None = None) -> Axis:
     Parameters
     ----------
     values
-        The values, as the key takes them.
+        Values that the key accepts.
     name
-        The axis's name in results; by default the key. Two axes of one name move together.
+        The axis's name in results; by default the key. Axes with the same name change together.
 
     Examples
     --------
@@ -113,7 +113,7 @@ class Variant(_Keys):
     name
         Its name.
     set
-        What it changes: paths of keys (``"host.client.route"``) and their values.
+        The changes: paths of keys (``"host.client.route"``) and their values.
     """
 
     def __init__(self, name: str, set: Mapping[str, Any] | None = None) -> None:  # noqa: A002
@@ -121,12 +121,12 @@ class Variant(_Keys):
 
 
 class Experiment:
-    """An experiment: the text of its file.
+    """An experiment, as the text of its file.
 
     Attributes
     ----------
     name : str
-        What results call it.
+        Its name in results.
     """
 
     def __init__(self, text: str, name: str) -> None:
@@ -134,7 +134,7 @@ class Experiment:
         self.name = name
 
     def to_toml(self) -> str:
-        """The text of the file, which ``tcplab run`` takes."""
+        """Returns the text of the file for ``tcplab run``."""
         return self._text
 
     def write(self, path: str | os.PathLike[str]) -> None:
@@ -170,23 +170,23 @@ def experiment(
     Parameters
     ----------
     name
-        What results call it.
+        Its name in results.
     hosts
-        Hosts or their names; none: ``client`` and ``server``.
+        Hosts or their names; if empty: ``client`` and ``server``.
     links
-        The links. Without any, there is one link without delay or limit.
+        The links; if empty, one link without delay or limit.
     apps
         Applications.
     variants
-        Variants, each a change of the rest.
+        Variants, each with its changes to the rest.
     measures
-        What is measured (docs/experiment.md); none: what the applications have.
+        Measures (docs/experiment.md); if empty: the default measures of the applications.
     title
-        The question that it answers.
+        The question that the experiment answers.
     stacks
-        Stacks to run on when :func:`tcplab.run` names none: ``model:`` and ``uml:`` only.
+        Stacks to run on if :func:`tcplab.run` names none; only ``model:`` and ``uml:``.
     repeat
-        How many times each point is run; each run has its own seed.
+        How often each point is run; each run has its own seed.
     seed
         Seed of all random streams.
     run

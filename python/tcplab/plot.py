@@ -57,20 +57,20 @@ def _number(value: Any) -> Any:
 def lines(
     table: Any, x: str, y: str, color: str | None = None, *, points: bool = False, library: str | None = None
 ) -> Any:
-    """A line for each value of ``color``.
+    """Draws a line for each value of ``color``.
 
     Parameters
     ----------
     table
         A :class:`tcplab.Table`, a data frame, or a list of dicts.
     x, y
-        Columns of the axes; the unit stands in their titles.
+        Columns of the two axes; the axes' titles have the units.
     color
-        Column that tells lines apart.
+        Column whose values distinguish the lines.
     points
         Mark each row.
     library
-        ``"altair"`` or ``"matplotlib"``; None: what is installed.
+        ``"altair"`` or ``"matplotlib"``; None: whichever is installed.
 
     Returns
     -------
@@ -104,20 +104,20 @@ def lines(
 
 
 def points(run: Run, *, x: str | None = None, y: str | None = None, color: str | None = None, library: str | None = None) -> Any:
-    """A measure of a run's points over one of its axes. If points were repeated, their means (:attr:`tcplab.Run.summary` has intervals).
+    """Draws a measure of a run over one of its axes; of repeated points the mean (intervals: :attr:`tcplab.Run.summary`).
 
     Parameters
     ----------
     run
-        What :func:`tcplab.run` gave.
+        A result of :func:`tcplab.run`.
     x
         The axis; None: the first axis with several values, a numeric one if possible.
     y
         The measure; None: the first.
     color
-        Another axis; None: the next one that has several values, if any.
+        Another axis; None: the next axis with several values, if any.
     library
-        As :func:`lines` has it.
+        As in :func:`lines`.
 
     Returns
     -------
@@ -169,14 +169,14 @@ def _numbered(table: Table, columns: Sequence[str]) -> Table:
 
 
 def budget(table: Table, *, library: str | None = None) -> Any:
-    """Where the time of streams went: a bar for each stream, from :attr:`tcplab.Analysis.budget`.
+    """Draws where the time of streams went: a bar for each stream, from :attr:`tcplab.Analysis.budget`.
 
     Parameters
     ----------
     table
         The budget.
     library
-        As :func:`lines` has it.
+        As in :func:`lines`.
 
     Returns
     -------

@@ -27,12 +27,12 @@ class _Result(Page):
         self._source = source
 
     def to_dict(self) -> dict[str, Any]:
-        """The command's document."""
+        """Returns the command's JSON document."""
         return self._answer.document
 
     @property
     def messages(self) -> list[str]:
-        """What the command wrote to standard error."""
+        """The command's messages on standard error."""
         return self._answer.messages
 
     def _page_arguments(self) -> tuple[list[str | os.PathLike[str]], bytes | None]:
@@ -40,7 +40,7 @@ class _Result(Page):
 
 
 class Run(_Result):
-    """What a run came to (schema ``tcplab.run/1``).
+    """The result of a run (schema ``tcplab.run/1``).
 
     Tables have a column ``point``, the number of the run from 0. Times are nanoseconds after the run's start.
     """
@@ -56,7 +56,7 @@ class Run(_Result):
 
     @functools.cached_property
     def captures(self) -> Table:
-        """A row for each capture that the run kept: point, host, interface, and the path for :func:`tcplab.analyze`."""
+        """A row for each capture that was kept: point, host, interface, and the path for :func:`tcplab.analyze`."""
         if self._out is None:
             raise errors.UsageError("captures are kept in a result folder: call tl.run with out=FOLDER")
         rows: list[list[Any]] = []
@@ -77,23 +77,23 @@ class Run(_Result):
 
     @property
     def points(self) -> Table:
-        """A row for each point and stack: axes, seed, measures with their units."""
+        """A row for each point and stack: axes, seed, and measures with their units."""
         return self._tables["points"]
 
     @property
     def summary(self) -> Table:
-        """A row for each measure at each stack and values of the axes: the mean of the repetitions and its 95 % interval."""
+        """A row for each measure, stack and combination of axis values: mean over repetitions, 95 % interval."""
         return self._tables["summary"]
 
     def verdicts(self, base: str | None = None) -> Table:
-        """What the repetitions say: a row for each measure in each arm, with its change, interval and verdict.
+        """Returns a row for each measure in each arm, with its change over the repetitions, interval and verdict.
 
         They are those of the terminal (docs/compare.md). Without repetitions there are no rows.
 
         Parameters
         ----------
         base
-            Variant that the others are compared with; None: the first one.
+            Variant with which the others are compared; None: the first one.
         """
         if base is not None and base not in self.points.to_dict().get("variant", []):
             raise errors.UsageError(f"no variant `{base}` in this run")
@@ -121,12 +121,12 @@ class Run(_Result):
 
     @property
     def links(self) -> Table:
-        """Samples over time of each direction of each link, one per ``run.link_every``."""
+        """Samples of each direction of each link, one per ``run.link_every``."""
         return self._tables["links"]
 
     @property
     def link_totals(self) -> Table:
-        """What each way of each link did in all."""
+        """Totals of each direction of each link."""
         return self._tables["link_totals"]
 
     @property
@@ -136,7 +136,7 @@ class Run(_Result):
 
     @property
     def folder(self) -> Path | None:
-        """The result folder (``out``), which :func:`tcplab.compare` takes; None: the run kept no folder."""
+        """The result folder (``out``), which :func:`tcplab.compare` accepts; None: the run kept no folder."""
         return None if self._out is None else Path(self._out)
 
     @property
@@ -145,7 +145,7 @@ class Run(_Result):
         return [point["digest"] for point in self.to_dict()["points"]]
 
     def plot(self, x: str | None = None, y: str | None = None, color: str | None = None, *, library: str | None = None) -> Any:
-        """A chart of a measure over an axis; see :func:`tcplab.plot.points`."""
+        """Draws a measure over an axis; see :func:`tcplab.plot.points`."""
         from tcplab import plot
 
         return plot.points(self, x=x, y=y, color=color, library=library)
@@ -157,11 +157,11 @@ class Run(_Result):
 
 
 class PopulationResult(_Result):
-    """What a population came to (schema ``tcplab.population/1``, or ``.../variants``)."""
+    """The result of a population (schema ``tcplab.population/1``, or ``.../variants``)."""
 
     @functools.cached_property
     def rows(self) -> Table:
-        """The table: each quantity of each arm against the baseline, with interval and verdict."""
+        """The table: each quantity's change in each arm from the baseline, with interval and verdict."""
         said = self.to_dict()
         if "variants" in said:
             return _records.table("rows", [{"variant": one["variant"], **row} for one in said["variants"] for row in one["rows"]])
@@ -169,7 +169,7 @@ class PopulationResult(_Result):
 
     @functools.cached_property
     def arms(self) -> Table:
-        """What the connections of each arm did."""
+        """Totals and means of each arm's connections."""
         said = self.to_dict()
         several = said.get("variants") or [said]
         return _records.table("arms", [_named(one, arm) for one in several for arm in one["arms"]])
@@ -215,26 +215,27 @@ def run(
     Parameters
     ----------
     experiment
-        Path of a file (docs/experiment.md) or of an earlier ``manifest.json``, its text, a dict of its tables, or what
-        :func:`tcplab.experiment` made.
+        Path of a file (docs/experiment.md) or of an earlier ``manifest.json``; or the file's text, a dict of its
+        tables, or a result of :func:`tcplab.experiment`.
     on
         Stacks instead of the file's: ``model``, ``model:linux-6.6``, ``uml:6.1``, ``host``, ``ssh:A,B``.
     set
-        Changes of the file: ``{"link.isp-home.a_to_b.rate": "1mbit"}``; a list of values makes an axis.
+        Changes to the file: ``{"link.isp-home.a_to_b.rate": "1mbit"}``; a list of values makes an axis.
     repeat
-        How many times each point is run; each run has its own seed.
+        How often each point is run; each run has its own seed.
     seed
         Seed of all random streams.
     jobs
-        Points at once; real-time stacks run one by one. None: one for each processor.
+        How many points run in parallel; on real-time stacks points run one by one. None: one per processor.
     out
         Folder that keeps results and captures; the same call resumes an interrupted run.
     connections
-        Population: connections of each arm.
+        Only for a population: connections per arm.
     variants
-        Population: only these variants.
+        Only for a population: run only these variants.
     progress
-        None: a bar of tqdm's where somebody looks. False: none. Or what is called as ``tqdm.tqdm``.
+        None: tqdm's bar, on a terminal or in a notebook. False: no bar. Or a callable with the interface of
+        ``tqdm.tqdm``.
 
     Returns
     -------
@@ -243,13 +244,13 @@ def run(
     Raises
     ------
     InputError
-        The file is not there, or says what tcplab does not know; the message names file, line and the way out.
+        The file is missing, or has something that tcplab does not know; the message names file, line and remedy.
     UsageError
-        A stack or an option that does not exist.
+        A stack or an option does not exist.
     CannotRun
-        A stack does not honour a setting, or is not here; nothing was run.
+        A stack does not honour a setting, or is not available here; nothing was run.
     Inconclusive
-        A limit ended a point before its answer; ``error.document`` has the others.
+        A limit ended a point before its result; ``error.document`` has the other points.
 
     Examples
     --------
@@ -280,20 +281,20 @@ def population(
     out: str | os.PathLike[str] | None = None,
     progress: _progress.Wanted = None,
 ) -> PopulationResult:
-    """Runs a population: the same random connections through every arm.
+    """Runs a population: the same random connections in every arm.
 
     Parameters
     ----------
     experiment
         Path of a file with a ``[population]`` table (docs/population.md), its text, or a dict.
     connections
-        Connections of each arm; None: the file's.
+        Connections per arm; None: as in the file.
     rows
         Keep a row for each connection and arm in ``out`` (``rows.parquet``).
     on
         ``model`` or ``model:PROFILE``.
     seed, variants, jobs, out, progress
-        As :func:`run` has them.
+        As in :func:`run`.
 
     Returns
     -------

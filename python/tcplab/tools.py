@@ -16,37 +16,37 @@ __all__ = ["Comparison", "Drill", "Explanation", "compare", "drill", "examples",
 
 
 class _Document:
-    """The command's document."""
+    """A result with the command's document."""
 
     def __init__(self, answer: _command.Answer) -> None:
         self._answer = answer
 
     def to_dict(self) -> dict[str, Any]:
-        """The command's document."""
+        """Returns the command's JSON document."""
         return self._answer.document
 
 
 class Drill(_Document):
-    """What packetdrill scripts came to (schema ``tcplab.drill/1``)."""
+    """The results of packetdrill scripts (schema ``tcplab.drill/1``)."""
 
     @functools.cached_property
     def cases(self) -> Table:
-        """A row for each script in each mode of IP: verdict, line, reason."""
+        """A row for each script in each IP mode: verdict, line, reason."""
         return _records.table("cases", self.to_dict()["results"])
 
     @property
     def passed(self) -> int:
-        """Cases that passed."""
+        """Number of cases that passed."""
         return self.to_dict()["passed"]
 
     @property
     def failed(self) -> int:
-        """Cases that failed."""
+        """Number of cases that failed."""
         return self.to_dict()["failed"]
 
     @property
     def skipped(self) -> int:
-        """Cases that cannot run on this stack."""
+        """Number of cases that cannot run on this stack."""
         return self.to_dict()["skipped"]
 
     def __repr__(self) -> str:
@@ -72,18 +72,18 @@ def drill(
     on
         ``model``, ``model:PROFILE``, ``uml:NAME`` or ``host``.
     define
-        Values of names in the scripts.
+        Values of symbols in the scripts.
     tolerance_us
-        Accept events so many microseconds early or late; None: what each script says.
+        Accept events up to this many microseconds early or late; None: as each script says.
     jobs
-        Cases at once; None: one for each processor.
+        How many cases run in parallel; None: one per processor.
     progress
-        As :func:`tcplab.run` has it.
+        As in :func:`tcplab.run`.
 
     Returns
     -------
     Drill
-        Failed cases are an answer, not an error.
+        Failed cases are a result, not an error.
     """
     several = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     options = _command.words(on=on, tolerance_us=tolerance_us, jobs=jobs)
@@ -106,7 +106,7 @@ class Comparison(_Document, Page):
 
     @property
     def summary(self) -> dict[str, int]:
-        """Rows of each verdict."""
+        """Number of rows with each verdict."""
         return self.to_dict()["summary"]
 
     def _page_arguments(self) -> tuple[list[str | os.PathLike[str]], bytes | None]:
@@ -132,16 +132,17 @@ def compare(
     ----------
     before, after
         Results of tcplab, iperf3, netperf, flent, wrk and others (docs/compare.md), each a file or folder or a list of
-        files, one for each run, or a :class:`Run` with a folder. Without ``after`` one file or folder has both arms.
+        files, one for each run, or a :class:`Run` with a folder. Without ``after``, ``before`` is one file or
+        folder with both arms.
     arms
-        Names of the two arms, where the files have more.
+        Names of the two arms, if the files have more.
     band_percent
         Changes up to this count as equal.
     find_percent
-        The change that the runs must be able to show.
+        The change that the runs must be able to detect.
     sampled
-        Runs in virtual time are random samples, with seeds of their own: verdicts come from intervals. Without it such
-        runs are exact, and every difference counts.
+        Treat runs in virtual time as random samples, with different seeds: verdicts come from intervals. False:
+        such runs are exact, and every difference counts.
 
     Returns
     -------
@@ -177,11 +178,11 @@ def _several(files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -
 
 
 class Explanation(_Document):
-    """Which stack sent the ACKs of a capture (schema ``tcplab.explain/1``)."""
+    """The stacks that may have sent the ACKs of a capture (schema ``tcplab.explain/1``)."""
 
     @functools.cached_property
     def receivers(self) -> Table:
-        """A row for each receiver of data: the profiles that send such ACKs."""
+        """A row for each receiver of data, with the profiles that send such ACKs."""
         return _records.table("receivers", self.to_dict()["receivers"])
 
     def __repr__(self) -> str:
@@ -201,7 +202,7 @@ def explain(capture: str | os.PathLike[str] | bytes, *, streams: Sequence[int] =
     Returns
     -------
     Explanation
-        A receiver that no profile explains is an answer, not an error.
+        If no profile explains a receiver, that is a result, not an error.
     """
     stdin = capture if isinstance(capture, bytes) else None
     path = "-" if isinstance(capture, bytes) else capture
@@ -210,20 +211,20 @@ def explain(capture: str | os.PathLike[str] | bytes, *, streams: Sequence[int] =
 
 
 def stacks() -> Table:
-    """Kernels that ``on`` of :func:`tcplab.run` takes on this machine; ``lacks`` says what is missing and how to get it.
+    """Returns kernels for ``on`` of :func:`tcplab.run`; ``lacks`` says what is missing and how to get it.
 
-    The simulator, ``model``, is always there: :func:`profiles`.
+    The simulator, ``model``, is always available: see :func:`profiles`.
     """
     return _records.table("stacks", _command.document(["stacks"]).document["stacks"])
 
 
 def profiles() -> Table:
-    """The TCPs that the simulator knows: ``on="model:PROFILE"``; ``verified`` are compared with their kernel."""
+    """Returns the simulator's profiles, for ``on="model:PROFILE"``; ``verified`` ones are compared with their kernel."""
     return _records.table("profiles", _command.document(["stacks", "--profiles"]).document["profiles"])
 
 
 def examples() -> dict[str, str]:
-    """The experiments that ship with tcplab: their text by name."""
+    """Returns the texts of tcplab's built-in experiments, by name."""
     return dict(_native.examples())
 
 
@@ -237,29 +238,29 @@ def kernel_build(
     jobs: int | None = None,
     install: bool = False,
 ) -> str:
-    """Builds a Linux kernel for ``uml:`` stacks; minutes at first, then it is kept.
+    """Builds a Linux kernel for ``uml:`` stacks. The first call takes minutes; the kernel is kept.
 
     Parameters
     ----------
     version
-        Of Debian's linux-source package: ``"6.1"`` or a release.
+        Version of Debian's linux-source package: ``"6.1"`` or a release.
     source
         A source tree instead.
     edits
-        Names of edits that ship with tcplab, or patches.
+        Names of built-in edits, or paths of edits (TOML files).
     hz
         Timer frequency: 100, 250, 300 or 1000 Hz.
     name
         The stack will be ``uml:NAME``.
     jobs
-        Compilers at once.
+        How many compilers run in parallel.
     install
         Install missing build tools by apt.
 
     Returns
     -------
     str
-        The name of the stack, for ``on``.
+        Name of the stack, for ``on``.
     """
     args: list[str | os.PathLike[str]] = ["kernel", "build", *([version] if version else [])]
     args += _command.words(source=source, edit=edits, hz=hz, name=name, jobs=jobs, install=install)

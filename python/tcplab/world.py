@@ -43,29 +43,29 @@ Time = Union[float, str]
 class World:
     """An experiment in the simulator, step by step.
 
-    The same experiment gives the same packets in any steps, and those of ``tcplab run`` on the same stack.
+    Packets do not depend on the steps, and are those of ``tcplab run`` on the same stack.
 
     Parameters
     ----------
     experiment
-        A path, a text, a dict or :func:`tcplab.experiment`, with one point: see ``variant`` and ``set``. Without it the
-        experiment is made of ``hosts``, ``links``, ``apps`` and ``run``.
+        A path, a text, a dict or a result of :func:`tcplab.experiment`, with one point: see ``variant`` and
+        ``set``. None: the experiment is made of ``hosts``, ``links``, ``apps`` and ``run``.
     hosts, links, apps
         As in :func:`tcplab.experiment`.
     congestion
-        A congestion control in Python for each host by its name: a class derived from :class:`CongestionControl`, or
-        something that makes one when it is called. All connections of the host have one, but those whose socket or
-        route names another algorithm.
+        Congestion controls in Python, by host: a class derived from :class:`CongestionControl`, or a callable that
+        returns an instance. Each connection of the host gets an instance, unless its socket or route names another
+        algorithm.
     stack
         ``model``, or ``model:PROFILE`` (``model:linux-6.1``).
     seed
         Seed of all random streams.
     set
-        Changes by paths of keys: ``{"link.client-server.rate": "5mbit"}``.
+        Changes to the file, by paths of keys: ``{"link.client-server.rate": "5mbit"}``.
     variant
         The variant to run.
     captures
-        Keep the packets at each interface in memory, for :meth:`captures`.
+        Keep the packets at each interface in memory, for the method :meth:`captures`.
     run
         Other keys of ``[run]``: ``max="10s"``, ``snap="0"``.
 
@@ -74,9 +74,9 @@ class World:
     InputError
         The experiment cannot be read.
     CannotRun
-        It has what the simulator does not honour.
+        The experiment has a setting that the simulator does not honour.
     UsageError
-        It has more than one point, or an argument is wrong.
+        The experiment has more than one point, or an argument is wrong.
 
     Examples
     --------
@@ -175,11 +175,11 @@ class World:
 
     @property
     def links(self) -> list[tuple[str, str]]:
-        """Hosts of its links."""
+        """The two hosts of each link."""
         return self._native.links
 
     def run_until(self, time: Time) -> bool:
-        """Runs until a time, all that happens at it included.
+        """Runs until a time, including all events at that time.
 
         Parameters
         ----------
@@ -194,14 +194,14 @@ class World:
         Raises
         ------
         Exception
-            What a congestion control raised, as it is; the run cannot go on then.
+            An exception of a congestion control, unchanged; the run cannot continue then.
         Inconclusive
-            The run came to a limit: time stood still, or it held too much.
+            The run reached a limit: time stood still, or it used too much memory.
         """
         return self._told(self._native.run_until(_nanoseconds(time)))
 
     def step(self) -> bool:
-        """Runs to the next time at which something happens.
+        """Runs all events at the time of the next event.
 
         Returns
         -------
@@ -238,7 +238,7 @@ class World:
         return False
 
     def counters(self, host: str) -> dict[str, int]:
-        """Counters of a host now.
+        """Returns the counters of a host now.
 
         Parameters
         ----------
@@ -253,12 +253,12 @@ class World:
         return self._native.counters(_index(self._native.hosts, host, "host"))
 
     def link(self, a: str | None = None, b: str | None = None) -> LinkState:
-        """What a link holds now, on its way from one host to the other.
+        """Returns what a link holds now in the direction from host ``a`` to host ``b``.
 
         Parameters
         ----------
         a, b
-            The hosts; without them the first link's.
+            The hosts; None: those of the first link.
         """
         links = self._native.links
         way = links[0] if a is None or b is None else (a, b)
@@ -269,23 +269,22 @@ class World:
         return LinkState(*self._native.queue(number, 1))
 
     def captures(self) -> dict[str, bytes]:
-        """The captures at the hosts' interfaces so far.
+        """Returns the captures at the hosts' interfaces so far.
 
         Returns
         -------
         dict
-            The bytes of a pcapng file by ``HOST-INTERFACE``, which :func:`tcplab.analyze` reads; none with
-            ``captures=False``.
+            Bytes of a pcapng file for :func:`tcplab.analyze`, by ``HOST-INTERFACE``; empty with ``captures=False``.
         """
         return {f"{host}-{interface}": data for host, interface, data in self._native.captures()}
 
     def outcome(self) -> dict[str, Any]:
-        """All that came out until now; nothing is left of the world then but its captures.
+        """Returns all results so far, and ends the world: afterwards only its captures can be read.
 
         Returns
         -------
         dict
-            Counters, flows, links and samples as ``outcome.json`` of a result folder has them.
+            Counters, flows, links and samples, as in ``outcome.json`` of a result folder.
         """
         return json.loads(self._native.outcome())
 

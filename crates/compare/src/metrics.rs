@@ -24,7 +24,7 @@ pub struct Metrics {
     pub arms: Vec<Arm>,
 }
 
-/// Side of a comparison.
+/// One side of a comparison.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Arm {
@@ -48,7 +48,7 @@ pub struct Arm {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
-    /// File name, or another name.
+    /// File name, or another name of the source.
     pub name: String,
     /// Format that it was read as, such as `iperf3`.
     pub format: String,
@@ -70,7 +70,7 @@ pub struct Source {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Metric {
-    /// With `role`, it names the row.
+    /// Its name; with `role` it names the row.
     pub name: String,
     /// Unit, as the tool writes it.
     #[serde(default)]
@@ -81,18 +81,18 @@ pub struct Metric {
     /// End at which it was measured.
     #[serde(default)]
     pub role: Role,
-    /// Combination of its runs.
+    /// How its runs are combined.
     #[serde(default)]
     pub combine: Combine,
-    /// Each run gives the same value, as counters in virtual time: equal or different, without statistics.
+    /// Each run gives the same value, like counters in virtual time: compared without statistics.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub exact: bool,
-    /// Span of its totals, such as `10 s`: not comparable with other totals.
+    /// Time span of its totals, such as `10 s`; totals over other spans do not compare.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total_over: Option<String>,
     /// In the order in which they were made.
     pub runs: Vec<Run>,
-    /// Change that the source prints (of an arm `after`).
+    /// Change that the source itself prints (in the arm `after`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stated_percent: Option<f64>,
 }
@@ -101,29 +101,29 @@ pub struct Metric {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
-    /// Null: none, see `failed` and `absent`.
+    /// Value of the run; null: see `failed` and `absent`.
     pub value: Option<f64>,
-    /// Shared by runs of two arms that were made one after the other.
+    /// Number that runs of two arms share if they were made one after the other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block: Option<u32>,
     /// Place in time among the runs of all arms, from 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<u64>,
-    /// Unix time of its begin.
+    /// Unix time of the run's beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub began_s: Option<f64>,
-    /// Why it does not count; the value is shown, not used.
+    /// Why the run does not count; its value is shown, not used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
-    /// Why a valid run has no value: nothing to measure, such as no delayed ACK.
+    /// Why a valid run has no value: there was nothing to measure, such as no delayed ACK.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub absent: Option<String>,
-    /// What the machine did beside it.
+    /// Other load of the machine during the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise: Option<Noise>,
 }
 
-/// What the machine did beside a run.
+/// Other load of the machine during a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Noise {
@@ -133,13 +133,13 @@ pub struct Noise {
     /// Mean frequency of the processors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frequency_mhz: Option<f64>,
-    /// Interrupts per second, without the run's.
+    /// Interrupts per second, without those that the run caused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupts_per_s: Option<f64>,
-    /// Load average over a minute at its begin.
+    /// Load average over a minute at the run's beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<f64>,
-    /// Other figures by name, which ends with the unit.
+    /// Other figures by name; each name ends with its unit.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub others: BTreeMap<String, f64>,
 }
@@ -176,7 +176,7 @@ pub enum Role {
     None,
 }
 
-/// Combination of runs.
+/// How runs are combined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Combine {
@@ -195,7 +195,7 @@ pub enum Combine {
 pub struct Count {
     /// Such as `ltp syscalls`.
     pub name: String,
-    /// Its place, if a source has two (`summary`, `section 3`).
+    /// Place of the suite, if a source has two (`summary`, `section 3`).
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub place: String,
     /// Tests that passed.
@@ -207,7 +207,7 @@ pub struct Count {
     /// Tests that were skipped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skipped: Option<u64>,
-    /// All tests, as the source says.
+    /// Total that the file reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total: Option<u64>,
     /// Single tests by name, if the source names them.
@@ -219,11 +219,11 @@ pub struct Count {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TestResult {
-    /// It passed.
+    /// The test passed.
     Passed,
-    /// Failed, broken or timed out.
+    /// The test failed, was broken or timed out.
     Failed,
-    /// It was skipped.
+    /// The test was skipped.
     Skipped,
 }
 
@@ -247,7 +247,7 @@ pub enum RemarkKind {
     Note,
     /// A row, or the header, has an empty first cell.
     MissingCell,
-    /// Not measured by the source, or wrongly.
+    /// The source did not measure it, or measured it wrongly.
     Failed,
 }
 

@@ -19,7 +19,7 @@ pub struct QaDocument {
     pub before: String,
     /// Stack after.
     pub after: String,
-    /// That of the gravest section.
+    /// Result of the gravest section.
     pub standing: Standing,
     /// In order.
     pub sections: Vec<Section>,
@@ -39,7 +39,7 @@ pub enum Standing {
     Same,
     /// Undecided: more runs may decide.
     Open,
-    /// Neither better nor worse; or better.
+    /// Something differs, but nothing is worse.
     Differs,
     /// Something is worse, or a test that passed now fails.
     Worse,
@@ -80,9 +80,9 @@ pub struct Section {
     pub kind: String,
     /// Its title.
     pub title: String,
-    /// Its result.
+    /// The section's result.
     pub standing: Standing,
-    /// Why it was not run, or a remark; empty if the table says it.
+    /// Why the section was not run, or a remark; empty if the table says it.
     pub why: String,
     /// Its table.
     #[serde(skip_serializing_if = "Option::is_none")]

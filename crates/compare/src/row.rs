@@ -15,15 +15,15 @@ pub enum Verdict {
     Worse,
     /// Changed for the better.
     Better,
-    /// Rose; neither way is better.
+    /// Rose; neither direction is better.
     Higher,
-    /// Fell; neither way is better.
+    /// Fell; neither direction is better.
     Lower,
-    /// An exact value differs.
+    /// Exact values differ.
     Differs,
     /// The whole interval lies inside the band of equal changes.
     Same,
-    /// An exact value is equal.
+    /// Exact values are equal.
     Equal,
     /// Undecided: see `needs`.
     Undecided,
@@ -31,7 +31,7 @@ pub enum Verdict {
     TooNoisy,
     /// Values are not comparable: see `why`.
     Invalid,
-    /// Only one side has it.
+    /// Only one side has the row.
     Missing,
 }
 
@@ -80,15 +80,15 @@ impl Verdict {
 pub struct Row {
     /// Its name.
     pub metric: String,
-    /// At which end.
+    /// End at which it was measured.
     pub role: Role,
     /// Unit of `before` and `after`.
     pub unit: String,
     /// Which way is better.
     pub better: Better,
-    /// Combination of runs.
+    /// How runs are combined.
     pub combine: Combine,
-    /// Exact: equal or not, without statistics.
+    /// Whether values are exact: equal or not, without statistics.
     pub exact: bool,
     /// Figure before.
     pub before: Option<f64>,
@@ -98,23 +98,23 @@ pub struct Row {
     pub change_percent: Option<f64>,
     /// Interval of the change, 95 % by default; null if runs are too few.
     pub interval_percent: Option<(f64, f64)>,
-    /// Chance of such a change if there is none, for this row alone.
+    /// Probability of such a measured change if nothing changed, for this row alone.
     pub p: Option<f64>,
     /// `p` adjusted for the number of rows (Benjamini and Hochberg).
     pub adjusted_p: Option<f64>,
-    /// Runs were compared in pairs.
+    /// Whether runs were compared in pairs.
     pub paired: bool,
-    /// Runs that count, before.
+    /// Values of the runs before that count.
     pub runs_before: Vec<f64>,
-    /// Runs that count, after.
+    /// Values of the runs after that count.
     pub runs_after: Vec<f64>,
-    /// What else the machine did during each run before; absent if unknown.
+    /// Other load of the machine during each run before; absent if unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub noise_before: Vec<Noise>,
-    /// As `noise_before`, for the runs after.
+    /// Other load of the machine during each run after; absent if unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub noise_after: Vec<Noise>,
-    /// What is said of it.
+    /// Verdict on the row.
     pub verdict: Verdict,
     /// `undecided`: total runs per side that decide it; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -122,7 +122,7 @@ pub struct Row {
     /// `too-noisy`: smallest change that the most runs would find.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finds_percent: Option<f64>,
-    /// Reason, one line; empty if the figures say it.
+    /// Reason for the verdict, one line; empty if the figures say it.
     pub why: String,
 }
 
@@ -152,13 +152,13 @@ pub fn label(metric: &str, role: Role) -> String {
     }
 }
 
-/// A suite of tests before and after.
+/// A suite's counts before and after.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CountRow {
     /// The suite.
     pub name: String,
-    /// Counts before, without single tests; null: none on this side.
+    /// Counts before, without single tests; null: no such suite on this side.
     pub before: Option<Count>,
     /// Counts after.
     pub after: Option<Count>,

@@ -90,7 +90,7 @@ pub struct Flag {
     pub kind: FlagKind,
     /// In words.
     pub text: String,
-    /// Rows or suites, or places in sources.
+    /// Rows or suites concerned, or places in sources.
     pub rows: Vec<String>,
 }
 
@@ -104,11 +104,11 @@ pub enum FlagKind {
     OppositeSigns,
     /// Passed, failed and skipped do not give the total.
     CountsDoNotAddUp,
-    /// One source gives two figures for the same count.
+    /// A source gives two different figures for the same count.
     CountToldTwice,
     /// More tests were skipped.
     MoreSkipped,
-    /// A different number of tests ran: not the same suite.
+    /// The numbers of tests that ran differ: not the same suite.
     OtherTests,
     /// The sides were run with different settings.
     OtherSettings,
@@ -122,19 +122,19 @@ pub enum FlagKind {
     OneSide,
     /// The change that the source prints does not follow from its values.
     StatedChange,
-    /// Runs that do not count.
+    /// Some runs failed and do not count.
     FailedRun,
-    /// Runs of one arm not made between those of the other.
+    /// Runs of one arm were not made between those of the other.
     NotInterleaved,
-    /// The machine did more beside the runs of one arm.
+    /// The machine had more other load during the runs of one arm.
     OtherNoise,
-    /// The hypervisor took much time away from these runs.
+    /// The hypervisor took much CPU time from these runs.
     Stolen,
     /// Runs of one arm began at the same time: copies, or parallel runs.
     SameTime,
-    /// Runs of a paired row without a partner in the other arm.
+    /// Some runs of a paired row have no partner in the other arm.
     WithoutPartner,
-    /// Runs without a value, left out of a row of samples.
+    /// Runs without a value were left out of a row of samples.
     NoValue,
     /// Units with different prefixes were converted.
     Converted,

@@ -32,7 +32,7 @@ pub struct InjectDocument {
     pub harm: u64,
     /// The groups that ran.
     pub groups: Vec<GroupResult>,
-    /// First harms of each group and target.
+    /// The first harms of each group and target.
     pub harms: Vec<Harm>,
     /// What could not be checked, and why.
     pub notes: Vec<String>,
@@ -53,11 +53,11 @@ pub struct ErrorRecord {
 pub struct SiteRecord {
     /// Interface that received the frames.
     pub at: String,
-    /// Interface that sent the frames: the other end of its wire.
+    /// Interface that sent the frames: the peer of `at`.
     pub from: String,
-    /// Addresses and TCP ports that the frames and the checks' connections went to.
+    /// Addresses and TCP ports to which the frames and the checks' connections went.
     pub listens: Vec<String>,
-    /// A listener of tcplab took the connections.
+    /// Whether a listener of tcplab accepted the connections.
     pub own_listener: bool,
 }
 
@@ -66,9 +66,9 @@ pub struct SiteRecord {
 pub struct GroupResult {
     /// Its name.
     pub group: String,
-    /// Frames that were made, of `of`.
+    /// Frames that were sent, out of `of`.
     pub frames: u64,
-    /// Frames that the group has.
+    /// Size of the group, in frames.
     pub of: u64,
     /// Frames that the parser of captures reads as a TCP packet.
     pub parsed: u64,
@@ -76,7 +76,7 @@ pub struct GroupResult {
     pub not_tcp: u64,
     /// Frames whose headers contradict themselves or end too early.
     pub malformed: u64,
-    /// Frames that our endpoint takes for TCP to it.
+    /// Frames that tcplab's endpoint accepts as TCP for itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted: Option<u64>,
     /// Frames that changed anything in our endpoint's host: counters, a connection that may be hurt, requests.
@@ -113,7 +113,7 @@ pub struct Harm {
     pub number: Option<u64>,
     /// What happened.
     pub what: String,
-    /// Hexadecimal; of a packet in pieces, all frames.
+    /// The frame in hexadecimal; for a fragmented packet, all its frames.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub frame: String,
     /// Command that sends this frame again.

@@ -9,31 +9,31 @@ use tcplab_qdisc::QdiscCount;
 pub struct Snapshot {
     /// Seconds since the start.
     pub at_s: f64,
-    /// CPU time of the forwarding thread in user mode. Its sum with `cpu_system_s` is exact; the kernel's ticks
-    /// divide it.
+    /// CPU time of the forwarding thread in user mode. The sum with `cpu_system_s` is exact; ticks of the kernel
+    /// decide which share is which.
     pub cpu_user_s: f64,
     /// CPU time of the forwarding thread in the kernel: reads, writes, and what the receiving host's TCP does
     /// there.
     pub cpu_system_s: f64,
-    /// How often it has waited.
+    /// How often the forwarding thread has waited.
     pub waits: u64,
     /// From the first end to the second.
     pub a_to_b: WaySnapshot,
-    /// Back.
+    /// From the second end to the first.
     pub b_to_a: WaySnapshot,
 }
 
-/// A way of a live link.
+/// One direction of a live link.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WaySnapshot {
-    /// Frames that came in, super-segments as the frames they were cut into; on a way without settings they pass
-    /// whole and count once.
+    /// Frames that came in; a super-segment counts as the frames that it is cut into, or, if no settings are given,
+    /// as one.
     pub frames_in: u64,
     /// Bytes of `frames_in`, Ethernet headers included.
     pub bytes_in: u64,
     /// Super-segments cut.
     pub super_segments: u64,
-    /// Frames that went out; on a way without settings super-segments pass whole and count once.
+    /// Frames that went out; a super-segment counts as one if no settings are given.
     pub frames_out: u64,
     /// Bytes of `frames_out`.
     pub bytes_out: u64,
@@ -55,13 +55,13 @@ pub struct WaySnapshot {
     pub queue_pkts: u64,
     /// Bytes waiting now.
     pub queue_bytes: u64,
-    /// Sum of times from in to out, over frames that went out or should have.
+    /// Sum of times from reading to sending, over frames that went out or should have.
     pub delay_sum_ns: u64,
-    /// Longest time from in to out since the last look.
+    /// Longest time from a frame's reading to its sending since the last look.
     pub delay_max_ns: u64,
-    /// Largest lateness of a frame since the last look: the processor was busy elsewhere.
+    /// Largest lateness of a frame since the last look; much more than `--gap` means a busy processor.
     pub late_max_ns: u64,
-    /// Counts of its qdisc since it was set.
+    /// Counts of the qdisc since it was set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub qdisc: Option<QdiscCount>,
 }

@@ -15,7 +15,7 @@ pub struct Report {
     pub schema: String,
     /// Such as `echo-client`, `server bulk`.
     pub probe: String,
-    /// Command line behind `tcplab probe`.
+    /// Arguments after `tcplab probe`.
     pub arguments: Vec<String>,
     /// This machine's kernel, by uname(1).
     pub kernel: String,
@@ -37,24 +37,24 @@ pub struct Report {
     /// latencies; `--no-looks` omits them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub look_mean_ns: Option<u64>,
-    /// In the order in which they ended.
+    /// The connections, in the order in which they ended.
     pub connections: Vec<Connection>,
-    /// Connections beyond the first 10,000 that ended: only counted.
+    /// Ended connections beyond the first 10,000: counted, not listed.
     pub connections_left_out: u64,
-    /// Connections that this end finished with unread data of the peer.
+    /// Connections that this end finished while data of the peer was unread.
     pub connections_unread: u64,
-    /// Log lines beyond `--log-lines`: only counted.
+    /// Log lines beyond `--log-lines`: counted, not listed.
     pub log_left_out: u64,
     /// Log lines without the kernel's state: looks would have taken more than a fifth of the time.
     pub looks_left_out: u64,
-    /// Samples of tcp_info beyond the first 50,000: only counted.
+    /// Samples of tcp_info beyond the first 50,000: counted, not listed.
     pub tcp_info_left_out: u64,
-    /// Growth of the kernel's counters in this network namespace, by nstat's names, zeros included;
+    /// Growth of the kernel's counters in this network namespace during the probe, by nstat's names, zeros included;
     /// other connections of the host count too.
     pub counters: BTreeMap<String, i64>,
     /// What could not be done.
     pub warnings: Vec<String>,
-    /// `--via`: tcplab's endpoint on a device. `kernel` and `counters` are its own then.
+    /// `--via`: tcplab's endpoint on a device. `kernel` and `counters` are then those of the endpoint.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub via: Option<ViaReport>,
 }
@@ -68,19 +68,19 @@ pub struct ViaReport {
     pub address: String,
     /// Its profile.
     pub profile: String,
-    /// Frames that came, super-segments as the frames that they are cut into.
+    /// Frames received; a super-segment counts as the frames that it is cut into.
     pub frames_in: u64,
-    /// Of `frames_in`, those with CAQM's tag, for an endpoint that knows it.
+    /// Those of `frames_in` with CAQM's tag, if the endpoint knows CAQM.
     pub tagged_in: u64,
     /// Frames that went out.
     pub frames_out: u64,
-    /// Of the segments for the device, those with CAQM's tag.
+    /// Segments sent with CAQM's tag.
     pub tagged_out: u64,
-    /// Frames without anything for the endpoint.
+    /// Frames with no content for the endpoint.
     pub refused: u64,
-    /// Frames that no header before them described.
+    /// Frames that contradict their virtio_net header.
     pub invalid: u64,
-    /// Segments to addresses without an answer.
+    /// Segments not sent: the next hop's Ethernet address is unknown.
     pub unreachable: u64,
     /// Frames that the device had no room for.
     pub full: u64,
@@ -91,19 +91,19 @@ pub struct ViaReport {
 /// A connection or a UDP socket.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Connection {
-    /// From 0, in the order in which they were opened.
+    /// Number of the connection, from 0 in the order of opening.
     pub number: u32,
     /// Such as `127.0.0.1:1234`, `[::1]:1234`.
     pub local: String,
-    /// Empty for a UDP server, which talks to many.
+    /// Address and port of the peer; empty for a UDP server, which serves many.
     pub remote: String,
-    /// When it was connected or accepted.
+    /// When it was connected or accepted; ns since the probe's start.
     pub opened_ns: i64,
-    /// When this end was done with it.
+    /// When this end was done with it; ns since the probe's start.
     pub closed_ns: i64,
     /// Why it ended.
     pub ended: Ended,
-    /// Error of the kernel.
+    /// The kernel's error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// What it read and wrote.
@@ -123,7 +123,7 @@ pub struct Connection {
     pub trend_bytes: Vec<u64>,
     /// What happened, step by step.
     pub log: Vec<LogLine>,
-    /// With `--tcp-info-every`, samples at that interval; always one at the end.
+    /// Samples of tcp_info: with `--tcp-info-every` at that interval, and always one at the end.
     pub tcp_info: Vec<Sample>,
 }
 
@@ -157,10 +157,10 @@ pub struct Buffers {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Ended {
-    /// It did all that was asked.
+    /// This end did all that was asked.
     #[default]
     Finished,
-    /// Its time was over.
+    /// Its time limit was reached.
     Time,
     /// The peer sent its FIN.
     Peer,
@@ -176,10 +176,10 @@ pub enum Ended {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum What {
-    /// Connected; this end asked.
+    /// Connected; this end was the client.
     #[default]
     Connect,
-    /// Connected; the other end asked.
+    /// Connected; this end was the server.
     Accept,
     /// Before a read of at most `value` bytes.
     ReadStart,
@@ -197,7 +197,7 @@ pub enum What {
     Shutdown,
     /// The peer sent its FIN.
     End,
-    /// This end was done.
+    /// This end was done with the connection.
     Close,
     /// A call failed; `value` is errno.
     Error,
@@ -208,11 +208,11 @@ pub enum What {
 /// two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LogLine {
-    /// When.
+    /// Time since the probe's start.
     pub time_ns: i64,
-    /// What.
+    /// What happened.
     pub what: What,
-    /// Bytes, or as `what` says.
+    /// Bytes, or the value that `what` names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<i64>,
     /// `read_end` of a client of datagrams: time since its last send.
@@ -224,7 +224,7 @@ pub struct LogLine {
     /// Quick-ACK credits left, from /proc/net/tcp.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quick: Option<u32>,
-    /// The kernel is in interactive mode: ACKs wait for data to ride on.
+    /// Whether the kernel is in interactive mode, in which ACKs wait to go with data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pingpong: Option<bool>,
     /// The kernel's delayed-ACK interval, in steps of 10 ms.
@@ -235,8 +235,8 @@ pub struct LogLine {
 /// tcp_info at one time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Sample {
-    /// When.
+    /// Time since the probe's start.
     pub time_ns: i64,
-    /// Fields that the kernel knows, with its names and units.
+    /// Fields that the kernel has, with the kernel's names and units.
     pub fields: BTreeMap<&'static str, i64>,
 }

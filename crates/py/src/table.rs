@@ -142,7 +142,7 @@ impl Table {
         Self::named(name, table)
     }
 
-    /// The rows of several tables with the same columns, one after the other.
+    /// Returns a table with the rows of several tables that have the same columns.
     #[staticmethod]
     fn joined(tables: Vec<PyRef<'_, Self>>) -> PyResult<Self> {
         let Some(first) = tables.first() else {
@@ -180,7 +180,7 @@ impl Table {
         self.of_field("unit", py)
     }
 
-    /// What each column says.
+    /// Meaning of each column.
     #[getter]
     fn descriptions(&self, py: Python<'_>) -> PyResult<Py<PyDict>> {
         self.of_field("about", py)
@@ -201,7 +201,7 @@ impl Table {
         self.column(py, at)
     }
 
-    /// All columns as lists.
+    /// Returns all columns as lists.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let out = PyDict::new(py);
         for (at, field) in self.schema.fields().iter().enumerate() {
@@ -210,7 +210,7 @@ impl Table {
         Ok(out)
     }
 
-    /// A chart of two columns; ``points`` and ``library`` as :func:`tcplab.plot.lines` has them.
+    /// Draws two columns; ``points`` and ``library`` are those of :func:`tcplab.plot.lines`.
     #[pyo3(signature = (x, y, color=None, **options))]
     fn plot<'py>(
         slf: &Bound<'py, Self>,

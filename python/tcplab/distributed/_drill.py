@@ -37,12 +37,12 @@ def drill(
     on
         ``model``, ``model:PROFILE`` or ``uml:NAME``; a kernel is sent to the workers.
     define, tolerance_us, progress
-        As :func:`tcplab.drill` has them.
+        As in :func:`tcplab.drill`.
 
     Returns
     -------
     Drill
-        The document of :func:`tcplab.drill`; captures of failed cases stay on the workers.
+        As from :func:`tcplab.drill`; captures of failed cases stay on the workers.
     """
     if on == "host" or on.startswith("ssh:"):
         raise errors.UsageError(f"{on}: only stacks in virtual time (model:, uml:) run on other machines")

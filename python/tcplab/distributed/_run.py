@@ -38,7 +38,7 @@ def run(
     Parameters
     ----------
     experiment
-        As :func:`tcplab.run` has it. Captures that it replays are named by paths below the current folder.
+        As in :func:`tcplab.run`. Captures to replay must have paths below the current folder.
     out
         Result folder on this machine: the same bytes as those of :func:`tcplab.run` (but ``cost.json``). The same call
         resumes a run whose client was killed.
@@ -47,13 +47,13 @@ def run(
     on
         ``model``, ``model:PROFILE`` or ``uml:NAME``; kernels are sent to the workers.
     set, repeat, seed, connections, variants
-        As :func:`tcplab.run` has them.
+        As in :func:`tcplab.run`.
     rows
-        Population: keep a row for each connection and arm (``rows.parquet``).
+        Only for a population: keep a row for each connection and arm (``rows.parquet``).
     shards
-        Population: tasks. None: as many as take some 20 CPU seconds each, 2,048 at most.
+        Only for a population: number of tasks. None: tasks of about 20 CPU seconds each, at most 2,048.
     progress
-        As :func:`tcplab.run` has it.
+        As in :func:`tcplab.run`.
 
     Returns
     -------
@@ -62,7 +62,7 @@ def run(
     Raises
     ------
     CannotRun
-        No worker is there, or a worker has another version of tcplab.
+        There is no worker, or a worker has another version of tcplab.
     """
     names = [on] if isinstance(on, str) else list(on or ())
     options = _command.words(on=names, set=set, repeat=repeat, seed=seed, connections=connections, variant=variants, rows=rows)
@@ -86,14 +86,14 @@ def gather(
     shards: int | None = None,
     progress: _progress.Wanted = None,
 ) -> None:
-    """Runs what is left of a result folder on the workers; ``tcplab run`` then finds everything finished.
+    """Runs the unfinished part of a result folder on the workers; ``tcplab run`` then finds everything finished.
 
     Parameters
     ----------
     path, options, stdin
-        Arguments of ``tcplab run``, and what it reads as ``-``.
+        Arguments of ``tcplab run``, and its input for the file ``-``.
     out, client, shards, progress
-        As :func:`run` has them.
+        As in :func:`run`.
     """
     # Absolute: the command would ask in vain for what begins with a dash.
     folder = Path(out).absolute()

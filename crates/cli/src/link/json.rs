@@ -24,24 +24,24 @@ pub enum Line {
         a: EndLine,
         /// The other end.
         b: EndLine,
-        /// Settings from `a` to `b`; null: frames pass at once.
+        /// Settings from `a` to `b`; null: frames pass immediately.
         a_to_b: Option<String>,
-        /// Settings from `b` to `a`; null: frames pass at once.
+        /// Settings from `b` to `a`; null: frames pass immediately.
         b_to_a: Option<String>,
         /// Longest IP packet, bytes.
         mtu: u32,
     },
     /// Counts after each interval.
     Look(Snapshot),
-    /// New settings of a way.
+    /// New settings of one direction.
     Changed {
         /// `a-to-b` or `b-to-a`.
         way: String,
-        /// Its settings.
+        /// Settings of that direction.
         words: String,
         /// Seconds since the start.
         at_s: f64,
-        /// What became of the waiting frames.
+        /// What happened to the waiting frames.
         how: String,
     },
     /// A change that was refused.
@@ -67,12 +67,12 @@ pub enum Line {
 pub struct EndLine {
     /// Such as `new:a` or `if:eth0`.
     pub end: String,
-    /// Its device.
+    /// Device of the end.
     pub device: String,
-    /// Absent if it was given none.
+    /// Address and prefix length; absent if the end has no address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
-    /// How to run a command in the namespace of a `new:` end; absent for other ends.
+    /// Command prefix that runs a command in the namespace of a `new:` end; absent for other ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub enter: Option<String>,
 }

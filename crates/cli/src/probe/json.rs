@@ -16,7 +16,7 @@ pub struct Document {
     /// What happened.
     #[serde(flatten)]
     pub report: Report,
-    /// Why it did not complete; the exit code is not 0 then.
+    /// Why the probe did not complete; the exit code is not 0 then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
 }

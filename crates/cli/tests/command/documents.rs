@@ -82,18 +82,28 @@ const HOMES: [(&str, &str); 3] = [
     ("run", "results.md"),
 ];
 
+/// The types of a schema, with the document itself under an empty name.
+fn types(name: &str) -> Value {
+    let mut document = schema::schema(name);
+    let mut types = document["$defs"].take();
+    let parts = document.as_object_mut().unwrap();
+    parts.remove("$schema");
+    parts.remove("$defs");
+    types[""] = document;
+    types
+}
+
 /// The tables of one schema: the document itself, then each of its types.
 fn tables(name: &str) -> String {
     let schema = schema::schema(name);
     let mut out = String::new();
     table(&schema, "The document", &schema, &mut out);
     let earlier = HOMES.iter().take_while(|(home, _)| *home != name);
-    let homes: Vec<(Value, &str)> = earlier
-        .map(|(home, page)| (schema::schema(home)["$defs"].clone(), *page))
-        .collect();
+    let homes: Vec<(Value, &str)> = earlier.map(|(home, page)| (types(home), *page)).collect();
     let mut elsewhere: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (of, definition) in schema["$defs"].as_object().unwrap() {
-        let home = homes.iter().find(|(defs, _)| defs[of] == *definition);
+        let is_known = |types: &Value| types[of] == *definition || types[""] == *definition;
+        let home = homes.iter().find(|(types, _)| is_known(types));
         match home {
             Some((_, page)) => elsewhere.entry(page).or_default().push(of),
             None => table(&schema, of, definition, &mut out),

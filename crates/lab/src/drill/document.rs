@@ -37,10 +37,10 @@ pub struct CaseResult {
     pub line: u32,
     /// Reason for a failure or skip; empty if it passed.
     pub why: String,
-    /// It failed, as `--expect` lists.
+    /// The case failed, and `--expect` lists it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub known: bool,
-    /// File with its packets: if it failed; with `--pcap`, always.
+    /// File with the case's packets: of failed cases; with `--pcap`, of all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capture: Option<String>,
     /// What happened, in order: a line for each packet and call.

@@ -17,7 +17,7 @@ use crate::model::Model;
 pub struct Mutants {
     /// Mutants that ran.
     pub run: usize,
-    /// Mutants that failed, as they should.
+    /// Mutants that failed, as expected.
     pub failed: usize,
     /// Mutants that passed: script, mode, line and change.
     pub survivors: Vec<String>,

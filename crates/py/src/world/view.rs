@@ -4,20 +4,20 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use tcplab_tcp::external::{self, CaEvent, CaState, MAX_CWND};
 
-/// A connection as its congestion control sees it. Windows and counts are in packets, by Linux's names.
+/// A connection as seen by its congestion control. Windows and counts are in packets; names are Linux's.
 #[pyclass(frozen, get_all, subclass, module = "tcplab")]
 pub(crate) struct View {
     /// The time of the run in nanoseconds.
     now_ns: i64,
     /// The congestion window.
     snd_cwnd: u32,
-    /// The slow start threshold; 2^31 - 1: no loss was seen yet.
+    /// The slow start threshold; 2^31 - 1: not set yet.
     snd_ssthresh: u32,
     /// The window never exceeds this.
     snd_cwnd_clamp: u32,
     /// The window before the last reduction.
     prior_cwnd: u32,
-    /// The window was full, or half of it in slow start: it may grow (``tcp_is_cwnd_limited()``).
+    /// Whether the window may grow: it was full, or in slow start half full (``tcp_is_cwnd_limited()``).
     is_cwnd_limited: bool,
     /// Payload of a full segment in bytes.
     mss: u32,
@@ -25,27 +25,27 @@ pub(crate) struct View {
     srtt_us: Option<u32>,
     /// The smallest recent RTT, in microseconds (``tcp_min_rtt()``); None: no sample yet.
     min_rtt_us: Option<u32>,
-    /// Sent and not ACKed.
+    /// Packets sent and not cumulatively ACKed.
     packets_out: u32,
-    /// SACKed, of ``packets_out``.
+    /// Packets of ``packets_out`` that were SACKed.
     sacked_out: u32,
-    /// Marked lost, of ``packets_out``.
+    /// Packets of ``packets_out`` that are marked lost.
     lost_out: u32,
     /// Retransmissions in flight.
     retrans_out: u32,
     /// ``tcp_packets_in_flight()``.
     in_flight: u32,
-    /// Ever delivered, modulo 2^32.
+    /// Packets delivered since the connection's start, modulo 2^32.
     delivered: u32,
-    /// Ever delivered with a mark, modulo 2^32.
+    /// Packets delivered with a mark since the connection's start, modulo 2^32.
     delivered_ce: u32,
-    /// Ever marked lost, modulo 2^32.
+    /// Packets marked lost since the connection's start, modulo 2^32.
     lost: u32,
     /// The state of recovery: ``Open``, ``Disorder``, ``CWR``, ``Recovery``, ``Loss``.
     ca_state: &'static str,
-    /// The application sends less than the window allows.
+    /// Whether the application sends less than the window allows.
     is_app_limited: bool,
-    /// Both ends speak ECN (RFC 3168).
+    /// Whether both ends agreed on ECN (RFC 3168).
     has_ecn: bool,
     /// The pacing rate in bytes a second; None: not set yet.
     pacing_rate_bytes: Option<u64>,
@@ -54,29 +54,29 @@ pub(crate) struct View {
 /// The connection at an ACK, and the ACK's rate sample (``struct rate_sample``).
 #[pyclass(frozen, get_all, extends = View, module = "tcplab")]
 pub(crate) struct Ack {
-    /// Packets that it delivered, SACKed ones too.
+    /// Packets that this ACK delivered, including SACKed ones.
     acked: u32,
-    /// Packets that were marked lost at it.
+    /// Packets that were marked lost at this ACK.
     losses: u32,
-    /// Its RTT in microseconds; None: no sample.
+    /// The ACK's RTT in microseconds; None: no sample.
     rtt_us: Option<u32>,
     /// Packets delivered over ``rate_interval_us``; None: no sample.
     rate_delivered: Option<u32>,
     /// Packets of ``rate_delivered`` with a mark.
     rate_delivered_ce: u32,
-    /// The longer of the times in which ``rate_delivered`` packets were sent and ACKed, in microseconds; None: no sample.
+    /// Time in which ``rate_delivered`` packets were sent or were ACKed, the longer one, in microseconds; None: no sample.
     rate_interval_us: Option<u32>,
     /// ``delivered`` when the last packet of the rate sample left.
     prior_delivered: u32,
-    /// Packets in flight before it.
+    /// Packets in flight before this ACK.
     prior_in_flight: u32,
-    /// The sample is of a time in which the application sent less than the window allowed.
+    /// Whether the application limited the sending during the rate sample.
     is_rate_app_limited: bool,
-    /// The sample is of a retransmission.
+    /// Whether the rate sample is from a retransmission.
     is_retrans: bool,
 }
 
-/// What a congestion control changes; None: it stays.
+/// Changes by a congestion control; None: the value stays.
 ///
 /// Parameters
 /// ----------

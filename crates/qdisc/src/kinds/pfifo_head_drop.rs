@@ -18,7 +18,7 @@ pub struct Settings(pub Pfifo);
 
 impl Words for Settings {
     const NAME: &'static str = "pfifo_head_drop";
-    const SUPPORTED: &'static str = "`limit`; at the limit, the first packet gives way";
+    const SUPPORTED: &'static str = "`limit`; at the limit, drops the first packet";
     const WORDS: &'static [&'static str] = Pfifo::WORDS;
     const EXAMPLES: &'static [&'static str] =
         &["pfifo_head_drop limit 9 -> pfifo_head_drop limit 3"];

@@ -26,7 +26,7 @@ pub struct Settings {
 impl Words for Settings {
     const NAME: &'static str = "prio";
     const SUPPORTED: &'static str =
-        "bands and priomap; each band is a pfifo, or what `child KIND WORDS` says";
+        "bands and priomap; each band is a pfifo, or the qdisc of `child KIND WORDS`";
     const WORDS: &'static [&'static str] = &["bands", "priomap", "child"];
     const EXAMPLES: &'static [&'static str] = &[
         "prio -> prio bands 2 priomap 0 1 1 1 0 1 0 0 1 1 1 1 1 1 1 1",

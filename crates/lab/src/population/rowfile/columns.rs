@@ -124,7 +124,7 @@ const DRAWN: &[Column] = &[
                 LossKind::Bursts(_) => "bursts",
             })
         }),
-        "losses apart from full queues: `none`, `independent`, `bursts`",
+        "losses outside full queues: `none`, `independent`, `bursts`",
     ),
     column(
         "loss_ppb",
@@ -132,7 +132,7 @@ const DRAWN: &[Column] = &[
             LossKind::None => 0,
             LossKind::Independent(ppb) | LossKind::Bursts(ppb) => i64::from(ppb),
         }),
-        "mean loss on the data's way, parts per billion (10^9)",
+        "mean loss in the data's direction, parts per billion (10^9)",
     ),
     column(
         "outage_from_ns",
@@ -142,7 +142,7 @@ const DRAWN: &[Column] = &[
     column(
         "outage_until_ns",
         Get::Maybe(|s| s.drawn.outage.and_then(|o| o.until_ns)),
-        "end of the outage; null if it does not end",
+        "end of the outage; null if it never ends",
     ),
     column(
         "reorder_least_ns",
@@ -157,27 +157,27 @@ const DRAWN: &[Column] = &[
     column(
         "client",
         Get::Int(|s| s.drawn.client as i64),
-        "kind of client: place in `clients`, from 0",
+        "client's place in `clients`, from 0",
     ),
     column(
         "client_timeout_ns",
         Get::Int(|s| s.drawn.client_timeout_ns),
-        "how long the client waits for its socket",
+        "time after which the client stops waiting for its socket",
     ),
     column(
         "server_timeout_ns",
         Get::Int(|s| s.drawn.server_timeout_ns),
-        "the same for the server",
+        "time after which the server stops waiting for its socket",
     ),
     column(
         "request_bytes",
         Get::Int(|s| s.drawn.request_bytes as i64),
-        "bytes of each request",
+        "size of each request",
     ),
     column(
         "response_bytes",
         Get::Ints(|s| s.drawn.responses.iter().map(|n| *n as i64).collect()),
-        "bytes of each response, as drawn",
+        "drawn size of each response",
     ),
     column(
         "think_ns",
@@ -191,7 +191,7 @@ const CAME: &[Column] = &[
     column(
         "outcome",
         Get::Text(|s| Some(s.outcome())),
-        "`done`: every response was ACKed whole; `unfinished`; `cut_short`: still going on at the end of the run's hour",
+        "`done`: every response was fully ACKed; `unfinished`: some were not; `cut_short`: the run's limit of one hour ended it",
     ),
     column(
         "latency_us",
@@ -199,7 +199,7 @@ const CAME: &[Column] = &[
             let responses = s.world.responses().iter();
             responses.map(|r| i64::from(microseconds(r.took))).collect()
         }),
-        "each response that was ACKed whole, in order: first byte sent to last byte ACKed, as the server sees it",
+        "each fully ACKed response, in order: first byte sent to last byte ACKed, at the server",
     ),
     column(
         "recovery_us",
@@ -207,7 +207,7 @@ const CAME: &[Column] = &[
             let recoveries = s.world.recoveries(s.server).iter();
             recoveries.map(|us| i64::from(*us)).collect()
         }),
-        "each completed recovery (TCPRecovLat)",
+        "duration of each completed recovery (TCPRecovLat)",
     ),
     column(
         "client_opened_ns",
@@ -217,27 +217,27 @@ const CAME: &[Column] = &[
     column(
         "client_closed_ns",
         Get::Maybe(|s| s.ended(true).closed_ns),
-        "when its application was done",
+        "when the client's application was done",
     ),
     column(
         "client_error",
         Get::Text(|s| s.ended(true).error),
-        "error that ended it (`ETIMEDOUT`); `ETIME`: it gave up waiting for its socket; null if none",
+        "error that ended the client's connection (`ETIMEDOUT`); `ETIME`: the client gave up waiting for its socket; null if none",
     ),
     column(
         "server_opened_ns",
         Get::Maybe(|s| s.ended(false).opened_ns),
-        "when the server accepted it; null if never",
+        "when the server accepted the connection; null if never",
     ),
     column(
         "server_closed_ns",
         Get::Maybe(|s| s.ended(false).closed_ns),
-        "when its application was done",
+        "when the server's application was done",
     ),
     column(
         "server_error",
         Get::Text(|s| s.ended(false).error),
-        "as the client's",
+        "error that ended the server's connection, as in `client_error`",
     ),
 ];
 

@@ -82,7 +82,7 @@ impl Default for Settings {
 impl Words for Settings {
     const NAME: &'static str = "fq";
     const SUPPORTED: &'static str =
-        "all; packets of the simulator have no departure time, so it paces by `maxrate` only";
+        "all; packets of the simulator have no departure time, so `fq` paces by `maxrate` only";
     const WORDS: &'static [&'static str] = &[
         "limit",
         "flow_limit",
