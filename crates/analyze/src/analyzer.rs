@@ -401,7 +401,9 @@ impl Analyzer {
         if (self.coarse || stands_still) && connection.answers_at_once() {
             connection.lacks_times();
         }
-        connection.dropped_early = !whole;
+        if !whole && let Some(tracker) = connection.tracker.as_deref_mut() {
+            tracker.drop_early();
+        }
         connection.close();
         let found = findings::of(&connection, &self.limits);
         let mut report = connection.report(&mut self.totals);

@@ -259,6 +259,11 @@ fn stream_that_is_reported_early_may_be_answered_later() {
             ..packet(0, false, ACK, 1_001, 0)
         });
         watch.ahead = 8;
+        let alive = TcpPacket {
+            ack: Seq(1_001),
+            ..packet(0, true, ACK, 1_100, 0)
+        };
+        watch.feed(&alive);
         watch.feed(&packet(1, true, SYN, 1_000, 0));
         let (_, streams, _, totals) = watch.end();
         assert_eq!(totals.evicted_streams, u64::from(lacks));

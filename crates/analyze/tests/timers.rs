@@ -357,27 +357,3 @@ fn without_time_stamps_late_acks_may_have_been_late_on_their_way() {
     let timer = nagle(|i| 40 + i % 3);
     assert!(!timer.cause.ends_with(hedged) && timer.confidence.is_some());
 }
-
-#[test]
-fn outage_of_which_the_receiver_sees_the_end_is_one_outage() {
-    // The path stands still: an ACK is lost, and the segments behind it. The timer sends again what had arrived, too.
-    let mut lines = handshake("sackok", 0.1);
-    lines.extend(
-        [
-            "30 > . 101 501 1000 60000",
-            "30 > . 1101 501 1000 60000",
-            "30 < . 501 2101 0 60000",
-            "2230 > . 101 501 1000 60000",
-            "2230 < . 501 2101 0 60000 sack=101-1101",
-            "2250 > . 4101 501 1000 60000",
-            "2250 < . 501 2101 0 60000 sack=4101-5101",
-            "2270 > . 2101 501 1000 60000",
-            "2270 < . 501 3101 0 60000 sack=4101-5101",
-            "2290 > . 3101 501 1000 60000",
-            "2290 < . 501 5101 0 60000",
-        ]
-        .map(str::to_owned),
-    );
-    let ids: Vec<_> = run(&lines).findings.iter().map(|f| f.id.name()).collect();
-    assert_eq!(ids, ["rto_stall"]);
-}

@@ -214,7 +214,7 @@ impl Side {
                 earliest
             };
         }
-        let at = own.progress.since(e.start).as_micros().max(0) as u64;
+        let at = own.last_acked().since(e.start).as_micros().max(0) as u64;
         let held = if at == self.late_at { self.late_us } else { 0 };
         at.saturating_sub(held.into())
     }

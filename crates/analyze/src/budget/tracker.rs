@@ -31,6 +31,8 @@ pub(crate) struct Tracker {
     pauses: [u32; 2],
     /// The server sent data.
     served: bool,
+    /// The account ends before the connection does, to make room for others.
+    dropped_early: bool,
     sides: [Side; 2],
     recovery: Recovery,
 }
@@ -66,9 +68,19 @@ impl Tracker {
             kept_alive: false,
             pauses: [0; 2],
             served: false,
+            dropped_early: false,
             sides: [Side::default(), Side::default()],
             recovery: Recovery::default(),
         }
+    }
+
+    /// No later packet is taken, though some may come.
+    pub(crate) fn drop_early(&mut self) {
+        self.dropped_early = true;
+    }
+
+    pub(crate) fn was_dropped_early(&self) -> bool {
+        self.dropped_early
     }
 
     /// Takes a packet, but not those without payload that tell nothing.

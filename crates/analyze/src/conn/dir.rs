@@ -218,6 +218,8 @@ pub(crate) struct Seldom {
     pub late_syn: u64,
     /// How long the window that it advertised was at most half of the largest one.
     pub low_window: Duration,
+    /// When its last data was ACKed, where the ACK of its FIN came later.
+    pub data_acked: Moment,
 }
 
 /// Keep-alives since the peer's last packet.
@@ -400,6 +402,12 @@ pub(super) const RCV_MSS_START: u16 = 536;
 impl Dir {
     pub(crate) fn rare(&mut self) -> &mut Rare {
         self.rare.get_or_insert_default()
+    }
+
+    /// When the last of its data was ACKed that is.
+    pub(crate) fn last_acked(&self) -> Instant {
+        let apart = self.seldom().and_then(|s| s.data_acked.get());
+        apart.unwrap_or(self.progress)
     }
 
     /// What is rare among the rare, if anything is.

@@ -31,6 +31,12 @@ pub(crate) struct Asked {
 }
 
 impl Connection {
+    /// It is reported before its end, to make room for others.
+    pub(crate) fn was_dropped_early(&self) -> bool {
+        let tracker = self.tracker.as_deref();
+        tracker.is_some_and(crate::budget::Tracker::was_dropped_early)
+    }
+
     /// The last message of this side, if nothing answered it.
     pub(crate) fn unanswered(&self, of_a: bool) -> Option<Asked> {
         let tracker = self.tracker.as_deref()?;

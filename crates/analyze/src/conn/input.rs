@@ -135,11 +135,13 @@ fn new_ack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, at: At) -> Told {
     let taken = take(sender, p.ack, at.now);
     let covered = (sender.una, p.ack);
     sender.una = p.ack;
-    // The ACK of the FIN alone tells nothing of data.
+    // It closes while it waits for an answer: when its data was ACKed tells how long that took.
     let is_fin = sender.fin_seen && p.ack == sender.nxt && covered.0 + 1 == p.ack;
-    if !is_fin {
-        sender.progress = at.now;
+    if is_fin && !acker.fin_seen && acker.last_data < sender.last_data {
+        let before = sender.progress;
+        sender.seldom_mut().data_acked.set_first(before);
     }
+    sender.progress = at.now;
     if let Some(rounds) = sender.rounds.as_deref_mut() {
         let stamp = p.options.timestamps.map_or(0, |t| t.0);
         rounds.acked(p.ack, acker.window, stamp, at.now);

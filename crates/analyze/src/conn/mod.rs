@@ -94,8 +94,6 @@ pub(crate) struct Connection {
     pub handshake: Handshake,
     /// The connection is over (both FINs ACKed, or a RST).
     pub over: bool,
-    /// It is reported before its end, to make room for others.
-    pub dropped_early: bool,
     /// Steps of the capture's clock.
     steps: Option<Box<steps::Steps>>,
     trace: Option<Box<StreamTrace>>,
@@ -167,7 +165,6 @@ impl Connection {
                 ..Handshake::default()
             },
             over: false,
-            dropped_early: false,
             steps: None,
             trace,
             tracker: None,

@@ -152,12 +152,12 @@ fn may_be_timer(net_us: u32, tx: &Dir, rx: &Dir) -> bool {
 
 impl Before {
     pub(crate) fn look(tx: &Dir, rx: &Dir, p: &TcpPacket, now: Instant) -> Self {
-        let acked = rx.una == rx.nxt && rx.progress >= rx.last_data;
+        let acked = rx.una == rx.nxt && rx.last_acked() >= rx.last_data;
         let missed = rx.rare.as_deref().map(|r| &r.missed);
         let missed = missed.is_some_and(|m| m.bytes > 0 && m.at > rx.last_data);
         let stamp = p.options.timestamps.map(|t| t.0);
         Self {
-            acked: acked.then_some(rx.progress),
+            acked: acked.then(|| rx.last_acked()),
             in_order: p.seq == tx.nxt && tx.flight.is_empty(),
             next_id: tx.is_next(p.ip_id.unwrap_or(0)),
             heard_all: p.ack.at_or_before(rx.nxt) && !missed,

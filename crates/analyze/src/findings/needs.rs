@@ -204,7 +204,7 @@ impl Side<'_> {
             Need::RoundTrip => self.receiver.knows_path(),
             Need::PacketTimes => !self.connection.is_untimed(),
             Need::Order => self.connection.out_of_order() == 0,
-            Need::LaterPackets => !self.connection.dropped_early,
+            Need::LaterPackets => !self.connection.was_dropped_early(),
             // A step back is taken out of all times. One ahead shows only later.
             Need::SteadyClock => self.connection.clock_step().is_none_or(|step| step.back),
         }

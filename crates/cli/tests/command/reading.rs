@@ -1,6 +1,6 @@
 //! The report as a person reads it: from the top, on 80 x 24, and without an all-clear that the packets do not bear out.
 
-use super::{Run, bytes, command, root, tcplab, tcplab_with};
+use super::{Run, bytes, command, folder, root, tcplab, tcplab_with};
 
 /// Every shipped capture.
 fn captures() -> Vec<String> {
@@ -132,5 +132,24 @@ fn a_terminal_without_unicode_gets_ascii() {
         let output = command(&["analyze", &capture]).env("LC_ALL", "C").output();
         let output = output.unwrap().stdout;
         assert!(output.is_ascii(), "{}", String::from_utf8_lossy(&output));
+    }
+}
+
+/// The path loses all for two seconds: an ACK, and the data behind it.
+#[test]
+fn outage_is_one_finding_at_both_ends() {
+    let place = folder();
+    let file = place.path().join("t.toml");
+    let text = "[[link]]\nrate = \"50mbit\"\ndelay = \"10ms\"\nchange = [\"2s loss 100%\", \"4s loss 0%\"]\n\
+                [[app]]\nkind = \"bulk\"\nduration = \"8s\"\n";
+    std::fs::write(&file, text).unwrap();
+    let out = place.path().join("out");
+    let run = tcplab(&["run", super::text(&file), "--out", super::text(&out)]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    for end in ["client", "server"] {
+        let capture = out.join(format!("points/0000/{end}.eth0.pcapng"));
+        let answer = tcplab(&["analyze", super::text(&capture)]).out;
+        assert!(answer.contains("rto_stall"), "{end}: {answer}");
+        assert!(!answer.contains("spurious_rto"), "{end}: {answer}");
     }
 }
