@@ -281,6 +281,20 @@ impl Default for QueueWaits {
 pub(crate) struct Queued {
     pub least: u32,
     pub most: u32,
+    /// What was taken for no wait then; a path that was never idle before shows more than that later.
+    pub base: i64,
+}
+
+impl Queued {
+    /// The same, when so much turned out to be no wait.
+    pub(crate) fn above(self, base: i64) -> Self {
+        let more = u32::try_from(self.base - base).unwrap_or(0);
+        Self {
+            least: self.least.saturating_add(more),
+            most: self.most.saturating_add(more),
+            base,
+        }
+    }
 }
 
 impl QueueWaits {
@@ -366,6 +380,7 @@ impl QueueWaits {
         (self.samples >= 4).then(|| Queued {
             least: us(least),
             most: us(most),
+            base: self.least,
         })
     }
 
@@ -373,6 +388,11 @@ impl QueueWaits {
     /// the burst after it meets.
     pub(crate) fn queued_since(&self, since: Instant) -> Option<Queued> {
         self.queued().filter(|_| self.last >= since)
+    }
+
+    /// The shortest wait so far, which is none.
+    pub(crate) fn base(&self) -> i64 {
+        self.least
     }
 
     /// Longest wait that several packets in a row had, microseconds.
@@ -635,7 +655,11 @@ mod tests {
         let newest = Queued {
             least: 6_000,
             most: 9_000,
+            base: 10_000,
         };
+        // The path was never idle before: all of them waited longer.
+        let later = newest.above(7_000);
+        assert_eq!((later.least, later.most), (9_000, 12_000));
         assert_eq!(load.answered.queued(), Some(newest));
         let at = |ms: i64| Instant::from_nanos(ms * 1_000_000);
         let since = [1_990, 1_991].map(|ms| load.answered.queued_since(at(ms)));

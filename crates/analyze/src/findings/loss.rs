@@ -79,6 +79,8 @@ pub(crate) struct Path {
     /// Which of the two waits of a record the queue shows in.
     wait: usize,
     pub idle_us: u32,
+    /// What is no wait.
+    base: i64,
     longest_us: u32,
     /// The most that was in flight when losses were told, 0 when the capture does not show it.
     most_in_flight: u32,
@@ -98,6 +100,7 @@ impl Path {
         Some(Self {
             wait: usize::from(!at_sender),
             idle_us: ends[0].saturating_add(ends[1]),
+            base: waits.base(),
             longest_us: waits.longest_us(),
             most_in_flight: if at_sender {
                 side.episodes().iter().map(|r| r.flight).max()?
@@ -109,7 +112,7 @@ impl Path {
 
     /// What a record looks like.
     fn kind(&self, r: &Record) -> Kind {
-        let Some(queued) = r.queued[self.wait] else {
+        let Some(queued) = r.queued[self.wait].map(|queued| queued.above(self.base)) else {
             return Kind::Untold;
         };
         let longest = self.longest_us;

@@ -151,9 +151,16 @@ fn waits(sender: &Dir) -> [Option<u32>; 2] {
 /// four losses of five some of them waited no longer.
 fn standing(side: &Side<'_>) -> [Option<u32>; 2] {
     // A record has them in the other order.
+    let bases = side
+        .sender
+        .load()
+        .map(|load| [load.answered.base(), load.arrived.base()]);
     [1, 0].map(|at| {
+        let base = bases?[at];
         let lost = side.episodes().iter().filter(|r| policer::lost(r));
-        let told = lost.filter_map(|r| r.queued[at]).map(|q| q.least);
+        let told = lost
+            .filter_map(|r| r.queued[at])
+            .map(|q| q.above(base).least);
         let mut told: Vec<u32> = told.collect();
         told.sort_unstable();
         told.iter().rev().nth(told.len() / 5).copied()
