@@ -8,10 +8,11 @@ mod same_time;
 mod settings;
 mod sources;
 
+use crate::comparison::Flag;
 use crate::metrics::Arm;
 use crate::pairs::Sequence;
 use crate::row::{CountRow, Row};
-use crate::table::{Flag, Options};
+use crate::table::Options;
 
 /// What is looked at.
 pub struct Checked<'a> {

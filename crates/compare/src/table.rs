@@ -2,18 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use tcplab_plan::result::ErrorRecord;
 use tcplab_stats::{Change, Decision, Mean, NoChange, Rules, Runs, change, combined, decide};
 
-use crate::metrics::{Arm, Better, Combine, Count, Metric, Noise, Role, Run, Source, TestResult};
+use crate::comparison::{COMPARE_SCHEMA, Comparison, Summary};
+use crate::metrics::{Arm, Better, Combine, Metric, Noise, Role, Run};
 use crate::pairs::{Sequence, sequence};
 use crate::row::{CountRow, Row, Verdict};
+use crate::suites::counts;
 use crate::{check, exact, units};
-
-/// `schema` of a [`Comparison`].
-pub const COMPARE_SCHEMA: &str = "tcplab.compare/1";
 
 /// By what arms are compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,109 +33,6 @@ impl Default for Options {
             is_robust: false,
         }
     }
-}
-
-/// Changes between two arms: `tcplab compare --json`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(title = "tcplab compare --json")]
-pub struct Comparison {
-    /// Always `tcplab.compare/1`.
-    pub schema: String,
-    /// Name of the arm before.
-    pub before: String,
-    /// Name of the arm after.
-    pub after: String,
-    /// False discovery rate of the table.
-    pub q: f64,
-    /// Changes up to this count as equal.
-    pub band_percent: f64,
-    /// Change that the runs must detect.
-    pub find_percent: f64,
-    /// Most runs per side; a row that needs more is too noisy.
-    pub most_runs: u32,
-    /// Assumed difference between runs if a side has one run.
-    pub assumed_noise_percent: f64,
-    /// Confidence level of the intervals.
-    pub level: f64,
-    /// The metrics.
-    pub rows: Vec<Row>,
-    /// Suites of tests.
-    pub counts: Vec<CountRow>,
-    /// Objections of a careful reader.
-    pub flags: Vec<Flag>,
-    /// Number of rows (and suites) per verdict.
-    pub summary: Summary,
-    /// Sources of the values before.
-    pub sources_before: Vec<Source>,
-    /// Sources of the values after.
-    pub sources_after: Vec<Source>,
-    /// Failure; the exit code is not 0 then.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub error: Option<ErrorRecord>,
-}
-
-/// Rows of each verdict, by its word.
-pub type Summary = BTreeMap<String, usize>;
-
-/// Objection, and the rows concerned.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Flag {
-    /// Kind of objection.
-    pub kind: FlagKind,
-    /// In words.
-    pub text: String,
-    /// Rows or suites, or places in sources.
-    pub rows: Vec<String>,
-}
-
-/// Kind of objection.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum FlagKind {
-    /// Client and server changed in opposite directions.
-    OppositeSigns,
-    /// Passed, failed and skipped do not give the total.
-    CountsDoNotAddUp,
-    /// One source gives two figures for the same count.
-    CountToldTwice,
-    /// More tests were skipped.
-    MoreSkipped,
-    /// A different number of tests ran: not the same suite.
-    OtherTests,
-    /// The sides were run with different settings.
-    OtherSettings,
-    /// Runs of one arm differ by more than the arms.
-    NoiseAboveChange,
-    /// A first cell is missing.
-    MissingCell,
-    /// The units of both sides differ.
-    Units,
-    /// Only one side has the row.
-    OneSide,
-    /// The change that the source prints does not follow from its values.
-    StatedChange,
-    /// Runs that do not count.
-    FailedRun,
-    /// Runs of one arm not made between those of the other.
-    NotInterleaved,
-    /// The machine did more beside the runs of one arm.
-    OtherNoise,
-    /// The hypervisor took much time away from these runs.
-    Stolen,
-    /// Runs of one arm began at the same time: copies, or parallel runs.
-    SameTime,
-    /// Runs of a paired row without a partner in the other arm.
-    WithoutPartner,
-    /// Runs without a value, left out of a row of samples.
-    NoValue,
-    /// Units with different prefixes were converted.
-    Converted,
-    /// A remark of a source.
-    Note,
 }
 
 /// Compares two arms.
@@ -509,84 +402,4 @@ fn one_run(row: &Row, needs: Option<u32>, options: &Options) -> String {
         ),
         None => runs,
     }
-}
-
-/// The suites of both arms by name; where a source tells one twice, the first.
-fn counts(before: &Arm, after: &Arm) -> Vec<CountRow> {
-    let mut names: Vec<&str> = Vec::new();
-    let mut seen = BTreeSet::new();
-    for count in before.counts.iter().chain(&after.counts) {
-        if seen.insert(count.name.as_str()) {
-            names.push(&count.name);
-        }
-    }
-    let first = |arm: &Arm| {
-        let mut by_name: BTreeMap<String, Count> = BTreeMap::new();
-        for count in &arm.counts {
-            let name = count.name.clone();
-            by_name.entry(name).or_insert_with(|| count.clone());
-        }
-        by_name
-    };
-    let (before, after) = (first(before), first(after));
-    if let ([(was, b)], [(is, a)]) = (each(&before).as_slice(), each(&after).as_slice())
-        && was != is
-        && are_one_suite(b, a)
-    {
-        return vec![count_row(&format!("{was} / {is}"), Some(b), Some(a))];
-    }
-    let row = |name: &str| count_row(name, before.get(name), after.get(name));
-    names.into_iter().map(row).collect()
-}
-
-fn each(counts: &BTreeMap<String, Count>) -> Vec<(&String, &Count)> {
-    counts.iter().collect()
-}
-
-/// Whether two suites that are named after their files are the same one: most of their tests have the same names.
-fn are_one_suite(before: &Count, after: &Count) -> bool {
-    let both = before
-        .tests
-        .keys()
-        .filter(|name| after.tests.contains_key(*name));
-    let fewer = before.tests.len().min(after.tests.len());
-    fewer > 0 && 2 * both.count() >= fewer
-}
-
-fn count_row(name: &str, before: Option<&Count>, after: Option<&Count>) -> CountRow {
-    let bare = |count: &Count| Count {
-        tests: BTreeMap::new(),
-        ..count.clone()
-    };
-    let moved = |to: TestResult, from: &[TestResult]| -> Vec<String> {
-        let (Some(before), Some(after)) = (before, after) else {
-            return Vec::new();
-        };
-        let now = after.tests.iter().filter(|(_, result)| **result == to);
-        let was = |name: &str| before.tests.get(name).is_some_and(|r| from.contains(r));
-        now.filter(|(name, _)| was(name))
-            .map(|(n, _)| n.clone())
-            .collect()
-    };
-    use TestResult::{Failed, Passed, Skipped};
-    let mut row = CountRow {
-        name: name.into(),
-        before: before.map(bare),
-        after: after.map(bare),
-        newly_failed: moved(Failed, &[Passed, Skipped]),
-        newly_passed: moved(Passed, &[Failed]),
-        newly_skipped: moved(Skipped, &[Passed, Failed]),
-        verdict: Verdict::Missing,
-    };
-    if let (Some(before), Some(after)) = (before, after) {
-        let counts = |c: &Count| (c.passed, c.failed, c.skipped);
-        let (was, is) = (before.failed.unwrap_or(0), after.failed.unwrap_or(0));
-        row.verdict = match () {
-            () if !row.newly_failed.is_empty() || is > was => Verdict::Worse,
-            () if is < was => Verdict::Better,
-            () if counts(before) == counts(after) => Verdict::Equal,
-            () => Verdict::Differs,
-        };
-    }
-    row
 }

@@ -1,8 +1,8 @@
 //! Objections to counts of tests.
 
 use super::Checked;
+use crate::comparison::{Flag, FlagKind};
 use crate::metrics::{Arm, Count};
-use crate::table::{Flag, FlagKind};
 
 fn over(kind: FlagKind, text: &str, rows: Vec<String>) -> Option<Flag> {
     (!rows.is_empty()).then(|| Flag {

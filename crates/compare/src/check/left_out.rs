@@ -2,9 +2,9 @@
 
 use super::Checked;
 use super::rows::over;
+use crate::comparison::{Flag, FlagKind};
 use crate::metrics::{Arm, Run};
 use crate::row::Row;
-use crate::table::{Flag, FlagKind};
 
 /// An arm's runs of a row.
 pub(super) fn runs<'a>(arm: &'a Arm, row: &Row) -> impl Iterator<Item = &'a Run> {

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Checked;
+use crate::comparison::{Flag, FlagKind};
 use crate::metrics::{Metric, Role};
 use crate::pairs::Sequence;
 use crate::row::{Row, Verdict};
-use crate::table::{Flag, FlagKind};
 
 /// A flag over these rows; `None` when `rows` is empty.
 pub(super) fn over(kind: FlagKind, text: impl Into<String>, rows: Vec<String>) -> Option<Flag> {
