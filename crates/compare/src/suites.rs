@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use TestResult::{Failed, Passed, Skipped};
+
 use crate::metrics::{Arm, Count, TestResult};
 use crate::row::{CountRow, Verdict};
 
@@ -52,17 +54,10 @@ fn count_row(name: &str, before: Option<&Count>, after: Option<&Count>) -> Count
         tests: BTreeMap::new(),
         ..count.clone()
     };
-    let moved = |to: TestResult, from: &[TestResult]| -> Vec<String> {
-        let (Some(before), Some(after)) = (before, after) else {
-            return Vec::new();
-        };
-        let now = after.tests.iter().filter(|(_, result)| **result == to);
-        let was = |name: &str| before.tests.get(name).is_some_and(|r| from.contains(r));
-        now.filter(|(name, _)| was(name))
-            .map(|(n, _)| n.clone())
-            .collect()
+    let moved = |to: TestResult, from: &[TestResult]| match (before, after) {
+        (Some(before), Some(after)) => moved(before, after, to, from),
+        _ => Vec::new(),
     };
-    use TestResult::{Failed, Passed, Skipped};
     let mut row = CountRow {
         name: name.into(),
         before: before.map(bare),
@@ -83,4 +78,31 @@ fn count_row(name: &str, before: Option<&Count>, after: Option<&Count>) -> Count
         };
     }
     row
+}
+
+/// The tests that ended so after, and in one of these ways before.
+fn moved(before: &Count, after: &Count, to: TestResult, from: &[TestResult]) -> Vec<String> {
+    let names: BTreeSet<&String> = before.tests.keys().chain(after.tests.keys()).collect();
+    let has_moved = |name: &&&String| {
+        let was = ended(before, name);
+        ended(after, name) == Some(to) && was.is_some_and(|was| from.contains(&was))
+    };
+    names
+        .iter()
+        .filter(has_moved)
+        .map(|n| (*n).clone())
+        .collect()
+}
+
+/// How a test ended. One that is counted by its subtests (`script: subtest`) ended as they did.
+fn ended(count: &Count, name: &str) -> Option<TestResult> {
+    if let Some(own) = count.tests.get(name) {
+        return Some(*own);
+    }
+    let head = format!("{name}: ");
+    let from = count.tests.range(head.clone()..);
+    let parts = from.take_while(|(sub, _)| sub.starts_with(&head));
+    let results: Vec<TestResult> = parts.map(|(_, result)| *result).collect();
+    let is_worst = |result: &TestResult| results.contains(result);
+    [Failed, Passed, Skipped].into_iter().find(is_worst)
 }

@@ -1,6 +1,7 @@
 //! TAP and KTAP: `ok 1 name`, `not ok 2 name`, `# SKIP`, plans (`1..4`), nested tests by their indentation.
 //!
-//! A test with subtests is counted by its subtests; the line that sums them up is not a test of its own.
+//! A test with subtests is counted by its subtests. Its own line counts if it failed and none of them did: kselftest's
+//! scripts that exit with an error, or take too long, after their subtests passed.
 
 use super::builder::Builder;
 use super::{ImportError, Input};
@@ -123,12 +124,15 @@ fn take(levels: &mut Vec<Level>, indent: usize, ended: TestResult, name: &str) {
         "" => format!("test {number}"),
         name => name.to_owned(),
     };
-    match inner.is_empty() {
-        true => own.done.push((name, ended)),
-        false => {
-            let named = |(sub, result)| (format!("{name}: {sub}"), result);
-            own.done.extend(inner.into_iter().map(named));
-        }
+    let failed = |(_, result): &(String, TestResult)| *result == TestResult::Failed;
+    let is_own = match ended {
+        TestResult::Failed => !inner.iter().any(failed),
+        _ => inner.is_empty(),
+    };
+    let named = |(sub, result)| (format!("{name}: {sub}"), result);
+    own.done.extend(inner.into_iter().map(named));
+    if is_own {
+        own.done.push((name, ended));
     }
 }
 
