@@ -22,6 +22,7 @@ mod nstat;
 mod own;
 mod packetdrill;
 mod run;
+mod tests;
 mod wrk;
 
 pub use error::ImportError;

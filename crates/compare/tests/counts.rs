@@ -41,3 +41,30 @@ fn a_script_that_failed_beside_passed_subtests_failed() {
     let found = compare(&arm("net", &part), &arm("net", &late), &Options::default());
     assert!(found.counts[0].newly_failed.is_empty(), "it had failed");
 }
+
+#[test]
+fn tests_of_one_name_count_each() {
+    let tap = count("TAP version 13\n1..3\nok 1 foo\nnot ok 2 foo\nok 3 foo\n");
+    assert_eq!(figures(&tap), [Some(2), Some(1), Some(0)]);
+    assert_eq!(tap.tests["foo (2)"], Failed);
+    let ltp = count("accept01 FAIL 1\naccept01 PASS 0\nTotal Tests: 2\nTotal Failures: 1\n");
+    assert_eq!(figures(&ltp), [Some(1), Some(1), Some(0)]);
+    assert_eq!(ltp.tests["accept01"], Failed);
+    // run_all.py prints scripts as they end.
+    let drill = |lines: [&str; 2]| {
+        let ran = "Ran 2 tests: 1 passing, 1 failing, 0 timed out (1.0 sec): net/";
+        count(&format!("{}\n{}\n{ran}\n", lines[0], lines[1]))
+    };
+    let (bad, good) = (
+        "FAIL [/net/tcp/ack/a.pkt (ipv4)]",
+        "OK [/net/mptcp/ack/a.pkt (ipv4)]",
+    );
+    assert_eq!(drill([bad, good]).tests.len(), 2);
+    assert_eq!(drill([bad, good]).tests["ack/a.pkt (ipv4) (2)"], Failed);
+    assert_eq!(drill([bad, good]).tests, drill([good, bad]).tests);
+    let kirk = count(
+        r#"{"results":[{"test_fqn":"a","test":{"failed":1}},{"test_fqn":"a","test":{"passed":1}}],
+        "stats":{"passed":1,"failed":1,"broken":0,"skipped":0}}"#,
+    );
+    assert_eq!((kirk.tests.len(), kirk.tests["a"]), (2, Failed));
+}

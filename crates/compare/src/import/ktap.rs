@@ -4,6 +4,7 @@
 //! scripts that exit with an error, or take too long, after their subtests passed.
 
 use super::builder::Builder;
+use super::tests::Tests;
 use super::{ImportError, Input};
 use crate::metrics::{Arm, Count, RemarkKind, TestResult};
 
@@ -22,10 +23,7 @@ pub(super) fn is(text: &str) -> bool {
 pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
     let mut builder = Builder::new(input);
     "KTAP".clone_into(&mut builder.source().tool);
-    let mut count = Count {
-        name: super::kirk::suite(input.name).replacen("ltp ", "", 1),
-        ..Count::default()
-    };
+    let mut tests = Tests::default();
     // Open levels: indentation, the plan, results of subtests that wait for their parent's name.
     let mut levels: Vec<Level> = Vec::new();
     for line in input.text.lines() {
@@ -56,16 +54,11 @@ pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
             );
             builder.arm.remark(RemarkKind::Note, input.name, text);
         }
-        count.tests.extend(level.ended());
+        for (name, result) in level.ended() {
+            tests.add(name, result);
+        }
     }
-    let of = |result: TestResult| {
-        let same = count.tests.values().filter(|r| **r == result);
-        Some(same.count() as u64)
-    };
-    count.passed = of(TestResult::Passed);
-    count.failed = of(TestResult::Failed);
-    count.skipped = of(TestResult::Skipped);
-    if count.tests.is_empty() {
+    if tests.is_empty() {
         return Err(ImportError::new(
             input,
             "",
@@ -73,7 +66,14 @@ pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
             "give the complete log of the tests",
         ));
     }
-    builder.count(count);
+    builder.count(Count {
+        name: super::kirk::suite(input.name).replacen("ltp ", "", 1),
+        passed: Some(tests.ended(TestResult::Passed)),
+        failed: Some(tests.ended(TestResult::Failed)),
+        skipped: Some(tests.ended(TestResult::Skipped)),
+        tests: tests.done(),
+        ..Count::default()
+    });
     Ok(builder.done())
 }
 
