@@ -10,6 +10,7 @@ mod check;
 mod comparison;
 mod exact;
 pub mod import;
+mod join;
 mod metrics;
 mod pairs;
 mod qa;

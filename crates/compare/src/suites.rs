@@ -95,7 +95,7 @@ fn moved(before: &Count, after: &Count, to: TestResult, from: &[TestResult]) -> 
 }
 
 /// How a test ended. One that is counted by its subtests (`script: subtest`) ended as they did.
-fn ended(count: &Count, name: &str) -> Option<TestResult> {
+pub(crate) fn ended(count: &Count, name: &str) -> Option<TestResult> {
     if let Some(own) = count.tests.get(name) {
         return Some(*own);
     }

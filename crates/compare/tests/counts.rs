@@ -1,7 +1,7 @@
 //! Counts of tests: each test counts once, in each run of its suite.
 
 use tcplab_compare::import::{Input, read};
-use tcplab_compare::{Arm, Count, Options, TestResult, Verdict, compare};
+use tcplab_compare::{Arm, Comparison, Count, FlagKind, Options, TestResult, Verdict, compare};
 
 use TestResult::Failed;
 
@@ -16,6 +16,21 @@ fn count(text: &str) -> Count {
 
 fn figures(count: &Count) -> [Option<u64>; 3] {
     [count.passed, count.failed, count.skipped]
+}
+
+fn flag(found: &Comparison, kind: FlagKind) -> &[String] {
+    let flag = found.flags.iter().find(|flag| flag.kind == kind);
+    flag.map_or(&[], |flag| flag.rows.as_slice())
+}
+
+/// Several files a side.
+fn compared(before: &[&str], after: &[&str]) -> Comparison {
+    let side = |name, files: &[&str]| {
+        let mut all = Arm::named(name);
+        files.iter().for_each(|text| all.absorb(arm("net", text)));
+        all
+    };
+    compare(&side("a", before), &side("b", after), &Options::default())
 }
 
 /// A kselftest run of one script with these lines; the last one is its own.
@@ -67,4 +82,66 @@ fn tests_of_one_name_count_each() {
         "stats":{"passed":1,"failed":1,"broken":0,"skipped":0}}"#,
     );
     assert_eq!((kirk.tests.len(), kirk.tests["a"]), (2, Failed));
+}
+
+#[test]
+fn files_of_one_side_are_runs_of_the_suite() {
+    let good = "TAP version 13\n1..2\nok 1 foo\nok 2 bar\n";
+    let bad = "TAP version 13\n1..2\nok 1 foo\nnot ok 2 bar\n";
+    for after in [[good, good, bad], [bad, good, good], [good, bad, bad]] {
+        let found = compared(&[good], &after);
+        let row = &found.counts[0];
+        assert_eq!((found.counts.len(), row.verdict), (1, Verdict::Worse));
+        assert_eq!(row.newly_failed, ["bar"]);
+        let figures = row.after.as_ref().map(figures);
+        assert_eq!(figures, Some([Some(1), Some(1), Some(0)]));
+        assert_eq!(
+            flag(&found, FlagKind::Note),
+            ["net: `bar` failed in some runs only, and counts as failed"]
+        );
+        assert!(flag(&found, FlagKind::CountToldTwice).is_empty());
+    }
+    // A script is counted by its subtests in the run in which it passed.
+    let script = |own| script(&["# ok 1 a", own]);
+    let (done, late) = (script("ok 1 foo.sh"), script("not ok 1 foo.sh # TIMEOUT"));
+    let found = compared(&[&done], &[&done, &late]);
+    assert_eq!(found.counts[0].newly_failed, ["foo.sh"]);
+    assert_eq!(
+        flag(&found, FlagKind::Note),
+        ["net: `foo.sh` failed in some runs only, and counts as failed"]
+    );
+    // One run was cut: its other tests are known from the other.
+    let cut = "TAP version 13\nok 1 foo\n";
+    let found = compared(&[good], &[cut, good]);
+    assert_eq!(found.counts[0].verdict, Verdict::Equal);
+}
+
+#[test]
+fn runs_without_names_count_by_the_worst() {
+    let run =
+        |passed: u32, failed: u32| format!("suite,passed,failed,total\nltp,{passed},{failed},10\n");
+    let found = compared(&[&run(10, 0)], &[&run(10, 0), &run(7, 3), &run(8, 2)]);
+    let row = &found.counts[0];
+    assert_eq!(row.verdict, Verdict::Worse);
+    assert_eq!(
+        row.after.as_ref().map(|c| (c.passed, c.failed)),
+        Some((Some(7), Some(3)))
+    );
+    assert_eq!(
+        flag(&found, FlagKind::Note),
+        ["ltp: the figures of its runs differ; the run with the most failures counts"]
+    );
+}
+
+#[test]
+fn a_count_that_one_file_tells_twice_is_objected_to_in_each_figure() {
+    let twice = "suite,passed,failed\nltp,10,0\nltp,10,2\n";
+    let found = compared(&[twice], &[twice, twice]);
+    assert_eq!(
+        flag(&found, FlagKind::CountToldTwice),
+        [
+            "ltp in a (0 failed; another place says 2)",
+            "ltp in b (0 failed; another place says 2)"
+        ]
+    );
 }
