@@ -137,6 +137,35 @@ fn netperf() {
     );
 }
 
+/// Columns for the processors follow the rate.
+#[test]
+fn netperf_udp_with_cpu() {
+    let text = |server: &str| {
+        format!(
+            "MIGRATED UDP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to b () port 0 AF_INET : demo\n\
+             Socket  Message  Elapsed      Messages                   CPU      Service\n\
+             Size    Size     Time         Okay Errors   Throughput   Util     Demand\n\
+             bytes   bytes    secs            #      #   10^6bits/sec % SS     us/KB\n\n\
+             212992   65507   10.00      500000      0    26000.0     50.00    2.000\n\
+             212992           10.00      400000           {server}\n"
+        )
+    };
+    let name = "udp.txt";
+    let read = |text: &str| read(&Input { name, text }, None);
+    let arm = read(&text("20800.0     50.00    2.000"))
+        .unwrap()
+        .arms
+        .remove(0);
+    assert_eq!(arm.metrics.len(), 2);
+    let udp = |role| value(&arm, "UDP_STREAM 65507 B", role, "10^6bits/s", Higher);
+    assert_eq!((udp(Client), udp(Server)), (26000.0, 20800.0));
+    let told = read(&text("20800.0")).unwrap_err().to_string();
+    assert!(
+        told.starts_with("udp.txt: line 7: ") && told.contains("4 figures"),
+        "{told}"
+    );
+}
+
 #[test]
 fn web_servers() {
     let ab = arm("ab.txt", Format::Ab);
