@@ -21,6 +21,7 @@ mod netperf_omni;
 mod nstat;
 mod own;
 mod packetdrill;
+mod reports;
 mod run;
 mod tests;
 mod wrk;

@@ -338,19 +338,28 @@ impl Arm {
     pub fn absorb(&mut self, other: Self) {
         self.sources.extend(other.sources);
         self.remarks.extend(other.remarks);
-        let told = self.remarks.iter().map(|remark| remark.text.clone());
-        let mut told: BTreeSet<String> = told.collect();
-        for note in join(&mut self.counts, other.counts) {
-            if told.insert(note.clone()) {
-                self.remark(RemarkKind::Note, "", note);
-            }
-        }
+        let notes = join(&mut self.counts, other.counts);
+        self.note(notes);
         let mut places = Places::default();
         for (at, own) in self.metrics.iter().enumerate() {
             places.0.entry(own.key()).or_insert(at);
         }
         for metric in other.metrics {
             places.put(&mut self.metrics, metric);
+        }
+    }
+
+    /// Notes that are not said yet.
+    fn note(&mut self, notes: Vec<String>) {
+        if notes.is_empty() {
+            return;
+        }
+        let told = self.remarks.iter().map(|remark| remark.text.clone());
+        let mut told: BTreeSet<String> = told.collect();
+        for note in notes {
+            if told.insert(note.clone()) {
+                self.remark(RemarkKind::Note, "", note);
+            }
         }
     }
 }
