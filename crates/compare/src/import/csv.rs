@@ -2,6 +2,8 @@
 //! (`metric,unit,better,before,after`); `suite,passed,failed,skipped` for counts of tests.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
+use std::str::FromStr;
 
 use super::builder::Builder;
 use super::csv_cells::{cells, heading, lines, separator};
@@ -258,29 +260,27 @@ impl File<'_> {
 
     /// The values of a cell: several runs stand between blanks.
     fn runs(&self, line: usize, cells: &[String], column: &str) -> Result<Vec<Run>, ImportError> {
-        let cell = self.cell(cells, column);
         let why = self.cell(cells, "why_failed");
-        let mut runs = Vec::new();
-        for word in cell.split_whitespace() {
-            let value = self.parse(line, word, column)?;
-            runs.push(Run {
-                block: self.number(line, cells, "block")?.map(|n| n as u32),
-                order: self.number(line, cells, "order")?.map(|n| n as u64),
-                began_s: self.number(line, cells, "began_s")?,
-                failed: (!why.is_empty()).then(|| why.to_owned()),
-                ..Run::of(value)
-            });
-        }
+        let run = Run {
+            block: self.whole(line, cells, "block", u32::MAX)?,
+            order: self.whole(line, cells, "order", u64::MAX)?,
+            began_s: self.number(line, cells, "began_s")?,
+            failed: (!why.is_empty()).then(|| why.to_owned()),
+            ..Run::default()
+        };
+        let words = self.cell(cells, column).split_whitespace();
+        let one = |word| {
+            let value = Some(self.parse(line, word, column)?);
+            Ok(Run {
+                value,
+                ..run.clone()
+            })
+        };
+        let runs = words.map(one).collect::<Result<Vec<Run>, ImportError>>()?;
         if runs.is_empty() && column == "value" {
-            let why = match why {
-                "" => format!("line {line} has no value"),
-                why => why.to_owned(),
-            };
-            runs.push(Run {
-                block: self.number(line, cells, "block")?.map(|n| n as u32),
-                failed: Some(why),
-                ..Run::default()
-            });
+            let without = || Some(format!("line {line} has no value"));
+            let failed = run.failed.clone().or_else(without);
+            return Ok(vec![Run { failed, ..run }]);
         }
         Ok(runs)
     }
@@ -309,18 +309,36 @@ impl File<'_> {
         }
     }
 
+    /// A whole number up to `most`; `None`: the cell is empty.
+    fn whole<T: FromStr + Display>(
+        &self,
+        line: usize,
+        cells: &[String],
+        column: &str,
+        most: T,
+    ) -> Result<Option<T>, ImportError> {
+        let word = self.cell(cells, column);
+        if word.is_empty() {
+            return Ok(None);
+        }
+        // As spreadsheets write it.
+        let digits = word.strip_suffix(".0").unwrap_or(word);
+        digits.parse().map(Some).map_err(|_| {
+            let what =
+                format!("`{word}` in column `{column}` is not a whole number from 0 to {most}");
+            self.error(line, what, "write digits alone, such as 0 or 17")
+        })
+    }
+
     fn count(&mut self, line: usize, name: String, cells: &[String]) -> Result<(), ImportError> {
-        let whole = |file: &Self, column| {
-            let number = file.number(line, cells, column)?;
-            Ok(number.map(|n| n.max(0.0) as u64))
-        };
+        let tests = |column| self.whole(line, cells, column, u64::MAX);
         let count = Count {
             name,
             place: self.cell(cells, "place").into(),
-            passed: whole(self, "passed")?,
-            failed: whole(self, "failed")?,
-            skipped: whole(self, "skipped")?,
-            total: whole(self, "total")?,
+            passed: tests("passed")?,
+            failed: tests("failed")?,
+            skipped: tests("skipped")?,
+            total: tests("total")?,
             tests: BTreeMap::new(),
         };
         let arm = self.cell(cells, "arm").to_owned();

@@ -149,7 +149,7 @@ fn one(point: &PointResult, told: &Told, measures: &mut Measures<'_>, builder: &
         };
         let run = Run {
             value: value.filter(|value| value.is_finite()),
-            block: block.map(|block| block as u32),
+            block: block.and_then(|block| u32::try_from(block).ok()),
             // The point was run: there was nothing to measure.
             absent: why.cloned(),
             ..Run::default()
