@@ -8,6 +8,7 @@ mod ab;
 mod builder;
 mod csv;
 mod csv_cells;
+mod csv_lines;
 mod error;
 mod fortio;
 mod iperf3;

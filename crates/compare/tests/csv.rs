@@ -1,7 +1,7 @@
 //! CSV: every cell is used, named as unused, or refused with its line.
 
-use tcplab_compare::import::{Input, read};
-use tcplab_compare::{Arm, Metrics, Run};
+use tcplab_compare::import::{Format, Input, read};
+use tcplab_compare::{Arm, Count, Metrics, Run};
 
 fn document(text: &str) -> Metrics {
     read(&Input { name: "f", text }, None).unwrap()
@@ -66,4 +66,64 @@ fn blocks_and_orders_are_whole() {
     let all: Vec<_> = arm.metrics[0].runs.iter().map(of).collect();
     assert_eq!(all, [(Some(u32::MAX), Some(u64::MAX)), (Some(1), Some(2))]);
     assert_eq!(runs(&arm), [("rr", vec![Some(1.0), None])]);
+}
+
+/// The remarks on a file.
+fn remarks(arm: &Arm) -> Vec<&str> {
+    arm.remarks
+        .iter()
+        .map(|remark| remark.text.as_str())
+        .collect()
+}
+
+#[test]
+fn counts_beside_a_value_are_named_as_unused() {
+    for column in ["passed", "pass", "failed", "skipped", "total", "place"] {
+        let arms = arms(&format!(
+            "metric,better,arm,value,{column}\nrr,higher,a,100,1\nrr,higher,b,110,\n"
+        ));
+        assert_eq!(runs(&arms[0]), [("rr", vec![Some(100.0)])]);
+        assert_eq!(runs(&arms[1]), [("rr", vec![Some(110.0)])]);
+        assert!(arms[0].counts.is_empty());
+        let told = format!("not used on lines with a value: column `{column}`");
+        assert_eq!(remarks(&arms[0]), [told]);
+    }
+    // A file may have lines of both kinds.
+    let arm = arms("name,better,value,passed\nrr,higher,100,\nltp,,,7\n").remove(0);
+    assert_eq!((runs(&arm).len(), arm.counts[0].passed), (1, Some(7)));
+    assert!(arm.remarks.is_empty());
+}
+
+#[test]
+fn counts_without_passes_are_counts() {
+    let read = |text: &str| read(&Input { name: "f", text }, Some(Format::Csv)).unwrap();
+    let of = |count: &Count| [count.passed, count.failed, count.skipped, count.total];
+    for (at, column) in ["passed", "failed", "skipped", "total"]
+        .into_iter()
+        .enumerate()
+    {
+        let arm = read(&format!("suite,unit,{column}\nltp,,3\n"))
+            .arms
+            .remove(0);
+        let mut wanted = [None; 4];
+        wanted[at] = Some(3);
+        assert_eq!(of(&arm.counts[0]), wanted);
+        assert_eq!(remarks(&arm), ["not used: column `unit`"]);
+    }
+    assert_eq!(arms("suite,failed\nltp,3\n")[0].counts[0].failed, Some(3));
+}
+
+#[test]
+fn columns_of_values_are_one_kind() {
+    let arms = arms("metric,better,value,before,after\nrr,higher,1,2,3\n");
+    assert_eq!(runs(&arms[1]), [("rr", vec![Some(3.0)])]);
+    assert_eq!(remarks(&arms[0]), ["not used: column `value`"]);
+    let text = "# a table\nmetric,better,before\nrr,higher,1\n";
+    let told = read(&Input { name: "f", text }, Some(Format::Csv))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        told.starts_with("f: line 2: the header names no column of values"),
+        "{told}"
+    );
 }
