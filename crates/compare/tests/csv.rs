@@ -127,3 +127,21 @@ fn columns_of_values_are_one_kind() {
         "{told}"
     );
 }
+
+#[test]
+fn a_line_without_its_arm_is_refused() {
+    for line in ["rr,higher,500,", "rr,higher,500", "rr,higher,,"] {
+        let told = error(&format!(
+            "metric,better,value,arm\nrr,higher,100,a\nrr,higher,110,b\n{line}\n"
+        ));
+        assert!(
+            told.starts_with("f: line 4: the arm is missing; "),
+            "{told}"
+        );
+    }
+    let told = error("suite,passed,arm\nltp,3,a\nltp,4,\n");
+    assert!(
+        told.starts_with("f: line 3: the arm is missing; "),
+        "{told}"
+    );
+}

@@ -72,17 +72,28 @@ impl File<'_> {
         ImportError::new(self.input, format!("line {line}"), what, way_out)
     }
 
+    /// The arm that a line names; empty: the file is the arm.
+    fn arm_name(&self, line: usize, cells: &[String]) -> Result<String, ImportError> {
+        let name = self.cell(cells, "arm");
+        if name.is_empty() && self.header.columns.contains_key("arm") {
+            let way_out =
+                "write its name into the cell, or remove the column if the file is one arm";
+            return Err(self.error(line, "the arm is missing".into(), way_out));
+        }
+        Ok(name.to_owned())
+    }
+
     /// The arm of that name; without one the arm is the file.
     fn arm(&mut self, name: &str) -> &mut Builder {
-        let at = self
-            .arms
-            .iter()
-            .position(|b| name.is_empty() || b.arm.name == name);
+        let name = if name.is_empty() {
+            self.input.name
+        } else {
+            name
+        };
+        let at = self.arms.iter().position(|b| b.arm.name == name);
         let at = at.unwrap_or_else(|| {
             let mut builder = Builder::new(self.input);
-            if !name.is_empty() {
-                name.clone_into(&mut builder.arm.name);
-            }
+            name.clone_into(&mut builder.arm.name);
             self.arms.push(builder);
             self.arms.len() - 1
         });
@@ -141,7 +152,7 @@ impl File<'_> {
     /// Values of one arm, or of both.
     fn values(&mut self, line: usize, name: String, cells: &[String]) -> Result<(), ImportError> {
         let metric = self.metric(line, name, cells)?;
-        let named = self.cell(cells, "arm").to_owned();
+        let named = self.arm_name(line, cells)?;
         for column in self.header.values {
             let runs = self.runs(line, cells, column)?;
             let arm = if *column == "value" {
@@ -288,7 +299,7 @@ impl File<'_> {
             total: tests("total")?,
             tests: BTreeMap::new(),
         };
-        let arm = self.cell(cells, "arm").to_owned();
+        let arm = self.arm_name(line, cells)?;
         self.arm(&arm).count(count);
         Ok(())
     }
