@@ -145,3 +145,19 @@ fn a_line_without_its_arm_is_refused() {
         "{told}"
     );
 }
+
+#[test]
+fn variants_with_both_arms_in_a_line_are_rows() {
+    for column in ["arm", "variant", "side"] {
+        let arms = arms(&format!(
+            "metric,unit,better,{column},before,after\nrr,1/s,higher,cubic,100,200\n\
+             rr,1/s,higher,bbr,1000,900\n,1/s,higher,,1,2\n"
+        ));
+        let rows = |values: [f64; 3]| {
+            let [cubic, bbr, bare] = values.map(|value| vec![Some(value)]);
+            [("rr [cubic]", cubic), ("rr [bbr]", bbr), ("rr", bare)]
+        };
+        assert_eq!(runs(&arms[0]), rows([100.0, 1000.0, 1.0]));
+        assert_eq!(runs(&arms[1]), rows([200.0, 900.0, 2.0]));
+    }
+}

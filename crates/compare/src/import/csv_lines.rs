@@ -151,23 +151,37 @@ impl File<'_> {
 
     /// Values of one arm, or of both.
     fn values(&mut self, line: usize, name: String, cells: &[String]) -> Result<(), ImportError> {
-        let metric = self.metric(line, name, cells)?;
-        let named = self.arm_name(line, cells)?;
-        for column in self.header.values {
-            let runs = self.runs(line, cells, column)?;
-            let arm = if *column == "value" {
-                named.as_str()
-            } else {
-                column
-            };
-            let mut metric = metric.clone();
-            if arm == "before" {
-                metric.stated_percent = None;
-            }
-            let builder = self.arm(arm);
-            for run in runs {
-                builder.run(metric.clone(), run);
-            }
+        if self.header.values == ["value"] {
+            let arm = self.arm_name(line, cells)?;
+            return self.runs_of(line, cells, ("value", &arm), name);
+        }
+        // With both arms in a line, the arm's column tells rows apart.
+        let name = match self.cell(cells, "arm") {
+            "" => name,
+            variant => format!("{name} [{variant}]"),
+        };
+        for arm in self.header.values {
+            self.runs_of(line, cells, (arm, arm), name.clone())?;
+        }
+        Ok(())
+    }
+
+    /// Takes the runs of a column into an arm.
+    fn runs_of(
+        &mut self,
+        line: usize,
+        cells: &[String],
+        (column, arm): (&str, &str),
+        name: String,
+    ) -> Result<(), ImportError> {
+        let mut metric = self.metric(line, name, cells)?;
+        let runs = self.runs(line, cells, column)?;
+        if arm == "before" {
+            metric.stated_percent = None;
+        }
+        let builder = self.arm(arm);
+        for run in runs {
+            builder.run(metric.clone(), run);
         }
         Ok(())
     }
