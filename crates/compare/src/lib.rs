@@ -15,6 +15,7 @@ mod metrics;
 mod pairs;
 mod qa;
 mod row;
+mod shown;
 mod suites;
 mod table;
 mod units;

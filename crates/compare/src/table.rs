@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tcplab_stats::{Change, Decision, Mean, NoChange, Rules, Runs, change, combined, decide};
+use tcplab_stats::{Change, Decision, NoChange, Rules, Runs, change, decide};
 
 use crate::comparison::{COMPARE_SCHEMA, Comparison, Summary};
-use crate::metrics::{Arm, Better, Combine, Metric, Noise, Role, Run};
+use crate::metrics::{Arm, Better, Combine, Metric, Role, Run};
 use crate::pairs::{Sequence, sequence};
 use crate::row::{CountRow, Row, Verdict};
+use crate::shown::{counting, figure, mean, show, values};
 use crate::suites::counts;
 use crate::{check, exact, units};
 
@@ -166,7 +167,7 @@ fn empty(metric: Option<&Metric>) -> Row {
 }
 
 fn one_side(row: &mut Row, metric: Option<&Metric>, side: &Arm, is_before: bool) {
-    let values = metric.map_or(Vec::new(), |m| values(&counting(m)));
+    let values = metric.map_or(Vec::new(), |m| values(&counting(&m.runs)));
     let figure = figure(&values, row.combine);
     row.verdict = Verdict::Missing;
     row.why = format!("only in {}", side.name);
@@ -174,35 +175,6 @@ fn one_side(row: &mut Row, metric: Option<&Metric>, side: &Arm, is_before: bool)
         true => (row.before, row.runs_before) = (figure, values),
         false => (row.after, row.runs_after) = (figure, values),
     }
-}
-
-fn counting(metric: &Metric) -> Vec<&Run> {
-    let counts = |run: &&Run| run.counts().is_some();
-    metric.runs.iter().filter(counts).collect()
-}
-
-fn values(runs: &[&Run]) -> Vec<f64> {
-    runs.iter().filter_map(|run| run.counts()).collect()
-}
-
-const fn mean(combine: Combine) -> Mean {
-    match combine {
-        Combine::Mean => Mean::Arithmetic,
-        Combine::Geometric => Mean::Geometric,
-        Combine::Trimmed => Mean::Trimmed,
-    }
-}
-
-/// The machine's noise beside each run; empty if no run has it.
-fn noise(runs: &[&Run]) -> Vec<Noise> {
-    let told = runs.iter().any(|run| run.noise.is_some());
-    let each = runs.iter().map(|run| run.noise.clone().unwrap_or_default());
-    if told { each.collect() } else { Vec::new() }
-}
-
-fn figure(values: &[f64], combine: Combine) -> Option<f64> {
-    let figure = combined(values, mean(combine));
-    figure.is_finite().then_some(figure)
 }
 
 /// Fills in what both sides have; gives the change, if there is one, for the judgement of the whole table.
@@ -213,31 +185,14 @@ fn fill(
     options: &Options,
     sequences: &mut Vec<(String, Sequence)>,
 ) -> Option<Change> {
-    let (b, a) = (counting(before), counting(after));
-    (row.runs_before, row.runs_after) = (values(&b), values(&a));
-    (row.noise_before, row.noise_after) = (noise(&b), noise(&a));
+    let (b, a) = (counting(&before.runs), counting(&after.runs));
     row.exact = before.exact && after.exact && !options.is_sampled;
     if options.is_robust && row.combine == Combine::Mean && !row.exact {
         row.combine = Combine::Trimmed;
     }
-    row.before = figure(&row.runs_before, row.combine);
-    row.after = figure(&row.runs_after, row.combine);
-    row.change_percent = percent(row);
-    if before.unit != after.unit {
-        row.why = format!("in {} before, in {} after", unit(before), unit(after));
-        row.change_percent = None;
-        return None;
-    }
-    let says = |metric: &Metric| metric.better != Better::Neither;
-    if says(before) && says(after) && before.better != after.better {
-        row.why = "the sides say opposite ways of what is better".to_owned();
-        return None;
-    }
-    if let (Some(was), Some(is)) = (&before.total_over, &after.total_over)
-        && was != is
-    {
-        row.why = format!("a total over {was} before, over {is} after");
-        row.change_percent = None;
+    show(row, &b, &a);
+    if let Some(why) = apart(row, before, after) {
+        row.why = why;
         return None;
     }
     if row.exact {
@@ -257,7 +212,10 @@ fn fill(
         level: options.level,
     });
     if let Sequence::Pairs(pairs) = &lie {
-        keep_pairs(row, pairs);
+        // A paired row shows the runs that it rests on.
+        let paired: (Vec<&Run>, Vec<&Run>) =
+            pairs.iter().map(|(was, is)| (b[*was], a[*is])).unzip();
+        show(row, &paired.0, &paired.1);
     }
     sequences.push((row.label(), lie));
     match found {
@@ -280,20 +238,22 @@ fn fill(
     }
 }
 
-/// A paired row shows the runs that it rests on.
-fn keep_pairs(row: &mut Row, pairs: &[(usize, usize)]) {
-    fn kept<T: Clone>(all: &mut Vec<T>, places: impl Iterator<Item = usize>) {
-        let chosen = places.filter_map(|at| all.get(at).cloned()).collect();
-        *all = chosen;
-    }
-    let (before, after) = (|| pairs.iter().map(|p| p.0), || pairs.iter().map(|p| p.1));
-    kept(&mut row.runs_before, before());
-    kept(&mut row.noise_before, before());
-    kept(&mut row.runs_after, after());
-    kept(&mut row.noise_after, after());
-    row.before = figure(&row.runs_before, row.combine);
-    row.after = figure(&row.runs_after, row.combine);
-    row.change_percent = percent(row);
+/// Why two metrics of one name cannot be compared.
+fn apart(row: &mut Row, before: &Metric, after: &Metric) -> Option<String> {
+    let says = |metric: &Metric| metric.better != Better::Neither;
+    let (was, is) = (&before.total_over, &after.total_over);
+    let why = match was.as_ref().zip(is.as_ref()) {
+        _ if before.unit != after.unit => {
+            format!("in {} before, in {} after", unit(before), unit(after))
+        }
+        _ if says(before) && says(after) && before.better != after.better => {
+            return Some("the sides say opposite ways of what is better".to_owned());
+        }
+        Some((was, is)) if was != is => format!("a total over {was} before, over {is} after"),
+        _ => return None,
+    };
+    row.change_percent = None;
+    Some(why)
 }
 
 /// A side without a value: runs failed there, or there was nothing to measure.
@@ -316,17 +276,6 @@ fn unit(metric: &Metric) -> &str {
     match metric.unit.as_str() {
         "" => "no unit",
         unit => unit,
-    }
-}
-
-fn percent(row: &Row) -> Option<f64> {
-    let (before, after) = (row.before?, row.after?);
-    let mut all = row.runs_before.iter().chain(&row.runs_after);
-    let has_one_sign = all.all(|value| *value >= 0.0);
-    let change = 100.0 * (after - before) / before;
-    match before == after {
-        true => Some(0.0),
-        false => (has_one_sign && change.is_finite()).then_some(change),
     }
 }
 
