@@ -91,6 +91,8 @@ pub enum FlagKind {
     MissingCell,
     /// The units of both sides differ.
     Units,
+    /// Rows that were not compared for another reason than their units.
+    NotCompared,
     /// Only one side has the row.
     OneSide,
     /// The change that the source prints does not follow from its values.

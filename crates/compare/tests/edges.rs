@@ -122,8 +122,19 @@ fn blocks_whose_runs_lie_apart_in_time_are_no_pairs() {
 
 #[test]
 fn sides_that_disagree_on_better_are_not_judged() {
-    let found = csv("metric,unit,better,arm,value\nx,ms,higher,before,1\nx,ms,lower,after,2\n");
+    let found = csv(
+        "metric,unit,better,arm,value\nx,ms,higher,before,1\nx,ms,lower,after,2\n\
+        y,ms,lower,before,1\ny,MB,lower,after,1\n",
+    );
     assert_eq!(found.rows[0].verdict, Verdict::Invalid);
+    assert_eq!(
+        flag(&found, FlagKind::NotCompared),
+        ["x: the sides say opposite ways of what is better"]
+    );
+    assert_eq!(
+        flag(&found, FlagKind::Units),
+        ["y: in ms before, in MB after"]
+    );
 }
 
 #[test]
