@@ -8,10 +8,11 @@ mod same_time;
 mod settings;
 mod sources;
 
+use crate::comparison::Flag;
 use crate::metrics::Arm;
 use crate::pairs::Sequence;
 use crate::row::{CountRow, Row};
-use crate::table::{Flag, Options};
+use crate::table::Options;
 
 /// What is looked at.
 pub struct Checked<'a> {
@@ -35,6 +36,7 @@ pub fn flags(checked: &Checked) -> Vec<Flag> {
     flags.extend(rows::opposite_signs(checked));
     flags.extend(rows::noise_above_change(checked));
     flags.extend(rows::units(checked));
+    flags.extend(rows::not_compared(checked));
     flags.extend(rows::converted(checked));
     flags.extend(rows::one_side(checked));
     flags.extend(rows::stated_change(checked));

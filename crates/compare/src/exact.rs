@@ -1,25 +1,38 @@
 //! Exact values: equal, or not.
 
-use crate::metrics::Metric;
+use crate::metrics::{Metric, Run};
+use crate::pairs::by_block;
 use crate::row::{Row, Verdict};
+use crate::shown::show;
 
-/// Judges a row of exact values: each run of one side must have its equal at the other, in order. Nothing to measure
-/// equals nothing to measure, and differs from a value; of a run that failed nothing is known.
+/// Judges a row of exact values: each run of one side must have its equal at the other. Nothing to measure equals nothing
+/// to measure, and differs from a value; of a run that failed nothing is known.
 pub fn judge(row: &mut Row, before: &Metric, after: &Metric) {
-    let (b, a) = (given(before), given(after));
-    if b.iter().chain(&a).all(Option::is_none) {
+    let (b, a) = (valid(&before.runs), valid(&after.runs));
+    if b.iter().chain(&a).all(|run| run.value.is_none()) {
         // Such as the first delayed ACK where none is delayed.
         row.verdict = Verdict::Equal;
         "neither side has a value".clone_into(&mut row.why);
         return;
     }
-    if b.is_empty() || a.is_empty() {
+    let (pairs, lone) = match partners(&b, &a) {
+        Some(pairs) => (pairs, 0),
+        None => by_place(&before.runs, &after.runs),
+    };
+    if pairs.is_empty() {
         row.verdict = Verdict::Invalid;
-        "one side has no valid run".clone_into(&mut row.why);
+        row.why = match b.is_empty() || a.is_empty() {
+            true => "one side has no valid run".to_owned(),
+            false => "no repetition is valid on both sides".to_owned(),
+        };
         return;
     }
-    let runs = b.len().max(a.len());
-    let apart = b.iter().zip(&a).filter(|(b, a)| b != a).count() + b.len().abs_diff(a.len());
+    if lone == 0 && 2 * pairs.len() < b.len() + a.len() {
+        let (b, a): (Vec<&Run>, Vec<&Run>) = pairs.iter().copied().unzip();
+        show(row, &b, &a);
+    }
+    let runs = pairs.len() + lone;
+    let apart = pairs.iter().filter(|(b, a)| b.value != a.value).count() + lone;
     row.verdict = match apart {
         0 => Verdict::Equal,
         _ => Verdict::Differs,
@@ -39,10 +52,25 @@ pub fn judge(row: &mut Row, before: &Metric, after: &Metric) {
     };
 }
 
-/// What each run gave that did not fail.
-fn given(metric: &Metric) -> Vec<Option<f64>> {
-    let runs = metric.runs.iter().filter(|run| run.failed.is_none());
-    runs.map(|run| run.value).collect()
+/// The runs that did not fail.
+pub fn valid<'a>(runs: impl IntoIterator<Item = &'a Run>) -> Vec<&'a Run> {
+    let runs = runs.into_iter();
+    runs.filter(|run| run.failed.is_none()).collect()
+}
+
+/// Valid runs of the same repetition; `None` if runs do not tell which it is.
+pub fn partners<'a>(before: &[&'a Run], after: &[&'a Run]) -> Option<Vec<(&'a Run, &'a Run)>> {
+    let pairs = by_block(before, after)?;
+    Some(pairs.iter().map(|(b, a)| (before[*b], after[*a])).collect())
+}
+
+/// Valid runs at the same place, and how many runs one side has more.
+fn by_place<'a>(before: &'a [Run], after: &'a [Run]) -> (Vec<(&'a Run, &'a Run)>, usize) {
+    let is_valid = |(b, a): &(&Run, &Run)| b.failed.is_none() && a.failed.is_none();
+    let pairs = before.iter().zip(after).filter(is_valid).collect();
+    let more = before.iter().skip(after.len());
+    let more = more.chain(after.iter().skip(before.len()));
+    (pairs, valid(more).len())
 }
 
 /// Why a metric has no value: the reason of its first run without one.

@@ -8,6 +8,7 @@ mod ab;
 mod builder;
 mod csv;
 mod csv_cells;
+mod csv_lines;
 mod error;
 mod fortio;
 mod iperf3;
@@ -21,7 +22,9 @@ mod netperf_omni;
 mod nstat;
 mod own;
 mod packetdrill;
+mod reports;
 mod run;
+mod tests;
 mod wrk;
 
 pub use error::ImportError;

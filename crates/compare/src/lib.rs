@@ -7,20 +7,25 @@
 
 mod answers;
 mod check;
+mod comparison;
 mod exact;
 pub mod import;
+mod join;
 mod metrics;
 mod pairs;
 mod qa;
 mod row;
+mod shown;
+mod suites;
 mod table;
 mod units;
 
 pub use answers::{Answer, Answers, Figure, answers};
+pub use comparison::{COMPARE_SCHEMA, Comparison, Flag, FlagKind, Summary};
 pub use metrics::{
     Arm, Better, Combine, Count, METRICS_SCHEMA, Metric, Metrics, Noise, Remark, RemarkKind, Role,
     Run, Source, TestResult,
 };
 pub use qa::{QA_SCHEMA, QaDocument, Section, Standing};
 pub use row::{CountRow, Row, Verdict};
-pub use table::{COMPARE_SCHEMA, Comparison, Flag, FlagKind, Options, Summary, compare};
+pub use table::{Options, compare};

@@ -1,11 +1,13 @@
 //! `tcplab.metrics/1`: what was measured, as plain data. `tcplab bench` writes it, importers make it, `tcplab compare`
 //! reads two of them, or one with two arms.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 pub use tcplab_plan::measure::Better;
+
+use crate::join::join;
 
 /// `schema` of a [`Metrics`].
 pub const METRICS_SCHEMA: &str = "tcplab.metrics/1";
@@ -331,17 +333,33 @@ impl Arm {
         });
     }
 
-    /// Takes in what another source has of the same arm: its runs follow ours.
+    /// Takes in what another source has of the same arm: its runs follow ours, and suites of tests that both have are
+    /// joined.
     pub fn absorb(&mut self, other: Self) {
         self.sources.extend(other.sources);
         self.remarks.extend(other.remarks);
-        self.counts.extend(other.counts);
+        let notes = join(&mut self.counts, other.counts);
+        self.note(notes);
         let mut places = Places::default();
         for (at, own) in self.metrics.iter().enumerate() {
             places.0.entry(own.key()).or_insert(at);
         }
         for metric in other.metrics {
             places.put(&mut self.metrics, metric);
+        }
+    }
+
+    /// Notes that are not said yet.
+    fn note(&mut self, notes: Vec<String>) {
+        if notes.is_empty() {
+            return;
+        }
+        let told = self.remarks.iter().map(|remark| remark.text.clone());
+        let mut told: BTreeSet<String> = told.collect();
+        for note in notes {
+            if told.insert(note.clone()) {
+                self.remark(RemarkKind::Note, "", note);
+            }
         }
     }
 }

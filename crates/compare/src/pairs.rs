@@ -35,14 +35,14 @@ pub fn sequence(before: &[&Run], after: &[&Run]) -> Sequence {
         None => Sequence::Tied,
     };
     // Runs far apart in time are no pairs, even if their blocks say so.
-    match blocks(before, after) {
-        Some(pairs) if in_time != Sequence::Apart => Sequence::Pairs(pairs),
+    match by_block(before, after) {
+        Some(pairs) if pairs.len() >= 2 && in_time != Sequence::Apart => Sequence::Pairs(pairs),
         _ => in_time,
     }
 }
 
-/// Runs of the same block, the first with the first.
-fn blocks(before: &[&Run], after: &[&Run]) -> Option<Vec<(usize, usize)>> {
+/// Runs of the same block, the first with the first; `None` if a run has no block.
+pub(crate) fn by_block(before: &[&Run], after: &[&Run]) -> Option<Vec<(usize, usize)>> {
     let mut blocks: BTreeMap<u32, [Vec<usize>; 2]> = BTreeMap::new();
     for (side, runs) in [before, after].into_iter().enumerate() {
         for (at, run) in runs.iter().enumerate() {
@@ -56,8 +56,7 @@ fn blocks(before: &[&Run], after: &[&Run]) -> Option<Vec<(usize, usize)>> {
     let pairs = blocks
         .values()
         .flat_map(|[before, after]| before.iter().copied().zip(after.iter().copied()));
-    let pairs: Vec<(usize, usize)> = pairs.collect();
-    (pairs.len() >= 2).then_some(pairs)
+    Some(pairs.collect())
 }
 
 /// Time, side and place of each run in the order of time; none when a run has no time.

@@ -2,18 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use tcplab_plan::result::ErrorRecord;
-use tcplab_stats::{Change, Decision, Mean, NoChange, Rules, Runs, change, combined, decide};
+use tcplab_stats::{Change, Decision, NoChange, Rules, Runs, change, decide};
 
-use crate::metrics::{Arm, Better, Combine, Count, Metric, Noise, Role, Run, Source, TestResult};
+use crate::comparison::{COMPARE_SCHEMA, Comparison, Summary};
+use crate::metrics::{Arm, Better, Combine, Metric, Role, Run};
 use crate::pairs::{Sequence, sequence};
 use crate::row::{CountRow, Row, Verdict};
+use crate::shown::{counting, figure, mean, show, values};
+use crate::suites::counts;
 use crate::{check, exact, units};
-
-/// `schema` of a [`Comparison`].
-pub const COMPARE_SCHEMA: &str = "tcplab.compare/1";
 
 /// By what arms are compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,109 +34,6 @@ impl Default for Options {
             is_robust: false,
         }
     }
-}
-
-/// Changes between two arms: `tcplab compare --json`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(title = "tcplab compare --json")]
-pub struct Comparison {
-    /// Always `tcplab.compare/1`.
-    pub schema: String,
-    /// Name of the arm before.
-    pub before: String,
-    /// Name of the arm after.
-    pub after: String,
-    /// False discovery rate of the table.
-    pub q: f64,
-    /// Changes up to this count as equal.
-    pub band_percent: f64,
-    /// Change that the runs must detect.
-    pub find_percent: f64,
-    /// Most runs per side; a row that needs more is too noisy.
-    pub most_runs: u32,
-    /// Assumed difference between runs if a side has one run.
-    pub assumed_noise_percent: f64,
-    /// Confidence level of the intervals.
-    pub level: f64,
-    /// The metrics.
-    pub rows: Vec<Row>,
-    /// Suites of tests.
-    pub counts: Vec<CountRow>,
-    /// Objections of a careful reader.
-    pub flags: Vec<Flag>,
-    /// Number of rows (and suites) per verdict.
-    pub summary: Summary,
-    /// Sources of the values before.
-    pub sources_before: Vec<Source>,
-    /// Sources of the values after.
-    pub sources_after: Vec<Source>,
-    /// Failure; the exit code is not 0 then.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub error: Option<ErrorRecord>,
-}
-
-/// Rows of each verdict, by its word.
-pub type Summary = BTreeMap<String, usize>;
-
-/// Objection, and the rows concerned.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Flag {
-    /// Kind of objection.
-    pub kind: FlagKind,
-    /// In words.
-    pub text: String,
-    /// Rows or suites concerned, or places in sources.
-    pub rows: Vec<String>,
-}
-
-/// Kind of objection.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum FlagKind {
-    /// Client and server changed in opposite directions.
-    OppositeSigns,
-    /// Passed, failed and skipped do not give the total.
-    CountsDoNotAddUp,
-    /// A source gives two different figures for the same count.
-    CountToldTwice,
-    /// More tests were skipped.
-    MoreSkipped,
-    /// The numbers of tests that ran differ: not the same suite.
-    OtherTests,
-    /// The sides were run with different settings.
-    OtherSettings,
-    /// Runs of one arm differ by more than the arms.
-    NoiseAboveChange,
-    /// A first cell is missing.
-    MissingCell,
-    /// The units of both sides differ.
-    Units,
-    /// Only one side has the row.
-    OneSide,
-    /// The change that the source prints does not follow from its values.
-    StatedChange,
-    /// Some runs failed and do not count.
-    FailedRun,
-    /// Runs of one arm were not made between those of the other.
-    NotInterleaved,
-    /// The machine had more other load during the runs of one arm.
-    OtherNoise,
-    /// The hypervisor took much CPU time from these runs.
-    Stolen,
-    /// Runs of one arm began at the same time: copies, or parallel runs.
-    SameTime,
-    /// Some runs of a paired row have no partner in the other arm.
-    WithoutPartner,
-    /// Runs without a value were left out of a row of samples.
-    NoValue,
-    /// Units with different prefixes were converted.
-    Converted,
-    /// A remark of a source.
-    Note,
 }
 
 /// Compares two arms.
@@ -273,7 +167,7 @@ fn empty(metric: Option<&Metric>) -> Row {
 }
 
 fn one_side(row: &mut Row, metric: Option<&Metric>, side: &Arm, is_before: bool) {
-    let values = metric.map_or(Vec::new(), |m| values(&counting(m)));
+    let values = metric.map_or(Vec::new(), |m| values(&counting(&m.runs)));
     let figure = figure(&values, row.combine);
     row.verdict = Verdict::Missing;
     row.why = format!("only in {}", side.name);
@@ -281,35 +175,6 @@ fn one_side(row: &mut Row, metric: Option<&Metric>, side: &Arm, is_before: bool)
         true => (row.before, row.runs_before) = (figure, values),
         false => (row.after, row.runs_after) = (figure, values),
     }
-}
-
-fn counting(metric: &Metric) -> Vec<&Run> {
-    let counts = |run: &&Run| run.counts().is_some();
-    metric.runs.iter().filter(counts).collect()
-}
-
-fn values(runs: &[&Run]) -> Vec<f64> {
-    runs.iter().filter_map(|run| run.counts()).collect()
-}
-
-const fn mean(combine: Combine) -> Mean {
-    match combine {
-        Combine::Mean => Mean::Arithmetic,
-        Combine::Geometric => Mean::Geometric,
-        Combine::Trimmed => Mean::Trimmed,
-    }
-}
-
-/// The machine's noise beside each run; empty if no run has it.
-fn noise(runs: &[&Run]) -> Vec<Noise> {
-    let told = runs.iter().any(|run| run.noise.is_some());
-    let each = runs.iter().map(|run| run.noise.clone().unwrap_or_default());
-    if told { each.collect() } else { Vec::new() }
-}
-
-fn figure(values: &[f64], combine: Combine) -> Option<f64> {
-    let figure = combined(values, mean(combine));
-    figure.is_finite().then_some(figure)
 }
 
 /// Fills in what both sides have; gives the change, if there is one, for the judgement of the whole table.
@@ -320,31 +185,14 @@ fn fill(
     options: &Options,
     sequences: &mut Vec<(String, Sequence)>,
 ) -> Option<Change> {
-    let (b, a) = (counting(before), counting(after));
-    (row.runs_before, row.runs_after) = (values(&b), values(&a));
-    (row.noise_before, row.noise_after) = (noise(&b), noise(&a));
+    let (b, a) = (counting(&before.runs), counting(&after.runs));
     row.exact = before.exact && after.exact && !options.is_sampled;
     if options.is_robust && row.combine == Combine::Mean && !row.exact {
         row.combine = Combine::Trimmed;
     }
-    row.before = figure(&row.runs_before, row.combine);
-    row.after = figure(&row.runs_after, row.combine);
-    row.change_percent = percent(row);
-    if before.unit != after.unit {
-        row.why = format!("in {} before, in {} after", unit(before), unit(after));
-        row.change_percent = None;
-        return None;
-    }
-    let says = |metric: &Metric| metric.better != Better::Neither;
-    if says(before) && says(after) && before.better != after.better {
-        row.why = "the sides say opposite ways of what is better".to_owned();
-        return None;
-    }
-    if let (Some(was), Some(is)) = (&before.total_over, &after.total_over)
-        && was != is
-    {
-        row.why = format!("a total over {was} before, over {is} after");
-        row.change_percent = None;
+    show(row, &b, &a);
+    if let Some(why) = apart(row, before, after) {
+        row.why = why;
         return None;
     }
     if row.exact {
@@ -364,7 +212,10 @@ fn fill(
         level: options.level,
     });
     if let Sequence::Pairs(pairs) = &lie {
-        keep_pairs(row, pairs);
+        // A paired row shows the runs that it rests on.
+        let paired: (Vec<&Run>, Vec<&Run>) =
+            pairs.iter().map(|(was, is)| (b[*was], a[*is])).unzip();
+        show(row, &paired.0, &paired.1);
     }
     sequences.push((row.label(), lie));
     match found {
@@ -387,20 +238,22 @@ fn fill(
     }
 }
 
-/// A paired row shows the runs that it rests on.
-fn keep_pairs(row: &mut Row, pairs: &[(usize, usize)]) {
-    fn kept<T: Clone>(all: &mut Vec<T>, places: impl Iterator<Item = usize>) {
-        let chosen = places.filter_map(|at| all.get(at).cloned()).collect();
-        *all = chosen;
-    }
-    let (before, after) = (|| pairs.iter().map(|p| p.0), || pairs.iter().map(|p| p.1));
-    kept(&mut row.runs_before, before());
-    kept(&mut row.noise_before, before());
-    kept(&mut row.runs_after, after());
-    kept(&mut row.noise_after, after());
-    row.before = figure(&row.runs_before, row.combine);
-    row.after = figure(&row.runs_after, row.combine);
-    row.change_percent = percent(row);
+/// Why two metrics of one name cannot be compared.
+fn apart(row: &mut Row, before: &Metric, after: &Metric) -> Option<String> {
+    let says = |metric: &Metric| metric.better != Better::Neither;
+    let (was, is) = (&before.total_over, &after.total_over);
+    let why = match was.as_ref().zip(is.as_ref()) {
+        _ if before.unit != after.unit => {
+            format!("in {} before, in {} after", unit(before), unit(after))
+        }
+        _ if says(before) && says(after) && before.better != after.better => {
+            return Some("the sides say opposite ways of what is better".to_owned());
+        }
+        Some((was, is)) if was != is => format!("a total over {was} before, over {is} after"),
+        _ => return None,
+    };
+    row.change_percent = None;
+    Some(why)
 }
 
 /// A side without a value: runs failed there, or there was nothing to measure.
@@ -423,17 +276,6 @@ fn unit(metric: &Metric) -> &str {
     match metric.unit.as_str() {
         "" => "no unit",
         unit => unit,
-    }
-}
-
-fn percent(row: &Row) -> Option<f64> {
-    let (before, after) = (row.before?, row.after?);
-    let mut all = row.runs_before.iter().chain(&row.runs_after);
-    let has_one_sign = all.all(|value| *value >= 0.0);
-    let change = 100.0 * (after - before) / before;
-    match before == after {
-        true => Some(0.0),
-        false => (has_one_sign && change.is_finite()).then_some(change),
     }
 }
 
@@ -509,84 +351,4 @@ fn one_run(row: &Row, needs: Option<u32>, options: &Options) -> String {
         ),
         None => runs,
     }
-}
-
-/// The suites of both arms by name; where a source tells one twice, the first.
-fn counts(before: &Arm, after: &Arm) -> Vec<CountRow> {
-    let mut names: Vec<&str> = Vec::new();
-    let mut seen = BTreeSet::new();
-    for count in before.counts.iter().chain(&after.counts) {
-        if seen.insert(count.name.as_str()) {
-            names.push(&count.name);
-        }
-    }
-    let first = |arm: &Arm| {
-        let mut by_name: BTreeMap<String, Count> = BTreeMap::new();
-        for count in &arm.counts {
-            let name = count.name.clone();
-            by_name.entry(name).or_insert_with(|| count.clone());
-        }
-        by_name
-    };
-    let (before, after) = (first(before), first(after));
-    if let ([(was, b)], [(is, a)]) = (each(&before).as_slice(), each(&after).as_slice())
-        && was != is
-        && are_one_suite(b, a)
-    {
-        return vec![count_row(&format!("{was} / {is}"), Some(b), Some(a))];
-    }
-    let row = |name: &str| count_row(name, before.get(name), after.get(name));
-    names.into_iter().map(row).collect()
-}
-
-fn each(counts: &BTreeMap<String, Count>) -> Vec<(&String, &Count)> {
-    counts.iter().collect()
-}
-
-/// Whether two suites that are named after their files are the same one: most of their tests have the same names.
-fn are_one_suite(before: &Count, after: &Count) -> bool {
-    let both = before
-        .tests
-        .keys()
-        .filter(|name| after.tests.contains_key(*name));
-    let fewer = before.tests.len().min(after.tests.len());
-    fewer > 0 && 2 * both.count() >= fewer
-}
-
-fn count_row(name: &str, before: Option<&Count>, after: Option<&Count>) -> CountRow {
-    let bare = |count: &Count| Count {
-        tests: BTreeMap::new(),
-        ..count.clone()
-    };
-    let moved = |to: TestResult, from: &[TestResult]| -> Vec<String> {
-        let (Some(before), Some(after)) = (before, after) else {
-            return Vec::new();
-        };
-        let now = after.tests.iter().filter(|(_, result)| **result == to);
-        let was = |name: &str| before.tests.get(name).is_some_and(|r| from.contains(r));
-        now.filter(|(name, _)| was(name))
-            .map(|(n, _)| n.clone())
-            .collect()
-    };
-    use TestResult::{Failed, Passed, Skipped};
-    let mut row = CountRow {
-        name: name.into(),
-        before: before.map(bare),
-        after: after.map(bare),
-        newly_failed: moved(Failed, &[Passed, Skipped]),
-        newly_passed: moved(Passed, &[Failed]),
-        newly_skipped: moved(Skipped, &[Passed, Failed]),
-        verdict: Verdict::Missing,
-    };
-    if let (Some(before), Some(after)) = (before, after) {
-        let counts = |c: &Count| (c.passed, c.failed, c.skipped);
-        let (was, is) = (before.failed.unwrap_or(0), after.failed.unwrap_or(0));
-        row.verdict = match () {
-            () if !row.newly_failed.is_empty() || is > was => Verdict::Worse,
-            () if is < was => Verdict::Better,
-            () if counts(before) == counts(after) => Verdict::Equal,
-            () => Verdict::Differs,
-        };
-    }
-    row
 }

@@ -1,7 +1,9 @@
 //! Reports of failed runs, and files that contradict themselves: none of them is judged silently.
 
 use tcplab_compare::import::{Input, read};
-use tcplab_compare::{Arm, Comparison, FlagKind, Options, Row, Verdict, compare};
+use tcplab_compare::{
+    Arm, Better, Comparison, FlagKind, Metric, Options, Row, Run, Verdict, compare,
+};
 
 fn arms(text: &str) -> Vec<Arm> {
     read(&Input { name: "f", text }, None).unwrap().arms
@@ -120,8 +122,19 @@ fn blocks_whose_runs_lie_apart_in_time_are_no_pairs() {
 
 #[test]
 fn sides_that_disagree_on_better_are_not_judged() {
-    let found = csv("metric,unit,better,arm,value\nx,ms,higher,before,1\nx,ms,lower,after,2\n");
+    let found = csv(
+        "metric,unit,better,arm,value\nx,ms,higher,before,1\nx,ms,lower,after,2\n\
+        y,ms,lower,before,1\ny,MB,lower,after,1\n",
+    );
     assert_eq!(found.rows[0].verdict, Verdict::Invalid);
+    assert_eq!(
+        flag(&found, FlagKind::NotCompared),
+        ["x: the sides say opposite ways of what is better"]
+    );
+    assert_eq!(
+        flag(&found, FlagKind::Units),
+        ["y: in ms before, in MB after"]
+    );
 }
 
 #[test]
@@ -185,4 +198,75 @@ fn pairs_rest_on_runs_with_partners_alone() {
         ["rr (10 before, 6 after, 6 pairs)"]
     );
     assert_eq!(flag(&found, FlagKind::FailedRun), ["rr in after: timeout"]);
+}
+
+/// Exact values of these repetitions; `None`: the run failed.
+fn exact(runs: &[(Option<u32>, Option<f64>)]) -> Arm {
+    let run = |(block, value): &(Option<u32>, Option<f64>)| Run {
+        value: *value,
+        block: *block,
+        failed: value.is_none().then(|| "the guest panicked".to_owned()),
+        ..Run::default()
+    };
+    let mut arm = Arm::named("x");
+    arm.metrics.push(Metric {
+        exact: true,
+        runs: runs.iter().map(run).collect(),
+        ..Metric::new("rounds", "", Better::Neither)
+    });
+    arm
+}
+
+#[test]
+fn exact_repetitions_are_paired_by_their_number() {
+    let all = [0, 1, 2, 3].map(|n| (Some(n), Some(f64::from(10 + n))));
+    let without = |left_out: u32| -> Vec<_> {
+        let kept = all.into_iter().filter(|(n, _)| *n != Some(left_out));
+        kept.collect()
+    };
+    let judged =
+        |before: &[_], after: &[_]| compare(&exact(before), &exact(after), &Options::default());
+    let found = judged(&all, &without(1));
+    let row = &found.rows[0];
+    assert_eq!(
+        (row.verdict, row.change_percent),
+        (Verdict::Equal, Some(0.0))
+    );
+    assert_eq!(
+        (&row.runs_before, row.runs_after.len()),
+        (&vec![10.0, 12.0, 13.0], 3)
+    );
+    assert_eq!(
+        flag(&found, FlagKind::WithoutPartner),
+        ["rounds (4 before, 3 after, 3 pairs)"]
+    );
+    let mut other = without(0);
+    other[2].1 = Some(7.0);
+    let found = judged(&other, &without(1));
+    let row = &found.rows[0];
+    assert_eq!(
+        (row.verdict, row.why.as_str()),
+        (Verdict::Differs, "1 of 2 runs")
+    );
+    let found = judged(&all[..1], &without(0));
+    assert_eq!(found.rows[0].verdict, Verdict::Invalid);
+    assert_eq!(found.rows[0].why, "no repetition is valid on both sides");
+    assert!(flag(&judged(&all, &all), FlagKind::WithoutPartner).is_empty());
+}
+
+/// Without numbers the places count, also those of runs that failed.
+#[test]
+fn exact_runs_without_numbers_keep_their_places() {
+    let runs = |values: &[Option<f64>]| -> Vec<_> { values.iter().map(|v| (None, *v)).collect() };
+    let judged = |before: &[Option<f64>], after: &[Option<f64>]| {
+        let found = compare(
+            &exact(&runs(before)),
+            &exact(&runs(after)),
+            &Options::default(),
+        );
+        found.rows[0].verdict
+    };
+    let all = [Some(1.0), Some(2.0), Some(3.0)];
+    assert_eq!(judged(&all, &[Some(1.0), None, Some(3.0)]), Verdict::Equal);
+    assert_eq!(judged(&all, &all[..2]), Verdict::Differs);
 }

@@ -137,6 +137,35 @@ fn netperf() {
     );
 }
 
+/// Columns for the processors follow the rate.
+#[test]
+fn netperf_udp_with_cpu() {
+    let text = |server: &str| {
+        format!(
+            "MIGRATED UDP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to b () port 0 AF_INET : demo\n\
+             Socket  Message  Elapsed      Messages                   CPU      Service\n\
+             Size    Size     Time         Okay Errors   Throughput   Util     Demand\n\
+             bytes   bytes    secs            #      #   10^6bits/sec % SS     us/KB\n\n\
+             212992   65507   10.00      500000      0    26000.0     50.00    2.000\n\
+             212992           10.00      400000           {server}\n"
+        )
+    };
+    let name = "udp.txt";
+    let read = |text: &str| read(&Input { name, text }, None);
+    let arm = read(&text("20800.0     50.00    2.000"))
+        .unwrap()
+        .arms
+        .remove(0);
+    assert_eq!(arm.metrics.len(), 2);
+    let udp = |role| value(&arm, "UDP_STREAM 65507 B", role, "10^6bits/s", Higher);
+    assert_eq!((udp(Client), udp(Server)), (26000.0, 20800.0));
+    let told = read(&text("20800.0")).unwrap_err().to_string();
+    assert!(
+        told.starts_with("udp.txt: line 7: ") && told.contains("4 figures"),
+        "{told}"
+    );
+}
+
 #[test]
 fn web_servers() {
     let ab = arm("ab.txt", Format::Ab);
@@ -197,6 +226,46 @@ fn web_servers() {
         value(&fortio, "fortio errors", Nowhere, "answers", Lower),
         10.0
     );
+}
+
+/// Errors of one report do not hide those of another, and belong to it alone.
+#[test]
+fn reports_of_one_file_are_runs() {
+    let read = |text: &str, format| {
+        assert_eq!(Format::of(text), Some(format));
+        let input = Input { name: "log", text };
+        read(&input, None).unwrap().arms.remove(0)
+    };
+    let runs = |arm: &Arm, name: &str| -> Vec<Option<f64>> {
+        let metric = arm.metrics.iter().find(|m| m.name == name).unwrap();
+        metric
+            .runs
+            .iter()
+            .map(tcplab_compare::Run::counts)
+            .collect()
+    };
+    let (bad, good) = (sample("wrk-errors.txt"), sample("wrk.txt"));
+    let errors = "wrk non-2xx or 3xx responses";
+    let [of_bad] = runs(&read(&bad, Format::Wrk), errors)[..] else {
+        panic!("one run");
+    };
+    let arm = read(&[bad.clone(), good.clone()].concat(), Format::Wrk);
+    assert_eq!(runs(&arm, errors), [of_bad, Some(0.0)]);
+    assert_eq!(runs(&arm, "wrk requests"), [None, Some(1183.93)]);
+    let arm = read(&[good, bad].concat(), Format::Wrk);
+    assert_eq!(runs(&arm, errors), [Some(0.0), of_bad]);
+    assert_eq!(runs(&arm, "wrk requests"), [Some(1183.93), None]);
+    let (bad, good) = (sample("ab-errors.txt"), sample("ab.txt"));
+    let all = [good.clone(), bad, good].concat();
+    let arm = read(&all, Format::Ab);
+    assert_eq!(runs(&arm, "ab /a.bin non-2xx responses"), [Some(0.0); 2]);
+    assert_eq!(runs(&arm, "ab /a.bin requests"), [Some(473.83); 2]);
+    assert_eq!(runs(&arm, "ab /none requests"), [None]);
+    // ab that could not connect prints its banner only.
+    let banner = "This is ApacheBench, Version 2.3 <$Revision$>\n";
+    let arm = read(&[&all, banner].concat(), Format::Ab);
+    assert_eq!(arm.remarks[0].kind, RemarkKind::Failed);
+    assert!(arm.remarks[0].place.starts_with("log: line "));
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Objections to counts of tests.
 
 use super::Checked;
+use crate::comparison::{Flag, FlagKind};
 use crate::metrics::{Arm, Count};
-use crate::table::{Flag, FlagKind};
 
 fn over(kind: FlagKind, text: &str, rows: Vec<String>) -> Option<Flag> {
     (!rows.is_empty()).then(|| Flag {
@@ -61,6 +61,22 @@ pub(super) fn do_not_add_up(checked: &Checked) -> Option<Flag> {
     )
 }
 
+/// A figure of a count, and its word.
+type Figure = (&'static str, fn(&Count) -> Option<u64>);
+
+/// The first figure that both counts tell differently.
+fn differs(first: &Count, second: &Count) -> Option<(Figure, u64, u64)> {
+    let figures: [Figure; 4] = [
+        ("passed", |c| c.passed),
+        ("failed", |c| c.failed),
+        ("skipped", |c| c.skipped),
+        ("in total", |c| c.total),
+    ];
+    let both = |what: Figure| Some((what, what.1(first)?, what.1(second)?));
+    let mut both = figures.into_iter().filter_map(both);
+    both.find(|(_, first, second)| first != second)
+}
+
 /// One source gives a count twice, with different values. If the other number belongs to another suite,
 /// which one.
 pub(super) fn told_twice(checked: &Checked) -> Option<Flag> {
@@ -68,15 +84,11 @@ pub(super) fn told_twice(checked: &Checked) -> Option<Flag> {
     for arm in arms(checked) {
         for (at, count) in arm.counts.iter().enumerate() {
             let earlier = arm.counts[..at].iter().find(|c| c.name == count.name);
-            let Some((first, second)) = earlier.and_then(|c| Some((c.passed?, count.passed?)))
-            else {
+            let Some((what, first, second)) = earlier.and_then(|c| differs(c, count)) else {
                 continue;
             };
-            if first == second {
-                continue;
-            }
             let mut others = arm.counts.iter().filter(|c| c.name != count.name);
-            let other = others.find(|c| c.passed == Some(second));
+            let other = others.find(|c| what.1(c) == Some(second));
             let is_of = other.map_or(String::new(), |c| {
                 format!(", which is the count of {}", c.name)
             });
@@ -85,8 +97,8 @@ pub(super) fn told_twice(checked: &Checked) -> Option<Flag> {
                 place => place,
             };
             rows.push(format!(
-                "{} in {} ({first} passed; {place} says {second}{is_of})",
-                count.name, arm.name
+                "{} in {} ({first} {}; {place} says {second}{is_of})",
+                count.name, arm.name, what.0
             ));
         }
     }

@@ -2,9 +2,10 @@
 
 use super::Checked;
 use super::rows::over;
+use crate::comparison::{Flag, FlagKind};
+use crate::exact;
 use crate::metrics::{Arm, Run};
 use crate::row::Row;
-use crate::table::{Flag, FlagKind};
 
 /// An arm's runs of a row.
 pub(super) fn runs<'a>(arm: &'a Arm, row: &Row) -> impl Iterator<Item = &'a Run> {
@@ -17,10 +18,21 @@ pub(super) fn runs<'a>(arm: &'a Arm, row: &Row) -> impl Iterator<Item = &'a Run>
 /// Runs that count, but have no partner in the other arm.
 pub(super) fn without_partner(checked: &Checked) -> Option<Flag> {
     let one = |row: &Row| {
-        let count = |arm| runs(arm, row).filter(|run| run.counts().is_some()).count();
-        let (before, after) = (count(checked.before), count(checked.after));
-        let pairs = row.runs_before.len();
-        (row.paired && before + after > 2 * pairs).then(|| {
+        let (before, after, pairs) = match row.exact {
+            true => {
+                let of = |arm| exact::valid(runs(arm, row));
+                let (before, after) = (of(checked.before), of(checked.after));
+                let pairs = exact::partners(&before, &after)?;
+                (before.len(), after.len(), pairs.len())
+            }
+            false => {
+                let count = |arm| runs(arm, row).filter(|run| run.counts().is_some()).count();
+                let pairs = row.paired.then_some(row.runs_before.len())?;
+                (count(checked.before), count(checked.after), pairs)
+            }
+        };
+        let has_both = before > 0 && after > 0;
+        (has_both && before + after > 2 * pairs).then(|| {
             format!(
                 "{} ({before} before, {after} after, {pairs} pairs)",
                 row.label()

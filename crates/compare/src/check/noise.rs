@@ -3,9 +3,9 @@
 use tcplab_stats::{Mean, Runs, change};
 
 use super::Checked;
+use crate::comparison::{Flag, FlagKind};
 use crate::metrics::Noise;
 use crate::row::Row;
-use crate::table::{Flag, FlagKind};
 
 /// A figure of noise: its name, its value, and how much of a difference matters, in its unit.
 type Figure = (&'static str, fn(&Noise) -> Option<f64>, f64, &'static str);
@@ -96,7 +96,7 @@ pub(super) fn stolen(checked: &Checked) -> Option<Flag> {
 mod tests {
     use super::*;
     use crate::metrics::{Arm, Better, Metric, Run};
-    use crate::table::{Comparison, Options, compare};
+    use crate::{Comparison, Options, compare};
 
     /// Two rows of five runs: each run with steal and idle time.
     fn arm(name: &str, steal: [f64; 5], idle: [f64; 5]) -> Arm {

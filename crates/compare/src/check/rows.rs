@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Checked;
+use crate::comparison::{Flag, FlagKind};
 use crate::metrics::{Metric, Role};
 use crate::pairs::Sequence;
 use crate::row::{Row, Verdict};
-use crate::table::{Flag, FlagKind};
 
 /// A flag over these rows; `None` when `rows` is empty.
 pub(super) fn over(kind: FlagKind, text: impl Into<String>, rows: Vec<String>) -> Option<Flag> {
@@ -88,14 +88,31 @@ pub(super) fn noise_above_change(checked: &Checked) -> Option<Flag> {
 
 /// The units of both sides differ.
 pub(super) fn units(checked: &Checked) -> Option<Flag> {
-    let differ = |row: &&Row| row.verdict == Verdict::Invalid && row.why.contains(" before, in ");
-    let rows = checked.rows.iter().filter(differ);
     over(
         FlagKind::Units,
         "the two sides have different units and were not compared",
-        rows.map(|row| format!("{}: {}", row.label(), row.why))
-            .collect(),
+        invalid(checked, has_other_units),
     )
+}
+
+/// Rows that cannot be compared, and why.
+pub(super) fn not_compared(checked: &Checked) -> Option<Flag> {
+    over(
+        FlagKind::NotCompared,
+        "these rows were not compared",
+        invalid(checked, |row| !has_other_units(row)),
+    )
+}
+
+fn has_other_units(row: &Row) -> bool {
+    row.why.contains(" before, in ")
+}
+
+fn invalid(checked: &Checked, is_of: impl Fn(&Row) -> bool) -> Vec<String> {
+    let rows = checked.rows.iter();
+    let rows = rows.filter(|row| row.verdict == Verdict::Invalid && is_of(row));
+    rows.map(|row| format!("{}: {}", row.label(), row.why))
+        .collect()
 }
 
 /// Units of the same quantity that were converted: the reader's tool may mean 1,024 by K.

@@ -2,9 +2,9 @@
 
 use super::Checked;
 use super::left_out::runs;
+use crate::comparison::{Flag, FlagKind};
 use crate::metrics::Arm;
 use crate::row::Row;
-use crate::table::{Flag, FlagKind};
 
 /// Runs of an arm that began at the same time: one report that is there twice, or runs that disturbed each other.
 pub(super) fn same_time(checked: &Checked) -> Option<Flag> {

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Checked;
+use crate::comparison::{Flag, FlagKind};
 use crate::metrics::Arm;
-use crate::table::{Flag, FlagKind};
 
 /// What names a run or describes its machine: it differs between arms on purpose.
 const NAMES: [(&str, &str); 1] = [("fortio", "Labels")];

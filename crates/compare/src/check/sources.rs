@@ -1,8 +1,8 @@
 //! Objections to what sources are.
 
 use super::Checked;
+use crate::comparison::{Flag, FlagKind};
 use crate::metrics::{Arm, Remark, RemarkKind};
-use crate::table::{Flag, FlagKind};
 
 /// Runs that do not count, and why.
 pub(super) fn failed_runs(checked: &Checked) -> Option<Flag> {

@@ -1,7 +1,7 @@
 //! ApacheBench: lines with a name, a colon and a figure.
 
 use super::builder::Builder;
-use super::{ImportError, Input};
+use super::{ImportError, Input, reports};
 use crate::metrics::{Arm, Better, Metric};
 
 pub(super) fn is(text: &str) -> bool {
@@ -9,42 +9,55 @@ pub(super) fn is(text: &str) -> bool {
 }
 
 pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
-    let mut builder = Builder::new(input);
+    // Some logs lack ab's banner.
+    let first = match input.text.contains(BANNER) {
+        true => BANNER,
+        false => "Server Software:",
+    };
+    reports::each(input, |line| line.starts_with(first), report)
+}
+
+const BANNER: &str = "This is ApacheBench, Version ";
+
+fn report(text: &str, builder: &mut Builder) {
     "ab".clone_into(&mut builder.source().tool);
     let mut name = String::from("ab");
     let mut answers = Answers::default();
-    for line in input.text.lines() {
-        if let Some(version) = line.strip_prefix("This is ApacheBench, Version ") {
+    for line in text.lines() {
+        if let Some(version) = line.strip_prefix(BANNER) {
             let version = version.split_whitespace().next().unwrap_or_default();
             builder.source().tool = format!("ab {version}");
         }
         if let Some((key, value)) = line.split_once(':') {
             let value = value.trim();
-            let settings = [
-                "Server Software",
-                "Server Hostname",
-                "Document Path",
-                "Concurrency Level",
-            ];
-            if settings.contains(&key) {
+            if SETTINGS.contains(&key) {
                 builder.source().settings.insert(key.into(), value.into());
             }
             if key == "Document Path" {
                 name = format!("ab {value}");
             }
-            figure(key, value, &name, &mut answers, &mut builder);
+            figure(key, value, &name, &mut answers, builder);
         } else if let Some((percent, ms)) = served(line) {
             let metric = Metric::new(format!("{name} latency p{percent}"), "ms", Better::Lower);
             builder.value(metric, Some(ms));
         }
+    }
+    if builder.arm.metrics.is_empty() {
+        return;
     }
     let metric = Metric::new(format!("{name} non-2xx responses"), "", Better::Lower);
     builder.value(metric, Some(answers.bad));
     if answers.bad > 0.0 && answers.all == Some(answers.bad) {
         builder.no_success("no request succeeded (2xx): the rate counts errors only");
     }
-    Ok(builder.done())
 }
+
+const SETTINGS: [&str; 4] = [
+    "Server Software",
+    "Server Hostname",
+    "Document Path",
+    "Concurrency Level",
+];
 
 /// Answers of the server. ab prints those that are not 2xx only if there were some.
 #[derive(Default)]

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::builder::Builder;
 use super::json::{at, first, number, one, text};
+use super::tests::Tests;
 use super::{ImportError, Input};
 use crate::metrics::{Arm, Count, RemarkKind, TestResult};
 
@@ -30,14 +31,8 @@ pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
         (None, None) => None,
         (failed, broken) => Some(failed.unwrap_or(0).saturating_add(broken.unwrap_or(0))),
     };
-    let mut count = Count {
-        name: suite(input.name),
-        passed: sum("passed"),
-        failed,
-        skipped: sum("skipped"),
-        ..Count::default()
-    };
     let results = at(&document, &["results"]).and_then(Value::as_array);
+    let mut tests = Tests::default();
     for result in results.into_iter().flatten() {
         let Some(name) = text(result, &["test_fqn"]) else {
             continue;
@@ -48,13 +43,20 @@ pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
             () if of("passed") > 0.0 => TestResult::Passed,
             () => TestResult::Skipped,
         };
-        count.tests.insert(name.to_owned(), ended);
+        tests.add(name.to_owned(), ended);
     }
     if let Some(warnings) = sum("warnings").filter(|n| *n > 0) {
         let text = format!("{warnings} warnings (TWARN)");
         builder.arm.remark(RemarkKind::Note, input.name, text);
     }
-    builder.count(count);
+    builder.count(Count {
+        name: suite(input.name),
+        passed: sum("passed"),
+        failed,
+        skipped: sum("skipped"),
+        tests: tests.done(),
+        ..Count::default()
+    });
     Ok(builder.done())
 }
 

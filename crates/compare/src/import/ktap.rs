@@ -1,8 +1,10 @@
 //! TAP and KTAP: `ok 1 name`, `not ok 2 name`, `# SKIP`, plans (`1..4`), nested tests by their indentation.
 //!
-//! A test with subtests is counted by its subtests; the line that sums them up is not a test of its own.
+//! A test with subtests is counted by its subtests. Its own line counts if it failed and none of them did: kselftest's
+//! scripts that exit with an error, or take too long, after their subtests passed.
 
 use super::builder::Builder;
+use super::tests::Tests;
 use super::{ImportError, Input};
 use crate::metrics::{Arm, Count, RemarkKind, TestResult};
 
@@ -21,10 +23,7 @@ pub(super) fn is(text: &str) -> bool {
 pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
     let mut builder = Builder::new(input);
     "KTAP".clone_into(&mut builder.source().tool);
-    let mut count = Count {
-        name: super::kirk::suite(input.name).replacen("ltp ", "", 1),
-        ..Count::default()
-    };
+    let mut tests = Tests::default();
     // Open levels: indentation, the plan, results of subtests that wait for their parent's name.
     let mut levels: Vec<Level> = Vec::new();
     for line in input.text.lines() {
@@ -55,16 +54,11 @@ pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
             );
             builder.arm.remark(RemarkKind::Note, input.name, text);
         }
-        count.tests.extend(level.ended());
+        for (name, result) in level.ended() {
+            tests.add(name, result);
+        }
     }
-    let of = |result: TestResult| {
-        let same = count.tests.values().filter(|r| **r == result);
-        Some(same.count() as u64)
-    };
-    count.passed = of(TestResult::Passed);
-    count.failed = of(TestResult::Failed);
-    count.skipped = of(TestResult::Skipped);
-    if count.tests.is_empty() {
+    if tests.is_empty() {
         return Err(ImportError::new(
             input,
             "",
@@ -72,7 +66,14 @@ pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
             "give the complete log of the tests",
         ));
     }
-    builder.count(count);
+    builder.count(Count {
+        name: super::kirk::suite(input.name).replacen("ltp ", "", 1),
+        passed: Some(tests.ended(TestResult::Passed)),
+        failed: Some(tests.ended(TestResult::Failed)),
+        skipped: Some(tests.ended(TestResult::Skipped)),
+        tests: tests.done(),
+        ..Count::default()
+    });
     Ok(builder.done())
 }
 
@@ -123,12 +124,15 @@ fn take(levels: &mut Vec<Level>, indent: usize, ended: TestResult, name: &str) {
         "" => format!("test {number}"),
         name => name.to_owned(),
     };
-    match inner.is_empty() {
-        true => own.done.push((name, ended)),
-        false => {
-            let named = |(sub, result)| (format!("{name}: {sub}"), result);
-            own.done.extend(inner.into_iter().map(named));
-        }
+    let failed = |(_, result): &(String, TestResult)| *result == TestResult::Failed;
+    let is_own = match ended {
+        TestResult::Failed => !inner.iter().any(failed),
+        _ => inner.is_empty(),
+    };
+    let named = |(sub, result)| (format!("{name}: {sub}"), result);
+    own.done.extend(inner.into_iter().map(named));
+    if is_own {
+        own.done.push((name, ended));
     }
 }
 

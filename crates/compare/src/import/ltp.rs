@@ -3,6 +3,7 @@
 
 use super::builder::Builder;
 use super::kirk::suite;
+use super::tests::Tests;
 use super::{ImportError, Input};
 use crate::metrics::{Arm, Count, TestResult};
 
@@ -16,21 +17,56 @@ pub(super) fn is(text: &str) -> bool {
 pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
     let mut builder = Builder::new(input);
     "LTP".clone_into(&mut builder.source().tool);
-    let mut open = Count::default();
-    let mut is_open = false;
+    let mut open = Suite::default();
     for line in input.text.lines().map(str::trim) {
         if let Some(name) = line.strip_prefix("Suite:") {
-            finish(&mut open, &mut is_open, input, &mut builder);
-            open.name = format!("ltp {}", name.trim());
+            let name = format!("ltp {}", name.trim());
+            std::mem::replace(&mut open, Suite::named(name)).finish(input, &mut builder);
         } else if let Some((result, name)) = listed(line) {
-            is_open = true;
-            open.tests.insert(name.to_owned(), result);
+            open.tests.add(name.to_owned(), result);
         } else if let Some((word, number)) = told(line) {
-            is_open |= take(&mut open, word, number);
+            open.is_told |= take(&mut open.count, word, number);
         }
     }
-    finish(&mut open, &mut is_open, input, &mut builder);
+    open.finish(input, &mut builder);
     Ok(builder.done())
+}
+
+/// A suite that is being read.
+#[derive(Default)]
+struct Suite {
+    count: Count,
+    tests: Tests,
+    /// Whether the file gives its figures.
+    is_told: bool,
+}
+
+impl Suite {
+    fn named(name: String) -> Self {
+        let mut suite = Self::default();
+        suite.count.name = name;
+        suite
+    }
+
+    fn finish(self, input: &Input, builder: &mut Builder) {
+        let Self {
+            mut count, tests, ..
+        } = self;
+        if !self.is_told && tests.is_empty() {
+            return;
+        }
+        if count.name.is_empty() {
+            count.name = suite(input.name);
+        }
+        if !tests.is_empty() {
+            let ended = |result| Some(tests.ended(result));
+            count.passed = count.passed.or_else(|| ended(TestResult::Passed));
+            count.failed = count.failed.or_else(|| ended(TestResult::Failed));
+            count.skipped = count.skipped.or_else(|| ended(TestResult::Skipped));
+        }
+        count.tests = tests.done();
+        builder.count(count);
+    }
 }
 
 /// `Passed:   22`, `passed   3`, `Total Skipped Tests: 466`.
@@ -68,24 +104,4 @@ fn listed(line: &str) -> Option<(TestResult, &str)> {
         _ => return None,
     };
     Some((result, name))
-}
-
-fn finish(open: &mut Count, is_open: &mut bool, input: &Input, builder: &mut Builder) {
-    let mut count = std::mem::take(open);
-    if !std::mem::take(is_open) {
-        return;
-    }
-    if count.name.is_empty() {
-        count.name = suite(input.name);
-    }
-    let of = |result: TestResult| {
-        let same = count.tests.values().filter(|r| **r == result);
-        same.count() as u64
-    };
-    if !count.tests.is_empty() {
-        count.passed = count.passed.or(Some(of(TestResult::Passed)));
-        count.failed = count.failed.or(Some(of(TestResult::Failed)));
-        count.skipped = count.skipped.or(Some(of(TestResult::Skipped)));
-    }
-    builder.count(count);
 }

@@ -1,6 +1,7 @@
 //! netperf's tables for people: a banner that names the test, a heading of several lines, a line of figures.
 //!
-//! UDP_STREAM has two lines: what the client sent, what the server received.
+//! UDP_STREAM has two lines: what the client sent, what the server received. With `-c` or `-C` both have two columns more,
+//! the processors' use and the service demand, which are not read.
 
 use tcplab_base::quantity::binary;
 
@@ -44,7 +45,10 @@ pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
             let place = format!("{}: line {}", input.name, at + 1);
             builder.arm.remark(RemarkKind::Note, place, text);
         } else if let Some(open) = &mut open {
-            open.line(line, &mut builder);
+            if open.line(line, &mut builder).is_none() {
+                let place = format!("line {}", at + 1);
+                return Err(unexpected(input, place, open));
+            }
         }
     }
     if builder.arm.metrics.is_empty() {
@@ -58,49 +62,91 @@ pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
     Ok(builder.done())
 }
 
+fn unexpected(input: &Input, place: String, open: &Open) -> ImportError {
+    let what = match open.sent {
+        None => "is not what a client sent (6 figures, 8 with CPU columns)",
+        Some(_) => {
+            "is not what the server received (4 figures, 6 if the client's line has CPU columns)"
+        }
+    };
+    ImportError::new(
+        input,
+        place,
+        format!("this line of {} {what}", open.name),
+        "give netperf's complete output, or its omni output (`-- -o`)",
+    )
+}
+
 /// A test whose banner was read.
 struct Open {
     name: String,
     unit: String,
-    /// UDP_STREAM: the size of what the client sent, once its line was read.
-    sent: Option<f64>,
+    /// UDP_STREAM: the client's line, once it was read.
+    sent: Option<Sent>,
+}
+
+/// What a client of UDP_STREAM sent.
+struct Sent {
+    message: f64,
+    /// Whether the lines have CPU columns.
+    with_cpu: bool,
 }
 
 impl Open {
-    fn line(&mut self, line: &str, builder: &mut Builder) {
+    /// Reads a line; `None`: its figures are not those of the test.
+    fn line(&mut self, line: &str, builder: &mut Builder) -> Option<()> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let figures: Vec<f64> = words.iter().filter_map(|word| word.parse().ok()).collect();
         if figures.len() != words.len() || figures.iter().any(|f| !f.is_finite()) {
             self.heading(&words);
-            return;
+            return Some(());
         }
-        let unit = self.unit.clone();
-        let metric = |of: &str| Metric::new(of, unit.clone(), Better::Higher);
+        if self.name.starts_with("UDP_STREAM") {
+            return self.datagrams(&figures, builder);
+        }
+        let metric = |of: &str, unit: &str| Metric::new(of, unit, Better::Higher);
         match (self.name.as_str(), figures.as_slice()) {
-            (name, [_, message, _, _, _, sent]) if name.starts_with("UDP_STREAM") => {
-                self.sent = Some(*message);
-                let metric = metric(&format!("UDP_STREAM {}", binary(*message)));
-                builder.value(metric.at(Role::Client), Some(*sent));
-            }
-            (name, [_, _, _, received]) if name.starts_with("UDP_STREAM") => {
-                if let Some(message) = self.sent.take() {
-                    let metric = metric(&format!("UDP_STREAM {}", binary(message)));
-                    builder.value(metric.at(Role::Server), Some(*received));
-                }
-            }
             (name, [_, _, request, response, _, rate, ..]) if name.ends_with("RR") => {
-                let metric = Metric::new(
-                    format!("{name} {request}/{response} B"),
-                    "1/s",
-                    Better::Higher,
-                );
+                let metric = metric(&format!("{name} {request}/{response} B"), "1/s");
                 builder.value(metric, Some(*rate));
             }
-            (name, [_, _, message, _, rate, ..]) if !name.starts_with("UDP_STREAM") => {
-                builder.value(metric(&format!("{name} {}", binary(*message))), Some(*rate));
+            (name, [_, _, message, _, rate, ..]) => {
+                let metric = metric(&format!("{name} {}", binary(*message)), &self.unit);
+                builder.value(metric, Some(*rate));
             }
             _ => {}
         }
+        Some(())
+    }
+
+    /// A line of UDP_STREAM: the client's, then the server's.
+    fn datagrams(&mut self, figures: &[f64], builder: &mut Builder) -> Option<()> {
+        let unit = &self.unit;
+        let mut add = |message: f64, role, rate: f64| {
+            let name = format!("UDP_STREAM {}", binary(message));
+            let metric = Metric::new(name, unit, Better::Higher);
+            builder.value(metric.at(role), Some(rate));
+        };
+        match (self.sent.as_ref(), figures) {
+            (_, []) => {}
+            // Size of the socket, size of a message, time, sent, errors, rate.
+            (None, [_, message, _, _, _, rate, cpu @ ..]) if [0, 2].contains(&cpu.len()) => {
+                add(*message, Role::Client, *rate);
+                self.sent = Some(Sent {
+                    message: *message,
+                    with_cpu: !cpu.is_empty(),
+                });
+            }
+            // Size of the socket, time, received, rate.
+            (Some(sent), [_, _, _, rate, cpu @ ..])
+                if cpu.len() == if sent.with_cpu { 2 } else { 0 } =>
+            {
+                add(sent.message, Role::Server, *rate);
+                self.sent = None;
+            }
+            _ => return None,
+        }
+        Some(())
     }
 
     /// The unit stands in the last line of the heading, such as `10^6bits/sec`.

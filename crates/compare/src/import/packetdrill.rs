@@ -1,7 +1,10 @@
 //! packetdrill's run_all.py: `Ran  399 tests:  399 passing,    0 failing,    0 timed out (62.10 sec): tcp/`, and with `-v`
 //! `OK   [script (ipv4)]`, `FAIL [...]`, `KILL [...]` for one that took too long.
 
+use std::collections::BTreeMap;
+
 use super::builder::Builder;
+use super::tests::Tests;
 use super::{ImportError, Input};
 use crate::metrics::{Arm, Count, TestResult};
 
@@ -16,6 +19,8 @@ pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
         name: "packetdrill".into(),
         ..Count::default()
     };
+    // Scripts end in any order: those whose short names are the same are numbered by their paths.
+    let mut scripts = BTreeMap::new();
     let add = |to: fn(&mut Count) -> &mut Option<u64>, number: u64, count: &mut Count| {
         let to = to(count);
         *to = Some(to.unwrap_or(0).saturating_add(number));
@@ -26,8 +31,8 @@ pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
             add(|c| &mut c.total, total, &mut count);
             add(|c| &mut c.passed, passed, &mut count);
             add(|c| &mut c.failed, failed.saturating_add(late), &mut count);
-        } else if let Some((result, name)) = listed(line) {
-            count.tests.insert(name, result);
+        } else if let Some((result, path)) = listed(line) {
+            scripts.entry(path).or_insert_with(Vec::new).push(result);
         }
     }
     if count.total.is_none() {
@@ -38,6 +43,13 @@ pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
             "give the complete output of run_all.py",
         ));
     }
+    let mut tests = Tests::default();
+    for (path, results) in scripts {
+        for result in results {
+            tests.add(short(path), result);
+        }
+    }
+    count.tests = tests.done();
     builder.count(count);
     Ok(builder.done())
 }
@@ -62,19 +74,21 @@ fn ran(line: &str) -> Option<[u64; 4]> {
     ])
 }
 
-/// A script and how it ended: its last two folders name it, wherever it lies.
-fn listed(line: &str) -> Option<(TestResult, String)> {
+/// A script's path and how it ended.
+fn listed(line: &str) -> Option<(TestResult, &str)> {
     let (word, rest) = line.split_once('[')?;
     let result = match word.trim() {
         "OK" => TestResult::Passed,
         "FAIL" | "KILL" => TestResult::Failed,
         _ => return None,
     };
-    let name = rest.trim_end().strip_suffix(']')?;
-    let mut parts: Vec<&str> = name.rsplitn(3, '/').collect();
-    if parts.len() > 2 {
-        parts.truncate(2);
-    }
+    Some((result, rest.trim_end().strip_suffix(']')?))
+}
+
+/// A script's name: its last folder and its file, wherever it lies.
+fn short(path: &str) -> String {
+    let mut parts: Vec<&str> = path.rsplitn(3, '/').collect();
+    parts.truncate(2);
     parts.reverse();
-    Some((result, parts.join("/")))
+    parts.join("/")
 }

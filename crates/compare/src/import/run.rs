@@ -149,7 +149,7 @@ fn one(point: &PointResult, told: &Told, measures: &mut Measures<'_>, builder: &
         };
         let run = Run {
             value: value.filter(|value| value.is_finite()),
-            block: block.map(|block| block as u32),
+            block: block.and_then(|block| u32::try_from(block).ok()),
             // The point was run: there was nothing to measure.
             absent: why.cloned(),
             ..Run::default()
@@ -174,6 +174,7 @@ mod tests {
     use tcplab_plan::measure::{Better, Kind, Unit};
 
     use super::*;
+    use crate::{FlagKind, Options, Verdict, compare};
 
     fn document(measures: Vec<Described>) -> RunDocument {
         let names = ["a.retransmissions.rto", "a.made_up_bps"];
@@ -203,6 +204,33 @@ mod tests {
         assert_eq!(of("a.made_up_bps"), Some(("", Better::Neither)));
         let told: Vec<&str> = arms[0].remarks.iter().map(|r| r.place.as_str()).collect();
         assert_eq!(told, ["a.made_up_bps"]);
+    }
+
+    /// A repetition that failed leaves no runs: the others keep their partners.
+    #[test]
+    fn a_failed_repetition_makes_no_difference() {
+        let side = |failed: Option<u64>| {
+            let mut document = document(Vec::new());
+            let point = document.points.remove(0);
+            for repeat in 0..3_u64 {
+                let mut point = point.clone();
+                point.axes.insert("repeat".into(), repeat.into());
+                for value in point.measures.values_mut() {
+                    *value = Some(repeat as f64);
+                }
+                if failed == Some(repeat) {
+                    point.error = Some("the guest panicked".into());
+                    point.measures.clear();
+                }
+                document.points.push(point);
+            }
+            arms("x", &document, &document.points).remove(0)
+        };
+        let found = compare(&side(None), &side(Some(1)), &Options::default());
+        let verdicts: Vec<Verdict> = found.rows.iter().map(|row| row.verdict).collect();
+        assert_eq!(verdicts, [Verdict::Equal; 2]);
+        let kinds: Vec<FlagKind> = found.flags.iter().map(|flag| flag.kind).collect();
+        assert!(kinds.contains(&FlagKind::WithoutPartner) && kinds.contains(&FlagKind::FailedRun));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use tcplab_base::quantity::{Quantity, SIZE, TIME};
 
 use super::builder::Builder;
-use super::{ImportError, Input};
+use super::{ImportError, Input, reports};
 use crate::metrics::{Arm, Better, Metric};
 
 pub(super) fn is(text: &str) -> bool {
@@ -11,61 +11,76 @@ pub(super) fn is(text: &str) -> bool {
 }
 
 pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
-    let mut builder = Builder::new(input);
+    reports::each(input, |line| url(line).is_some(), report)
+}
+
+/// `Running 30s test @ http://127.0.0.1/`, the first line of a report.
+fn url(line: &str) -> Option<&str> {
+    let (_, url) = line.trim().strip_prefix("Running ")?.split_once(" @ ")?;
+    Some(url)
+}
+
+/// What a report says of requests that failed; wrk prints these lines only if there were some.
+#[derive(Default)]
+struct Requests {
+    all: Option<f64>,
+    socket_errors: f64,
+    bad_answers: f64,
+}
+
+fn metric(what: &str, unit: &str, better: Better) -> Metric {
+    Metric::new(format!("wrk {what}"), unit, better)
+}
+
+fn report(text: &str, builder: &mut Builder) {
     "wrk".clone_into(&mut builder.source().tool);
-    let mut requests = None;
-    // wrk prints the lines of errors only if there were some.
-    let (mut socket_errors, mut bad_answers) = (0.0, 0.0);
-    for line in input.text.lines().map(str::trim) {
-        if let Some(url) = line
-            .strip_prefix("Running ")
-            .and_then(|l| l.split_once(" @ "))
-        {
-            builder.source().settings.insert("url".into(), url.1.into());
+    let mut requests = Requests::default();
+    for line in text.lines().map(str::trim) {
+        if let Some(url) = url(line) {
+            builder.source().settings.insert("url".into(), url.into());
         }
         let words: Vec<&str> = line.split_whitespace().collect();
-        let metric =
-            |what: &str, unit: &str, better| Metric::new(format!("wrk {what}"), unit, better);
-        match words.as_slice() {
-            ["Requests/sec:", rate] => {
-                builder.value(metric("requests", "1/s", Better::Higher), rate.parse().ok());
-            }
-            ["Transfer/sec:", rate] => {
-                builder.value(metric("transfer", "B/s", Better::Higher), SIZES.read(rate));
-            }
-            ["Latency", mean, _, _, _] => {
-                builder.value(metric("latency mean", "ms", Better::Lower), ms(mean));
-            }
-            [percent, time] if ms(time).is_some() && is_percent(percent) => {
-                let name = format!("latency p{}", plain(percent));
-                builder.value(metric(&name, "ms", Better::Lower), ms(time));
-            }
-            [count, "requests", "in", ..] => requests = count.parse::<f64>().ok(),
-            ["Socket", "errors:", rest @ ..] => {
-                let numbers = rest
-                    .iter()
-                    .filter_map(|w| w.trim_end_matches(',').parse::<f64>().ok());
-                socket_errors = numbers.sum();
-            }
-            ["Non-2xx", "or", "3xx", "responses:", count] => {
-                bad_answers = count.parse().unwrap_or(f64::NAN);
-            }
-            _ => {}
-        }
+        figure(&words, &mut requests, builder);
+    }
+    if builder.arm.metrics.is_empty() {
+        return;
     }
     for (what, count) in [
-        ("socket errors", socket_errors),
-        ("non-2xx or 3xx responses", bad_answers),
+        ("socket errors", requests.socket_errors),
+        ("non-2xx or 3xx responses", requests.bad_answers),
     ] {
-        builder.value(
-            Metric::new(format!("wrk {what}"), "", Better::Lower),
-            Some(count),
-        );
+        builder.value(metric(what, "", Better::Lower), Some(count));
     }
-    if bad_answers > 0.0 && requests == Some(bad_answers) {
+    if requests.bad_answers > 0.0 && requests.all == Some(requests.bad_answers) {
         builder.no_success("no request succeeded (2xx, 3xx): the rate counts errors only");
     }
-    Ok(builder.done())
+}
+
+fn figure(words: &[&str], requests: &mut Requests, builder: &mut Builder) {
+    match words {
+        ["Requests/sec:", rate] => {
+            builder.value(metric("requests", "1/s", Better::Higher), rate.parse().ok());
+        }
+        ["Transfer/sec:", rate] => {
+            builder.value(metric("transfer", "B/s", Better::Higher), SIZES.read(rate));
+        }
+        ["Latency", mean, _, _, _] => {
+            builder.value(metric("latency mean", "ms", Better::Lower), ms(mean));
+        }
+        [percent, time] if ms(time).is_some() && is_percent(percent) => {
+            let name = format!("latency p{}", plain(percent));
+            builder.value(metric(&name, "ms", Better::Lower), ms(time));
+        }
+        [count, "requests", "in", ..] => requests.all = count.parse().ok(),
+        ["Socket", "errors:", rest @ ..] => {
+            let number = |word: &&str| word.trim_end_matches(',').parse::<f64>().ok();
+            requests.socket_errors = rest.iter().filter_map(number).sum();
+        }
+        ["Non-2xx", "or", "3xx", "responses:", count] => {
+            requests.bad_answers = count.parse().unwrap_or(f64::NAN);
+        }
+        _ => {}
+    }
 }
 
 fn is_percent(word: &str) -> bool {
