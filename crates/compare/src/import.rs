@@ -17,6 +17,7 @@ mod kirk;
 mod ktap;
 mod lmbench;
 mod ltp;
+mod named;
 mod netperf;
 mod netperf_omni;
 mod nstat;
@@ -24,7 +25,6 @@ mod own;
 mod packetdrill;
 mod reports;
 mod run;
-mod tests;
 mod wrk;
 
 pub use error::ImportError;

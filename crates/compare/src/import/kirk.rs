@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::builder::Builder;
 use super::json::{at, first, number, one, text};
-use super::tests::Tests;
+use super::named::Tests;
 use super::{ImportError, Input};
 use crate::metrics::{Arm, Count, RemarkKind, TestResult};
 

@@ -4,7 +4,7 @@
 //! scripts that exit with an error, or take too long, after their subtests passed.
 
 use super::builder::Builder;
-use super::tests::Tests;
+use super::named::Tests;
 use super::{ImportError, Input};
 use crate::metrics::{Arm, Count, RemarkKind, TestResult};
 

@@ -3,7 +3,7 @@
 
 use super::builder::Builder;
 use super::kirk::suite;
-use super::tests::Tests;
+use super::named::Tests;
 use super::{ImportError, Input};
 use crate::metrics::{Arm, Count, TestResult};
 

@@ -44,11 +44,11 @@ pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
                 format!("netperf reports a confidence interval of {percent} for the throughput");
             let place = format!("{}: line {}", input.name, at + 1);
             builder.arm.remark(RemarkKind::Note, place, text);
-        } else if let Some(open) = &mut open {
-            if open.line(line, &mut builder).is_none() {
-                let place = format!("line {}", at + 1);
-                return Err(unexpected(input, place, open));
-            }
+        } else if let Some(open) = &mut open
+            && open.line(line, &mut builder).is_none()
+        {
+            let place = format!("line {}", at + 1);
+            return Err(unexpected(input, place, open));
         }
     }
     if builder.arm.metrics.is_empty() {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::builder::Builder;
-use super::tests::Tests;
+use super::named::Tests;
 use super::{ImportError, Input};
 use crate::metrics::{Arm, Count, TestResult};
 
