@@ -42,7 +42,7 @@ def budget_lines(b):
         return ["No budget."]
     out = ["| class | captures | seconds | recall | captures below 0.9 |", "|---|---|---|---|---|"]
     out += [f"| {n} | {x['captures']} | {x['truth_s']:.1f} | {x['recall']:.4f} | {x['captures_below_0.9']} |" for n, x in b["classes"].items()]
-    out += ["", "Classes that counters and application steps rule out, and the time that the budget still gave them:", "",
+    out += ["", "Time that the budget gave to classes which counters and application steps rule out:", "",
             "| class | seconds of those captures | given | captures with more than 20 ms |", "|---|---|---|---|"]
     out += [f"| {n} | {x['seconds']:.1f} | {x['given_s']:.3f} | {x['captures']} |" for n, x in b["absent"].items()]
     return [*out, "", f"Unknown: {b['unknown_share']:.2%} of {b['total_s'] - b['idle_s']:.0f} s that were not idle."]

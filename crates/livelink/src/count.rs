@@ -41,7 +41,7 @@ pub struct WaySnapshot {
     pub refused: u64,
     /// Frames dropped by the device or the socket before the link read them.
     pub missed: u64,
-    /// Unreadable frames: contradictory headers, or frames that no header can describe.
+    /// Frames that are empty, or whose offload header (virtio_net) is invalid.
     pub invalid: u64,
     /// Frames lost by the wire.
     pub lost: u64,
@@ -55,7 +55,7 @@ pub struct WaySnapshot {
     pub queue_pkts: u64,
     /// Bytes waiting now.
     pub queue_bytes: u64,
-    /// Sum of times from reading to sending, over frames that went out or should have.
+    /// Sum of times from reading to sending, over frames sent or refused.
     pub delay_sum_ns: u64,
     /// Longest time from a frame's reading to its sending since the last look.
     pub delay_max_ns: u64,

@@ -189,7 +189,7 @@ fn cost_of(spent: &engine::Spent, arms: usize) -> PopulationCost {
 fn check_shard(request: &Request<'_>) -> Result<(), LabError> {
     match request.population.compare.stops {
         true => Err(LabError::Wrong(
-            "a shard cannot use `stop`, which needs the results of all shards: omit --shard, or remove `stop` from [compare]".to_owned(),
+            "a shard cannot use `stop`, which needs the results of all shards: omit --shard or --pending, or remove `stop` from [compare]".to_owned(),
         )),
         false => Ok(()),
     }
