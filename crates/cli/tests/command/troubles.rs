@@ -136,7 +136,12 @@ fn experiment(app: &str, names: &[&str]) -> String {
          [[link]]\nbetween = [\"client\", \"server\"]\nrate = \"10mbit\"\ndelay = \"20ms\"\nlimit = 50\n\
          [[app]]\nname = \"x\"\n{app}\n"
     );
+    let has_server = !app.starts_with("kind = \"ping\"");
     for (name, sets, _) in TROUBLES.iter().filter(|(name, ..)| names.contains(name)) {
+        let sets = sets
+            .split(", ")
+            .filter(|set| has_server || !set.contains("server_timeout"));
+        let sets = sets.collect::<Vec<_>>().join(", ");
         text += &format!("[[variant]]\nname = \"{name}\"\nset = {{ {sets} }}\n");
     }
     text
