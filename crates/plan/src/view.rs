@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::point::Wrong;
 use crate::rules::{ALL_PPB, MAX_TEXT, bad_text};
 
-/// Band when the file says none: another seed changes a goodput by as much (docs/ack-filter.md).
+/// Band when the file says none; that of `tcplab compare`.
 pub const USUAL_BAND_PPB: u64 = 10_000_000;
 
 /// What a page or a table of a result shows first, by the experiment's names. The page or table chooses values for
