@@ -9,7 +9,8 @@ use crate::shown::show;
 /// to measure, and differs from a value; of a run that failed nothing is known.
 pub fn judge(row: &mut Row, before: &Metric, after: &Metric) {
     let (b, a) = (valid(&before.runs), valid(&after.runs));
-    if b.iter().chain(&a).all(|run| run.value.is_none()) {
+    let are_runs = !b.is_empty() && !a.is_empty();
+    if are_runs && b.iter().chain(&a).all(|run| run.value.is_none()) {
         // Such as the first delayed ACK where none is delayed.
         row.verdict = Verdict::Equal;
         "neither side has a value".clone_into(&mut row.why);

@@ -336,16 +336,23 @@ impl Arm {
     /// Takes in what another source has of the same arm: its runs follow ours, and suites of tests that both have are
     /// joined.
     pub fn absorb(&mut self, other: Self) {
-        self.sources.extend(other.sources);
-        self.remarks.extend(other.remarks);
-        let notes = join(&mut self.counts, other.counts);
-        self.note(notes);
+        self.absorb_all([other]);
+    }
+
+    /// The same of several, one after the other.
+    pub(crate) fn absorb_all(&mut self, others: impl IntoIterator<Item = Self>) {
         let mut places = Places::default();
         for (at, own) in self.metrics.iter().enumerate() {
             places.0.entry(own.key()).or_insert(at);
         }
-        for metric in other.metrics {
-            places.put(&mut self.metrics, metric);
+        for other in others {
+            self.sources.extend(other.sources);
+            self.remarks.extend(other.remarks);
+            let notes = join(&mut self.counts, other.counts);
+            self.note(notes);
+            for metric in other.metrics {
+                places.put(&mut self.metrics, metric);
+            }
         }
     }
 

@@ -95,6 +95,21 @@ fn counts_beside_a_value_are_named_as_unused() {
 }
 
 #[test]
+fn a_run_that_failed_is_no_count() {
+    let text = "metric,better,arm,value,error,passed\nrr,higher,a,100,,\nrr,higher,b,,timeout,0\n";
+    let found = arms(text);
+    assert!(found[1].counts.is_empty());
+    let run = &found[1].metrics[0].runs[0];
+    assert_eq!((run.value, run.failed.as_deref()), (None, Some("timeout")));
+    // The side without a value is the one that failed.
+    let found = arms("metric,better,before,after,error\nlat,lower,10,,timeout\nx,lower,,,oops\n");
+    let failed = |arm: &Arm, at: usize| arm.metrics[at].runs[0].failed.clone();
+    assert_eq!(failed(&found[0], 0), None);
+    assert_eq!(failed(&found[1], 0).as_deref(), Some("timeout"));
+    assert_eq!(failed(&found[0], 1).as_deref(), Some("oops"));
+}
+
+#[test]
 fn counts_without_passes_are_counts() {
     let read = |text: &str| read(&Input { name: "f", text }, Some(Format::Csv)).unwrap();
     let of = |count: &Count| [count.passed, count.failed, count.skipped, count.total];

@@ -269,4 +269,6 @@ fn exact_runs_without_numbers_keep_their_places() {
     let all = [Some(1.0), Some(2.0), Some(3.0)];
     assert_eq!(judged(&all, &[Some(1.0), None, Some(3.0)]), Verdict::Equal);
     assert_eq!(judged(&all, &all[..2]), Verdict::Differs);
+    // Of runs that failed nothing is known.
+    assert_eq!(judged(&[None], &[None]), Verdict::Invalid);
 }

@@ -159,6 +159,9 @@ fn netperf_udp_with_cpu() {
     assert_eq!(arm.metrics.len(), 2);
     let udp = |role| value(&arm, "UDP_STREAM 65507 B", role, "10^6bits/s", Higher);
     assert_eq!((udp(Client), udp(Server)), (26000.0, 20800.0));
+    // A script numbers its runs.
+    let numbered = read(&format!("1\n{}2\n", text("20800.0     50.00    2.000")));
+    assert_eq!(numbered.unwrap().arms.remove(0).metrics.len(), 2);
     let told = read(&text("20800.0")).unwrap_err().to_string();
     assert!(
         told.starts_with("udp.txt: line 7: ") && told.contains("4 figures"),

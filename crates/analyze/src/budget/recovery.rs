@@ -233,7 +233,7 @@ impl Recovery {
             if was != s.class {
                 ledger.turn((s.from, s.to), s.class, was);
             }
-            let spurious = record.filter(|r| r.spurious().is_some() && !in_outage(dirs, r));
+            let spurious = record.filter(|r| r.spurious().is_some() && !r.is_of_outage(dirs));
             if !s.needed && spurious.is_some() {
                 let class = if s.full {
                     Class::ReceiveWindow
@@ -249,13 +249,6 @@ impl Recovery {
     pub(crate) fn weight(&self) -> usize {
         self.stretches.capacity() * size_of::<Stretch>()
     }
-}
-
-/// Packets of one of the sides were lost in the silence that led to this episode.
-fn in_outage(dirs: &[Dir; 2], spurious: &Record) -> bool {
-    let losses = dirs.iter().filter_map(|side| side.loss.as_deref());
-    let mut records = losses.flat_map(|loss| &loss.episodes.ended);
-    records.any(|r| r.is_timeout() && r.spurious().is_none() && r.shares_silence(spurious))
 }
 
 /// The receiver's window has no room for another segment of the event's sender.

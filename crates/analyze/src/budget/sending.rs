@@ -298,7 +298,9 @@ impl Side {
         self.measure(e, &shown, ledger);
         let mut class = self.judge(e, &shown);
         // Marks keep a congestion window in place as well.
-        let marked = e.dirs[e.dir].rare.as_deref().is_some_and(|r| r.ecn_ce > 0);
+        let rare = |dir: usize| e.dirs[dir].rare.as_deref();
+        let marked = rare(e.dir).is_some_and(|r| r.ecn_ce > 0)
+            || rare(1 - e.dir).is_some_and(|r| r.ecn_ece > 0);
         let same = class == Class::CongestionWindow && self.plateau.rounds >= PLATEAU && !marked;
         if same && (shown.at_sender || !queued(e, &shown, false)) {
             class = Class::Sender;

@@ -2,6 +2,7 @@
 
 use tcplab_base::{Duration, Instant, Seq};
 
+use super::dir::Dir;
 use super::load::Queued;
 use super::lone::is_released;
 use super::loss::Again;
@@ -105,6 +106,14 @@ impl Record {
     pub(crate) fn shares_silence(&self, other: &Self) -> bool {
         self.start <= other.start + other.longest_idle
             && other.start <= self.start + self.longest_idle
+    }
+
+    /// Packets of one of the sides were lost in the silence that led to this episode: an outage made its timer necessary,
+    /// though what it sent again had arrived.
+    pub(crate) fn is_of_outage(&self, dirs: &[Dir; 2]) -> bool {
+        let losses = dirs.iter().filter_map(|side| side.loss.as_deref());
+        let mut records = losses.flat_map(|loss| &loss.episodes.ended);
+        records.any(|r| r.is_timeout() && r.spurious().is_none() && r.shares_silence(self))
     }
 
     /// Whether the whole episode was spurious: all it sent was reported as duplicate, or the first

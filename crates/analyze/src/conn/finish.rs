@@ -310,7 +310,7 @@ fn direction(d: &mut Dir, scale: Scale, trip: Option<RoundTrip>, unanswered: boo
         unique_bytes: told.then_some(d.unique_bytes),
         goodput_bps: if told { goodput(d) } else { 0 },
         data_ns: (d.first_data.get())
-            .map(|first| (first.as_nanos(), d.last_data.max(d.progress).as_nanos())),
+            .map(|first| (first.as_nanos(), d.last_data.max(d.last_acked()).as_nanos())),
         max_payload_bytes: u64::from(d.max_payload),
         max_in_flight_bytes: told.then_some(d.max_in_flight.into()),
         window_bytes: (low <= high).then(|| (u64::from(low), u64::from(high))),

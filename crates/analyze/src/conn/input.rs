@@ -135,11 +135,15 @@ fn new_ack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, at: At) -> Told {
     let taken = take(sender, p.ack, at.now);
     let covered = (sender.una, p.ack);
     sender.una = p.ack;
-    // It closes while it waits for an answer: when its data was ACKed tells how long that took.
+    // It closes while it waits for an answer, or long after its data: when that was ACKed tells how long it took.
     let is_fin = sender.fin_seen && p.ack == sender.nxt && covered.0 + 1 == p.ack;
-    if is_fin && !acker.fin_seen && acker.last_data < sender.last_data {
+    if is_fin {
         let before = sender.progress;
-        sender.seldom_mut().data_acked.set_first(before);
+        let trip = Duration::from_micros(sender.srtt_us.into());
+        let is_late = at.now.since(before) > trip + trip + Duration::from_millis(10);
+        if is_late || (!acker.fin_seen && acker.last_data < sender.last_data) {
+            sender.seldom_mut().data_acked.set_first(before);
+        }
     }
     sender.progress = at.now;
     if let Some(rounds) = sender.rounds.as_deref_mut() {

@@ -16,7 +16,12 @@ pub(crate) const DETECTOR: Detector = Detector {
         if side.is_used() && !side.has(Need::Data) && !side.connection.over {
             out.cannot_tell(Need::Data);
         }
-        out.extend(find(side).or_else(|| got_around(side)));
+        let found = find(side);
+        if found.is_some() && side.may_go_on() {
+            out.cannot_tell(Need::LaterPackets);
+        } else {
+            out.extend(found.or_else(|| got_around(side)));
+        }
     },
 };
 

@@ -10,7 +10,14 @@ pub(crate) const DETECTOR: Detector = Detector {
     severity: "high",
     said_when: "Three keep-alives or more within a second or longer, none answered to the end of the connection or capture",
     needs: &[Need::BothDirections],
-    detect: |side, out| out.extend(find(side)),
+    detect: |side, out| {
+        let found = find(side);
+        if found.is_some() && side.may_go_on() {
+            out.cannot_tell(Need::LaterPackets);
+        } else {
+            out.extend(found);
+        }
+    },
 };
 
 /// Fewer may just have been lost.

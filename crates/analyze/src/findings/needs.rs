@@ -96,7 +96,7 @@ impl Need {
             }
             Self::Order => "the order of the packets (some times are earlier than those before)",
             Self::LaterPackets => {
-                "the stream to its end (it was reported early: --max-streams was reached)"
+                "the stream to its end (it was reported early, to keep within --max-streams or memory)"
             }
         }
     }
@@ -208,6 +208,11 @@ impl Side<'_> {
             // A step back is taken out of all times. One ahead shows only later.
             Need::SteadyClock => self.connection.clock_step().is_none_or(|step| step.back),
         }
+    }
+
+    /// The stream was reported early, and had not ended: what looks like silence may not be.
+    pub(super) fn may_go_on(&self) -> bool {
+        !self.has(Need::LaterPackets) && !self.connection.over
     }
 
     /// Time stamps were cut off, which would tell what was sent again for nothing.

@@ -60,13 +60,6 @@ fn is_kind(r: &Record, spurious: bool) -> bool {
     r.is_timeout() && r.spurious().is_some() == spurious
 }
 
-/// A timeout that an outage made necessary: of the segments that the sender then repeated, some had arrived, others were
-/// lost.
-fn is_half_needed(side: &Side<'_>, r: &Record) -> bool {
-    let mut others = side.episodes().iter().filter(|n| is_kind(n, false));
-    others.any(|n| n.shares_silence(r))
-}
-
 /// What the sender learnt of the loss, it learnt from what its timer had made it send.
 fn is_told_by_timer(side: &Side<'_>, r: &Record) -> bool {
     let mut others = side.episodes().iter().filter(|n| is_kind(n, true));
@@ -171,7 +164,7 @@ fn stall(side: &Side<'_>, list: &Episodes<'_>) -> Finding {
 }
 
 pub(crate) fn spurious(side: &Side<'_>) -> Option<Finding> {
-    let alone = |r: &Record| is_proven(side, r) && !is_half_needed(side, r);
+    let alone = |r: &Record| is_proven(side, r) && !r.is_of_outage(&side.connection.dirs);
     let list = Episodes::of(side, |r| is_kind(r, true) && alone(r))?;
     let evidence = list.first.spurious()?;
     let mut f = list.finding(side, SPURIOUS.id, Severity::Medium);

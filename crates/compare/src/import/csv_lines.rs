@@ -105,7 +105,9 @@ impl File<'_> {
         self.check(line, cells)?;
         let has = |column: &&&str| !self.cell(cells, column).is_empty();
         let has_value = self.header.values.iter().any(|column| has(&column));
-        if !has_value && COUNTS.iter().any(|column| has(&column)) {
+        let has_failed =
+            !self.cell(cells, "why_failed").is_empty() && !self.header.values.is_empty();
+        if !has_value && !has_failed && COUNTS.iter().any(|column| has(&column)) {
             return self.count(line, name, cells);
         }
         let columns = &self.header.columns;
@@ -233,11 +235,18 @@ impl File<'_> {
     /// The values of a cell: several runs stand between blanks.
     fn runs(&self, line: usize, cells: &[String], column: &str) -> Result<Vec<Run>, ImportError> {
         let why = self.cell(cells, "why_failed");
+        let other = match column {
+            "before" => "after",
+            "after" => "before",
+            _ => column,
+        };
+        // Where one arm alone has a value, the other one failed.
+        let is_lone = !self.cell(cells, column).is_empty() && self.cell(cells, other).is_empty();
         let run = Run {
             block: self.whole(line, cells, "block", u32::MAX)?,
             order: self.whole(line, cells, "order", u64::MAX)?,
             began_s: self.number(line, cells, "began_s")?,
-            failed: (!why.is_empty()).then(|| why.to_owned()),
+            failed: (!why.is_empty() && !is_lone).then(|| why.to_owned()),
             ..Run::default()
         };
         let words = self.cell(cells, column).split_whitespace();
@@ -249,7 +258,7 @@ impl File<'_> {
             })
         };
         let runs = words.map(one).collect::<Result<Vec<Run>, ImportError>>()?;
-        if runs.is_empty() && column == "value" {
+        if runs.is_empty() && (column == "value" || run.failed.is_some()) {
             let without = || Some(format!("line {line} has no value"));
             let failed = run.failed.clone().or_else(without);
             return Ok(vec![Run { failed, ..run }]);

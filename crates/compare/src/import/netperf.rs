@@ -128,7 +128,8 @@ impl Open {
             builder.value(metric.at(role), Some(rate));
         };
         match (self.sent.as_ref(), figures) {
-            (_, []) => {}
+            // Nothing, or a number of a script's own.
+            (_, [] | [_]) => {}
             // Size of the socket, size of a message, time, sent, errors, rate.
             (None, [_, message, _, _, _, rate, cpu @ ..]) if [0, 2].contains(&cpu.len()) => {
                 add(*message, Role::Client, *rate);

@@ -11,21 +11,22 @@ pub(super) fn each(
     read: impl Fn(&str, &mut Builder),
 ) -> Result<Vec<Arm>, ImportError> {
     let mut whole = Arm::named(input.name);
-    for (line, text) in split(input.text, begins) {
+    let mut seen = None;
+    let reports = split(input.text, begins).into_iter().map(|(line, text)| {
         let mut builder = Builder::new(input);
         read(text, &mut builder);
         let mut arm = builder.arm;
         if arm.metrics.is_empty() {
             let place = format!("{}: line {line}", input.name);
-            whole.remark(
-                RemarkKind::Failed,
-                place,
-                "a report without a result: its run failed",
-            );
+            let why = "a report without a result: its run failed";
+            arm.remark(RemarkKind::Failed, place, why);
         }
-        arm.sources.retain(|source| !whole.sources.contains(source));
-        whole.absorb(arm);
-    }
+        // They differ in nothing but what was asked for.
+        arm.sources.retain(|source| seen.as_ref() != Some(source));
+        seen = arm.sources.last().cloned().or(seen.take());
+        arm
+    });
+    whole.absorb_all(reports);
     Ok(vec![whole])
 }
 

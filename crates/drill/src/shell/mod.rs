@@ -153,9 +153,9 @@ fn made(command: &Command, defaults: Option<&str>, out: &mut Steps) -> Result<bo
         ([file], Some(text)) if file.ends_with("/defaults.sh") => {
             // It names no other one.
             let begin = out.0.len();
-            steps(text, None, out)?;
+            let has_failed = steps(text, None, out)?.failed.is_some();
             out.may_fail(begin, out.0.len());
-            Ok(true)
+            Ok(!has_failed)
         }
         (words, _) => commands::command(words, command.output.as_deref(), out)
             .map_err(|what| refused(words, &what)),

@@ -176,6 +176,12 @@ fn line_whose_last_command_fails_says_so() {
 }
 
 #[test]
+fn defaults_that_end_with_a_failure_have_failed() {
+    let steps = super::interpret("./defaults.sh", Some("true\nfalse"));
+    assert!(matches!(steps.unwrap().last(), Some(Step::Fails(_))));
+}
+
+#[test]
 fn a_file_of_defaults_is_read_where_it_is_named() {
     let file = "# What holds\nsysctl -q net.ipv4.tcp_sack=0";
     let line = "./defaults.sh\nsysctl -q net.ipv4.tcp_ecn=1";

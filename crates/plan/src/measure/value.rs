@@ -25,7 +25,7 @@ pub struct Sources<'a> {
 #[derive(Clone, Debug)]
 pub struct Sent {
     values: Vec<Option<f64>>,
-    /// When its first and its last data were sent, on a clock that all connections of the run share.
+    /// When its first data was sent, and its last data or its ACK, on a clock that all connections of the run share.
     data_ns: Option<(i64, i64)>,
 }
 
