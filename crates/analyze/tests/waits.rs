@@ -390,3 +390,24 @@ fn a_client_that_closes_while_it_waits_waits_for_its_answer() {
         .of(tcplab_analyze::budget::Class::ServerThinks);
     assert!(server >= 4_800_000, "{server}");
 }
+
+#[test]
+fn data_ends_with_its_ack_and_not_with_a_late_close() {
+    let answer = run(
+        &SYNS,
+        &[
+            "110 > P. 101 501 200 60000",
+            "210 < P. 501 301 700 60000",
+            "210.1 > . 301 1201 0 60000",
+            "10000 > F. 301 1201 0 60000",
+            "10100 < F. 1201 302 0 60000",
+            "10100.1 > . 302 1202 0 60000",
+        ],
+    );
+    let stream = &answer.streams[0];
+    let us = |d: &tcplab_analyze::report::Direction| {
+        d.data_ns.map(|(first, last)| (last - first) / 1000)
+    };
+    let both = [&stream.client_to_server, &stream.server_to_client].map(us);
+    assert_eq!(both, [Some(100_000), Some(100)]);
+}
