@@ -405,9 +405,11 @@ fn data_ends_with_its_ack_and_not_with_a_late_close() {
         ],
     );
     let stream = &answer.streams[0];
-    let us = |d: &tcplab_analyze::report::Direction| {
-        d.data_ns.map(|(first, last)| (last - first) / 1000)
-    };
-    let both = [&stream.client_to_server, &stream.server_to_client].map(us);
+    let us = |times: Option<(i64, i64)>| times.map(|(first, last)| (last - first) / 1000);
+    let both = [
+        stream.client_to_server.data_ns,
+        stream.server_to_client.data_ns,
+    ]
+    .map(us);
     assert_eq!(both, [Some(100_000), Some(100)]);
 }

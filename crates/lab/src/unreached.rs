@@ -27,29 +27,54 @@ pub(crate) fn unreached(point: &Point, outcome: &Outcome) -> Vec<String> {
 /// Options for sockets of an application that had none any more, or not yet.
 fn closed(app: &App, flows: &[Flow]) -> Vec<String> {
     let own: Vec<&Flow> = flows.iter().filter(|flow| flow.app == app.name).collect();
-    let sides = [(true, "client"), (false, "server")].into_iter();
-    let of_side = sides.filter_map(|(of_clients, side)| {
-        let ends = || own.iter().map(|flow| if of_clients { &flow.client } else { &flow.server });
+    let mut found = Vec::new();
+    for (of_clients, side) in [(true, "client"), (false, "server")] {
         let changes = app.changes.iter().filter(|it| it.of_clients == of_clients);
-        let times = || changes.clone().map(|it| it.at_ns);
-        let is_over = |at: &i64| ends().all(|end| end.closed_ns.is_some_and(|closed| closed < *at));
-        let not_yet = |at: i64| ends().filter(|end| end.opened_ns.is_none_or(|opened| opened > at)).count();
-        let early = times().filter(|at| not_yet(*at) > 0).max();
-        let seconds = |ns: i64| ns as f64 / 1e9;
-        let why = if own.is_empty() {
-            "the application opened no connection, so what is set changed nothing".to_owned()
-        } else if let Some(first) = times().filter(is_over).min() {
-            let first = seconds(first);
-            format!("every connection was closed before {first} s, so what is set for then and later changed nothing")
-        } else {
-            let at = early?;
-            let (many, all) = (not_yet(at), own.len());
-            format!("{many} of {all} connections were not open yet at {} s, so what is set then did not change them", seconds(at))
+        let times: Vec<i64> = changes.map(|it| it.at_ns).collect();
+        let line = |why: String| format!("app.{}.{side}_change: {why}", app.name);
+        if own.is_empty() {
+            let why = "the application opened no connection, so what is set changed nothing";
+            found.extend(times.first().map(|_| line(why.to_owned())));
+            continue;
+        }
+        let early = times
+            .iter()
+            .filter_map(|at| early(app, &own, of_clients, *at));
+        found.extend(early.map(line));
+        let closed = |flow: &Flow| match of_clients {
+            true => flow.client.closed_ns,
+            false => flow.server.closed_ns,
         };
-        changes.clone().next()?;
-        Some(format!("app.{}.{side}_change: {why}", app.name))
-    });
-    of_side.collect()
+        let is_over = |at: &&i64| {
+            own.iter()
+                .all(|flow| closed(flow).is_some_and(|closed| closed < **at))
+        };
+        found.extend(times.iter().filter(is_over).min().map(|at| {
+            line(format!(
+                "every connection was closed before {} s, so what is set for then and later changed nothing",
+                *at as f64 / 1e9
+            ))
+        }));
+    }
+    found
+}
+
+/// Connections that did not exist yet at this time. A client's socket has its options from its SYN on.
+fn early(app: &App, own: &[&Flow], of_clients: bool, at: i64) -> Option<String> {
+    let is_later = |flow: &&&Flow| {
+        let begins = app.start_ns + app.stagger_ns.saturating_mul(flow.connection.into());
+        match of_clients {
+            true => begins > at,
+            false => flow.server.opened_ns.is_some_and(|opened| opened > at),
+        }
+    };
+    let (many, all) = (own.iter().filter(is_later).count(), own.len());
+    (many > 0).then(|| {
+        format!(
+            "{many} of {all} connections had not begun at {} s, so what is set then did not change them",
+            at as f64 / 1e9
+        )
+    })
 }
 
 /// A line for each application of whose transactions not all have a latency.
@@ -126,12 +151,16 @@ mod tests {
         assert_eq!(said(&[])[0], none);
         let open = flow(Some(3_000_000_000), None);
         assert!(said(&[flow(early, early), open.clone()]).is_empty());
-        let mut later = open.clone();
-        later.client.opened_ns = Some(2_500_000_000);
+        let mut staggered = points[0].apps[0].clone();
+        staggered.stagger_ns = 3_000_000_000;
+        let later = Flow {
+            connection: 1,
+            ..open.clone()
+        };
         assert_eq!(
-            said(&[open, later]),
+            closed(&staggered, &[open, later]),
             [
-                "app.x.client_change: 1 of 2 connections were not open yet at 2 s, so what is set then did not change them"
+                "app.x.client_change: 1 of 2 connections had not begun at 2 s, so what is set then did not change them"
             ]
         );
     }

@@ -57,10 +57,12 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// Whether it was established, and an end had not finished with it when the run ended.
+    /// Whether it was established, and an end had not finished with it when the run ended. Where one end gave up, the other
+    /// waits for nothing.
     pub fn is_open(&self) -> bool {
         let goes_on = |end: &End| end.opened_ns.is_some() && end.closed_ns.is_none();
-        goes_on(&self.client) || goes_on(&self.server)
+        let (client, server) = (&self.client, &self.server);
+        (goes_on(client) && server.error.is_none()) || (goes_on(server) && client.error.is_none())
     }
 }
 

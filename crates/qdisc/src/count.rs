@@ -108,8 +108,8 @@ impl QdiscCount {
             "overlimits" => self.overlimits,
             _ => {
                 let tins = self.tins.iter().filter_map(|tin| tin.get(name));
-                // red, choke and sfb call their marks so; to caqm it is a mark of its own tag.
-                let is_marked = name == "ecn_mark" && self.kind != "caqm";
+                // red, choke and sfb call their marks so; to caqm, also as a child, it is a mark of its own tag.
+                let is_marked = name == "ecn_mark" && !self.own.contains_key("granted");
                 let marked = self.own.get("marked").filter(|_| is_marked);
                 let own = self.own.get(name).or(marked);
                 own.copied().unwrap_or_else(|| tins.sum())

@@ -9,7 +9,7 @@ use super::Class;
 use super::ledger::Ledger;
 use super::tracker::Event;
 use super::unseen::{NO_EPISODE, is_unknown};
-use crate::conn::{Dir, Episodes, Record, scale_known};
+use crate::conn::{Dir, Episodes, scale_known};
 use crate::report::EpisodeKind;
 use crate::trace::SegmentKind;
 

@@ -71,6 +71,7 @@ fn unfinished(points: &[PointResult]) -> Vec<String> {
     let say = |(stack, [runs, open, later, all]): (&str, [usize; 4])| {
         let later = match later {
             0 => String::new(),
+            1 => ", 1 was not established yet".to_owned(),
             n => format!(", {n} were not established yet"),
         };
         let which = match points.len() {

@@ -364,7 +364,13 @@ fn readable(all: &[Packet]) -> Result<(), Lack> {
     }
     let is_copy = |(i, p): (usize, &Packet)| {
         let before = all.get(i.saturating_sub(COPY_REACH)..i).unwrap_or_default();
-        before.iter().any(|q| q.is_copied_by(p))
+        // Something of the other side comes before what a sender sends again.
+        let marked = p.ip_id.is_some_and(|id| id != 0);
+        let mut near = before
+            .iter()
+            .rev()
+            .take_while(|q| marked || q.from == p.from);
+        near.any(|q| q.is_copied_by(p))
     };
     if all.iter().enumerate().any(is_copy) {
         return Err(Lack::Copies);

@@ -10,7 +10,7 @@ use super::host::within;
 use super::keys::{Key, LINK, WAY, links as keys};
 use super::tc::Shape;
 use super::tree::{Node, Value};
-use super::way_rules::{never_queues, two_rates, unchangeable};
+use super::way_rules::{two_rates, unchangeable};
 use crate::point::{By, Direction, Event, Host, Ip, Link, RateTrace};
 use tcplab_qdisc::netem::{Chance, Loss};
 use tcplab_qdisc::{Kind, ONLY_KERNEL, Settings};
@@ -79,36 +79,14 @@ fn link(fields: &Fields<'_>, hosts: &[Host]) -> Result<Link, Fault> {
     let (a, b) = between(fields, hosts)?;
     let both = queue(fields, by)?;
     let faults = faults::read(fields, by)?;
-    let a_to_b = way(fields, keys::A_TO_B.name, (&both, &faults), by)?;
-    let b_to_a = way(fields, keys::B_TO_A.name, (&both, &faults), by)?;
-    if by == By::Tcplab && never_queues(&a_to_b) && never_queues(&b_to_a) {
-        queues_in_vain(fields)?;
-    }
     Ok(Link {
         a,
         b,
         by,
         mtu: fields.get(&keys::MTU)?,
-        a_to_b,
-        b_to_a,
+        a_to_b: way(fields, keys::A_TO_B.name, (&both, &faults), by)?,
+        b_to_a: way(fields, keys::B_TO_A.name, (&both, &faults), by)?,
     })
-}
-
-/// Keys of a queue that cannot come about.
-fn queues_in_vain(fields: &Fields<'_>) -> Result<(), Fault> {
-    let keys = [
-        keys::LIMIT.name,
-        keys::LIMIT_BYTES.name,
-        keys::OVERHEAD.name,
-        keys::QUEUE_FROM.name,
-    ];
-    for key in keys {
-        if let Some(node) = fields.node(key) {
-            let message = "has no effect: without `rate` no frame ever waits in a queue; add `rate`, or remove this";
-            return Err(fields.fault(key, node, message));
-        }
-    }
-    Ok(())
 }
 
 /// Paths of files begin in the folder of the experiment's own.

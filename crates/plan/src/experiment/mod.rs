@@ -621,10 +621,10 @@ fn group(
 /// The rates in a text at this key: all of it, or what stands behind `rate` in a `change`.
 fn rates<'a>(key: &str, text: &'a str) -> impl Iterator<Item = &'a str> {
     let whole = ["rate", "max_pacing_rate"].contains(&key).then_some(text);
-    let words = text.split_whitespace().filter(move |_| key == "change");
-    let before = text.split_whitespace();
-    let within = before
-        .zip(words.skip(1))
-        .filter(|(name, _)| *name == "rate");
+    // Behind `qdisc` stand tc's words.
+    let own = || text.split_whitespace().take_while(|word| *word != "qdisc");
+    let is_change = key == "change";
+    let words = own().filter(move |_| is_change);
+    let within = own().zip(words.skip(1)).filter(|(name, _)| *name == "rate");
     whole.into_iter().chain(within.map(|(_, rate)| rate))
 }

@@ -19,15 +19,6 @@ pub(crate) fn two_rates(way: &Direction) -> Option<String> {
     None
 }
 
-/// Whether frames pass without a wait for others: there is no rate and no qdisc at any time.
-pub(crate) fn never_queues(way: &Direction) -> bool {
-    let is_plain = |rate: Option<u64>, has_queue: bool| rate.is_none() && !has_queue;
-    let mut changes = way.changes.iter();
-    is_plain(way.rate_bps, way.queue.is_some())
-        && way.rate_trace.is_none()
-        && changes.all(|change| is_plain(change.rate_bps, change.queue.is_some()))
-}
-
 /// Why the changes of a way are impossible, if they are.
 pub(crate) fn unchangeable(way: &Direction) -> Option<String> {
     let mut now = way.clone();

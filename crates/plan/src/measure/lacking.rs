@@ -2,7 +2,7 @@
 
 use super::is_host;
 use crate::endless::is_instant;
-use crate::point::{By, Host, Point};
+use crate::point::{By, Direction, Host, Point};
 
 /// Figures that lack the time and the bytes in a qdisc between the socket and the capture.
 const BEHIND_QDISC: [&str; 5] = [
@@ -14,7 +14,11 @@ const BEHIND_QDISC: [&str; 5] = [
 ];
 /// The analyser takes nothing that comes sooner for the work of a retransmission timer.
 const SHORTEST_RTO_NS: i64 = 150_000_000;
-const BY_TIMER: [&str; 2] = ["retransmissions.rto", "retransmissions.other"];
+const BY_TIMER: [&str; 3] = [
+    "retransmissions.rto",
+    "retransmissions.tlp",
+    "retransmissions.other",
+];
 /// The same of a delayed-ACK timer.
 const SHORTEST_DELACK_NS: i64 = 20_000_000;
 const BY_DELACK: [&str; 3] = ["acks.delayed", "acks.first_delayed", "acks.immediate"];
@@ -71,10 +75,14 @@ impl Timers {
                     (app.server, &app.server_socket),
                 ]
             });
-            let own = ends
-                .filter(move |(of, _)| *of == at)
-                .map(|(_, socket)| socket);
-            own.chain([&host.socket])
+            let changed = point.apps.iter().flat_map(|app| {
+                let of = |clients: bool| if clients { app.client } else { app.server };
+                app.changes
+                    .iter()
+                    .map(move |it| (of(it.of_clients), &it.options))
+            });
+            let own = ends.chain(changed).filter(move |(of, _)| *of == at);
+            own.map(|(_, socket)| socket).chain([&host.socket])
         };
         let sysctls = host
             .sysctls()
@@ -96,4 +104,13 @@ impl Timers {
                 .min(),
         }
     }
+}
+
+/// Whether frames pass without a wait for others: there is no rate and no qdisc at any time.
+pub(super) fn never_queues(way: &Direction) -> bool {
+    let is_plain = |rate: Option<u64>, has_queue: bool| rate.is_none() && !has_queue;
+    let mut changes = way.changes.iter();
+    is_plain(way.rate_bps, way.queue.is_some())
+        && way.rate_trace.is_none()
+        && changes.all(|change| is_plain(change.rate_bps, change.queue.is_some()))
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::known::{APP, LINK, LOG, Over, PACKETS, Packets, RUN};
 use super::{Measure, UnknownMeasure, is_app, is_host, is_left_out_at_zero, lacking, link_names};
 use crate::outcome::{End, Flow, LogLine, Outcome, QueueCount, WayCount};
-use crate::point::{By, Point};
+use crate::point::{By, Direction, Point};
 use crate::set::Table;
 use tcplab_qdisc::COUNTERS;
 
@@ -203,7 +203,7 @@ impl Sources<'_> {
         let counters = counters.ok_or("the stack reports no counters for this host")?;
         match counters.get(counter) {
             Some(n) => Ok(*n as f64),
-            None if is_left_out_at_zero(counter, self.point.ip) => Ok(0.0),
+            None if is_left_out_at_zero(counter, self.point.ip, &self.outcome.kernel) => Ok(0.0),
             None => {
                 let near = crate::experiment::nearest(counter, counters.keys().map(String::as_str));
                 let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
@@ -262,8 +262,7 @@ impl Sources<'_> {
                 &ends.a_to_b
             } else {
                 &ends.b_to_a
-            }
-            .queue_from_ns;
+            };
             if let Some(value) = of_queue(queue.as_ref(), field, from) {
                 return Ok(value?.max(so_far));
             }
@@ -383,7 +382,7 @@ fn log<'a>(ends: impl Iterator<Item = &'a End>, field: &str) -> Result<f64, Stri
 fn of_queue(
     queue: Option<&QueueCount>,
     field: &str,
-    from_ns: Option<i64>,
+    way: &Direction,
 ) -> Option<Result<f64, String>> {
     let value: fn(&QueueCount) -> u64 = match field {
         "queue_mean_bytes" => |queue| queue.mean_bytes,
@@ -393,9 +392,16 @@ fn of_queue(
         _ => return None,
     };
     let why = || {
-        match from_ns {
-        Some(ns) => format!("the queue was not measured: the run ended before `queue_from`, {} s", ns as f64 / 1e9),
-        None => "the queue was not measured: set `queue_from = \"0s\"` on a link of tcplab's with a `rate` or a qdisc".to_owned(),
+        match way.queue_from_ns {
+        Some(_) if lacking::never_queues(way) => {
+            "no frame ever waits in a queue: the link has no `rate` and no qdisc".to_owned()
+        }
+        Some(ns) => format!(
+            "the queue was not measured: the run ended before `queue_from`, {} s",
+            ns as f64 / 1e9
+        ),
+        None => "the queue was not measured: set `queue_from = \"0s\"` on a link of tcplab's with a `rate` or a qdisc"
+            .to_owned(),
     }
     };
     Some(queue.map(|queue| value(queue) as f64).ok_or_else(why))

@@ -428,9 +428,7 @@ impl<'p> Net<'p> {
             if !self.has(n) {
                 continue;
             }
-            outcome
-                .counters
-                .insert(host.name.clone(), net.counters(self.point.ip)?);
+            outcome.counters.insert(host.name.clone(), net.counters()?);
         }
         for (number, link) in self.links.iter().enumerate() {
             outcome.links.push(match link {
