@@ -86,6 +86,8 @@ pub struct JudgeArgs {
     pub require_verdict: bool,
 }
 
+// `bench`, which asks, is there on Linux alone.
+#[cfg(target_os = "linux")]
 impl JudgeArgs {
     /// The first of its options that was given.
     pub fn given(&self) -> Option<&'static str> {
