@@ -125,6 +125,7 @@ def document(
     expected: Sequence[int] = (0,),
     cwd: str | os.PathLike[str] | None = None,
     env: Mapping[str, str] | None = None,
+    as_json: bool = True,
 ) -> Answer:
     """Runs the command with ``--json`` and waits for its document.
 
@@ -142,6 +143,8 @@ def document(
         Its folder.
     env
         Its environment.
+    as_json
+        Without, its text as a person reads it.
 
     Raises
     ------
@@ -150,7 +153,8 @@ def document(
     KeyboardInterrupt
         After Ctrl-C, when the command has ended in good order.
     """
-    line = [command_path(), *(os.fspath(arg) for arg in args), "--json", "--progress=json", f"--parent={os.getpid()}"]
+    form = ["--json"] if as_json else []
+    line = [command_path(), *(os.fspath(arg) for arg in args), *form, "--progress=json", f"--parent={os.getpid()}"]
     child = subprocess.Popen(
         line,
         stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,

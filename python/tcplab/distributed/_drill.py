@@ -73,7 +73,7 @@ def drill(
 
 def _scripts(paths: Sequence[str | os.PathLike[str]]) -> list[str]:
     """The scripts of paths, in order."""
-    listed = _command.document(["drill", "--dry-run", *paths]).text.decode(errors="surrogateescape")
+    listed = _command.document(["drill", "--dry-run", *paths], as_json=False).text.decode(errors="surrogateescape")
     # A case on a line: its script, and the mode in parentheses.
     return list(dict.fromkeys(line.rsplit(" (", 1)[0] for line in listed.splitlines()))
 

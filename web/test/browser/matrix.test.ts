@@ -53,7 +53,7 @@ describe('the heat map', () => {
     expect(await page.locator('.heatmap tbody th').allTextContents()).toEqual(['10 Mbit/s', '30 Mbit/s']);
     expect(await figures()).toEqual(['+150 %', '+20 %', '+1 %', '+150 %', '+20 %', '–']);
     expect(await classes()).toEqual(['higher-4', 'higher-2', 'same', 'higher-4', 'higher-2', 'no-value']);
-    expect(await page.locator('.classes').textContent()).toContain('within ±3 %: no matter');
+    expect(await page.locator('.classes').textContent()).toContain('within ±1 %: no matter');
   });
 
   it('has colours of which each differs, also in lightness from one class to the next', async () => {
