@@ -390,7 +390,7 @@ impl QueueWaits {
         self.queued().filter(|_| self.last >= since)
     }
 
-    /// The shortest wait so far, which is none.
+    /// The shortest wait so far: packets that wait no longer meet no queue.
     pub(crate) fn base(&self) -> i64 {
         self.least
     }
