@@ -313,6 +313,12 @@ impl Analyzer {
         }
     }
 
+    /// Takes off the fragments that a later frame completed.
+    #[cold]
+    pub(crate) fn joined(&mut self, frames: u64) {
+        self.totals.fragments = self.totals.fragments.saturating_sub(frames);
+    }
+
     /// Takes an ICMP error that quotes a TCP packet, after [`Analyzer::packet`] or [`Analyzer::other`] took its frame: it
     /// belongs to the connection of the quoted packet, if that is open.
     #[cold]

@@ -67,10 +67,14 @@ impl Analyzer {
         let may_be_icmp = match &parser.parsed {
             Parsed::Tcp(packet) => {
                 self.packet(number, time, packet);
+                if packet.encap.fragments != 0 {
+                    self.joined(parser.fragments.joined());
+                }
                 packet.standing == Standing::Quoted
             }
             Parsed::NotTcp(why) => {
                 self.other(*why);
+                self.joined(parser.fragments.joined());
                 *why == NotTcp::TcpStub
             }
         };
@@ -118,5 +122,52 @@ impl Analyzer {
         self.finish();
         self.drain(take)?;
         Ok(damage)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Options;
+
+    /// The piece of a 32-byte IPv4 packet of this protocol that begins at `from`, 16 bytes long.
+    fn piece(protocol: u8, id: u8, from: u8) -> Vec<u8> {
+        let more = if from == 0 { 0x20 } else { 0 };
+        let mut frame = vec![0x45, 0, 0, 36, 0, id, more, from / 8, 64, protocol, 0, 0];
+        frame.extend([10, 0, 0, 1, 10, 0, 0, 2]);
+        let mut whole = [0; 32];
+        // Ports; the length of a TCP header, ACK.
+        whole[..4].copy_from_slice(&[0x9c, 0x40, 0, 80]);
+        whole[12..14].copy_from_slice(&[0x50, 0x10]);
+        frame.extend_from_slice(&whole[usize::from(from)..][..16]);
+        frame
+    }
+
+    #[test]
+    fn fragments_that_were_put_together_do_not_count() {
+        const TCP: u8 = 6;
+        const UDP: u8 = 17;
+        let mut parser = Parser::new(Config::default());
+        let mut analyzer = Analyzer::new(Options::default());
+        let pieces = [
+            (TCP, 1, 0),
+            (TCP, 1, 16),
+            (UDP, 2, 16),
+            (UDP, 2, 0),
+            (TCP, 3, 0),
+        ];
+        let mut counted = Vec::new();
+        for (number, (protocol, id, from)) in pieces.into_iter().enumerate() {
+            let frame = piece(protocol, id, from);
+            parser.frame(LinkType::Raw, &frame, frame.len() as u32);
+            let at = Instant::from_nanos(number as i64 + 1);
+            analyzer.feed(number as u64 + 1, Some(at), &parser);
+            counted.push(analyzer.totals().fragments);
+        }
+        assert_eq!(counted, [1, 0, 1, 0, 1]);
+        assert_eq!(
+            (analyzer.totals().packets, analyzer.totals().tcp_packets),
+            (5, 1)
+        );
     }
 }

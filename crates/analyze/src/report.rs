@@ -48,7 +48,7 @@ pub struct Totals {
     pub tcp_packets: u64,
     /// TCP connections, numbered as Wireshark's `tcp.stream`.
     pub tcp_streams: u64,
-    /// IP fragments, except the frame that completes a packet: that one counts as the packet.
+    /// IP fragments that were not put together: a piece is missing, or came twice.
     #[serde(skip_serializing_if = "is_zero")]
     pub fragments: u64,
     /// Frames that end before the TCP header.

@@ -59,6 +59,7 @@ pub struct Reassembler {
     packets: BTreeMap<Key, Packet>,
     frames: u64,
     icmp_error: Option<IcmpError>,
+    joined: u64,
 }
 
 impl Reassembler {
@@ -90,6 +91,7 @@ impl Reassembler {
     #[inline(never)]
     fn walk(&mut self, link: LinkType, data: &[u8], orig_len: u32, config: &Config) -> Parsed {
         let mut walk = Walk::new(config);
+        self.joined = 0;
         match walk.walk(link, Rest::new(data, orig_len)) {
             Ok(packet) => {
                 if walk.context.quoted {
@@ -112,6 +114,12 @@ impl Reassembler {
         self.icmp_error.as_ref()
     }
 
+    /// Frames before the last one that were [`NotTcp::Fragment`], and of which it made a whole packet. Ask after a frame
+    /// with [`Encap::fragments`](crate::Encap::fragments), or without TCP: others may leave the number of a frame before.
+    pub fn joined(&self) -> u64 {
+        self.joined
+    }
+
     #[cold]
     fn fragment(&mut self, mut walk: Walk<'_>) -> Parsed {
         self.frames += 1;
@@ -123,6 +131,7 @@ impl Reassembler {
             let Some((whole, pieces)) = self.add(&found) else {
                 break;
             };
+            self.joined += pieces as u64 - 1;
             let mut inner = walk.with_lifetime();
             inner.context.encap.fragments = u16::try_from(pieces).unwrap_or(u16::MAX);
             match inner.run(Layer::Protocol(found.protocol), Rest::new(&whole, 0)) {

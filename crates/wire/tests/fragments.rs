@@ -112,6 +112,7 @@ fn packets_come_back_from_fragments_in_any_order() {
                 ..p
             };
             assert_eq!(got[2], Parsed::Tcp(want), "{order:?}");
+            assert_eq!(r.joined(), 2);
             // A second one with the same identification begins anew.
             assert_eq!(feed(&mut r, &pieces[1]), FRAGMENT);
         }
