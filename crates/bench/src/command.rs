@@ -151,9 +151,11 @@ impl Commands {
                     }
                 }
             }
-            // Counts of tests are alike in all runs, or the last one tells.
-            let counts = own.iter().rev().find(|run| !run.said.counts.is_empty());
-            out.counts = counts.map_or(Vec::new(), |run| run.said.counts.clone());
+            for run in &own {
+                let mut tests = ArmMetrics::default();
+                tests.counts.clone_from(&run.said.counts);
+                out.absorb(tests);
+            }
             out.metrics = rows.iter().filter_map(|row| row.of(&own)).collect();
             out
         });

@@ -274,6 +274,20 @@ fn commands_are_measured_and_what_they_say_is_compared() {
 }
 
 #[test]
+fn test_that_fails_in_one_run_has_failed() {
+    let some = "test $TCPLAB_RUN = 2 && not='not '; printf 'TAP version 13\n1..2\nok 1 a\n%sok 2 b\n' \"$not\"";
+    let run = tcplab(&["bench", "--command", some, "--repeat", "3", "--json"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let document = run.json();
+    let counts = document["arms"][0]["counts"].as_array().unwrap();
+    assert_eq!(counts.len(), 1, "{counts:?}");
+    assert_eq!(
+        (&counts[0]["passed"], &counts[0]["failed"]),
+        (&1.into(), &1.into())
+    );
+}
+
+#[test]
 fn failing_command_is_a_failed_run_and_always_failing_an_error() {
     let some = "test $TCPLAB_RUN != 2 || { echo no luck >&2; exit 9; }";
     let run = tcplab(&["bench", "--command", some, "--repeat", "3", "--json"]);
