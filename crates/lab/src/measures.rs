@@ -101,10 +101,15 @@ fn of_hosts(app: &App, point: &Point) -> Vec<String> {
             names.extend(["p50", "p95"].map(|part| format!("{sender}.rtt_us.{part}")));
         }
     }
-    names.extend(
-        ends.iter()
-            .map(|host| format!("{host}.retransmissions.total")),
-    );
+    names.extend(ends.iter().map(|host| {
+        let behind = is_behind_own_qdisc(point, host);
+        let counted = if behind {
+            "TcpRetransSegs"
+        } else {
+            "retransmissions.total"
+        };
+        format!("{host}.{counted}")
+    }));
     names.extend(ends.iter().map(|host| format!("{host}.acks.delayed")));
     names
 }

@@ -447,6 +447,14 @@ fn capture_behind_a_kernels_qdisc_gives_no_round_trip() {
     assert_eq!(named(one_way, "client.packets"), Ok(10.0));
     assert_eq!(named(one_way, "server.rtt_us.min"), Ok(20.0));
     assert_eq!(named("", "client.rtt_us.min"), Ok(20.0));
+    // Only what can be lost there is missing.
+    assert!(named(one_way, "client.retransmissions.total").is_ok());
+    let loses = "a_to_b = { loss = \"5%\" }";
+    assert_eq!(named(loses, "client.rtt_us.min"), Ok(20.0));
+    assert!(named(loses, "client.max_in_flight_bytes").is_err());
+    let why = named(loses, "client.retransmissions.total").unwrap_err();
+    assert!(why.contains("`client.TcpRetransSegs`"), "{why}");
+    assert!(named(loses, "server.retransmissions.total").is_ok());
 }
 
 /// The value of a measure of a file, with this outcome.

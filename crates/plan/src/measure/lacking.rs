@@ -4,14 +4,12 @@ use super::is_host;
 use crate::endless::is_instant;
 use crate::point::{By, Direction, Host, Point};
 
-/// Figures that lack the time and the bytes in a qdisc between the socket and the capture.
-const BEHIND_QDISC: [&str; 5] = [
-    "max_in_flight_bytes",
-    "rtt_us.min",
-    "rtt_us.p50",
-    "rtt_us.p95",
-    "rtt_us.max",
-];
+/// Figures that lack the time in a qdisc between the socket and the capture.
+const BY_TIME: &str = "rtt_us.";
+/// Figures that lack what such a qdisc drops: a segment that never came this far is not known to be sent again.
+const BY_COPIES: &str = "retransmissions.";
+/// A figure that lacks both.
+const BY_BYTES: &str = "max_in_flight_bytes";
 /// The analyser takes nothing that comes sooner for the work of a retransmission timer.
 const SHORTEST_RTO_NS: i64 = 150_000_000;
 const BY_TIMER: [&str; 3] = [
@@ -23,22 +21,53 @@ const BY_TIMER: [&str; 3] = [
 const SHORTEST_DELACK_NS: i64 = 20_000_000;
 const BY_DELACK: [&str; 3] = ["acks.delayed", "acks.first_delayed", "acks.immediate"];
 
-/// Whether a host of this name, or group, sends into a qdisc of the kernel's that takes time.
-pub fn is_behind_own_qdisc(point: &Point, owner: &str) -> bool {
+/// The ways on which a host of this name, or group, sends into a qdisc of the kernel's.
+fn own_qdiscs<'a>(point: &'a Point, owner: &'a str) -> impl Iterator<Item = &'a Direction> {
     let owns = |at: usize| point.hosts.get(at).is_some_and(|host| is_host(host, owner));
     let kernels = point.links.iter().filter(|link| link.by == By::Kernel);
-    let mut ways = kernels.flat_map(|link| [(link.a, &link.a_to_b), (link.b, &link.b_to_a)]);
-    ways.any(|(from, way)| owns(from) && !is_instant(way))
+    let ways = kernels.flat_map(|link| [(link.a, &link.a_to_b), (link.b, &link.b_to_a)]);
+    ways.filter(move |(from, _)| owns(*from))
+        .map(|(_, way)| way)
+}
+
+/// Whether a host of this name, or group, sends into a qdisc of the kernel's that keeps or drops frames.
+pub fn is_behind_own_qdisc(point: &Point, owner: &str) -> bool {
+    own_qdiscs(point, owner).any(|way| !is_instant(way))
+}
+
+/// Whether frames can wait in this qdisc, or be lost there: any does both, but for a netem of which it is not asked.
+fn may(way: &Direction, words_of_netem: &[&str]) -> bool {
+    way.qdisc.as_deref().is_some_and(|text| {
+        let mut words = text.split_whitespace();
+        words.next() != Some("netem") || words.any(|word| words_of_netem.contains(&word))
+    })
+}
+
+fn holds(way: &Direction) -> bool {
+    may(way, &["delay", "rate", "reorder", "slot"])
+}
+
+fn drops(way: &Direction) -> bool {
+    may(way, &["loss", "rate", "limit", "slot"])
 }
 
 /// Why a figure of this host's packets is not the one that was asked for.
 pub(super) fn lacks(point: &Point, owner: &str, name: &str) -> Option<String> {
     let is_one = |names: &[&str]| names.iter().any(|of| name.starts_with(of));
-    if is_one(&BEHIND_QDISC) && is_behind_own_qdisc(point, owner) {
-        return Some(format!(
-            "with by = \"kernel\" the capture of {owner} is behind the qdisc of its own link, so this would lack the queue \
-             and delay there: measure `{owner}.tcpi_rtt`, or write by = \"tcplab\""
-        ));
+    let behind = |what: &str, instead: &str| {
+        Some(format!(
+            "with by = \"kernel\" the capture of {owner} is behind the qdisc of its own link, so this would lack {what}: \
+             measure `{owner}.{instead}`, or write by = \"tcplab\""
+        ))
+    };
+    if name.starts_with(BY_TIME) && own_qdiscs(point, owner).any(holds) {
+        return behind("the time there", "tcpi_rtt");
+    }
+    if name.starts_with(BY_BYTES) && is_behind_own_qdisc(point, owner) {
+        return behind("the bytes there", "tcpi_snd_cwnd");
+    }
+    if name.starts_with(BY_COPIES) && own_qdiscs(point, owner).any(drops) {
+        return behind("segments dropped there", "TcpRetransSegs");
     }
     let shorter = |of: fn(&Timers) -> Option<i64>, than: i64| {
         let hosts = point.hosts.iter().enumerate();
