@@ -30,7 +30,7 @@ use crate::files::check_outputs;
 use crate::{json, screen, terminal};
 
 /// The most runs of a workload in an arm that are sensible, where the user does not say.
-const MOST_RUNS: u32 = 400;
+pub const MOST_RUNS: u32 = 400;
 
 /// Runs `tcplab bench`.
 pub fn main(args: &BenchArgs, color: Color) -> ExitCode {

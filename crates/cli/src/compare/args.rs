@@ -201,6 +201,31 @@ fn parse_verdict(text: &str) -> Result<Verdict, String> {
 mod tests {
     use super::*;
 
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn help_names_the_defaults() {
+        let rules = tcplab_compare::Options::default().rules;
+        let command = JudgeArgs::augment_args(Command::new("compare"));
+        let bench = crate::bench::MOST_RUNS;
+        for (name, default) in [
+            ("band", rules.band_percent.to_string()),
+            ("find", rules.find_percent.to_string()),
+            (
+                "most_runs",
+                format!("{}; `bench`: {bench}", rules.most_runs),
+            ),
+            ("level", rules.q.to_string()),
+            ("noise", rules.assumed_noise_percent.to_string()),
+        ] {
+            let arg = command.get_arguments().find(|arg| arg.get_id() == name);
+            let help = arg.and_then(Arg::get_help).unwrap().to_string();
+            assert!(
+                help.ends_with(&format!("[default: {default}]")),
+                "{name}: {help}"
+            );
+        }
+    }
+
     #[test]
     fn words() {
         assert_eq!(parse_percent("2.5%"), Ok(2.5));
