@@ -81,20 +81,24 @@ def cookie(rng):
     return case("cookie", rng, p, lines, rtt, judge, s, clothes=False)
 
 
-def backend(rng):
-    """A far server that answers most questions at once, and asks a slow machine behind it for each third or fourth."""
-    p, conns, rounds, k = {}, rng.choice([1, 1, 2, 3]), rng.randint(5, 10), rng.choice([3, 4])
-    rtt, slow, reply = rng.choice([60, 85, 120]), rng.choice([500, 900, 1600]), rng.choice([300, 2500, 9000])
-    p.update(slow_ms=slow, each=k, connections=conns)
-    lines = [f"conns={conns}", "stagger=45000", f"a_script=((w240 r{reply})*{k} s{rng.choice([2, 12]) * 1000})*{rounds} c", f"b_script=((r240 s2000 w{reply})*{k - 1} r240 s{slow * 800} j{slow * 400} w{reply})*{rounds} d c"]
-
+def thinks(conns):
+    """Judges connections on which the server takes at least two fifths of the time."""
     def judge(seen):
         if not (seen.quiet and seen.finished()):
             return "not quiet"
         if any(thought(seen, "b", c) < 0.4 * sum(seen.exchanges("a", c)) for c in range(conns)):
             return "the path took longer than the server"
         return truth(must("slow_server"), budget={"server_thinks": thinking(seen, conns)})
-    return case("backend", rng, p, [*lines, *dress(rng, p, small=False)], rtt, judge, "b", clothes=False)
+    return judge
+
+
+def backend(rng):
+    """A far server that answers most questions at once, and asks a slow machine behind it for each third or fourth."""
+    p, conns, rounds, k = {}, rng.choice([1, 1, 2, 3]), rng.randint(5, 10), rng.choice([3, 4])
+    rtt, slow, reply = rng.choice([60, 85, 120]), rng.choice([500, 900, 1600]), rng.choice([300, 2500, 9000])
+    p.update(slow_ms=slow, each=k, connections=conns)
+    lines = [f"conns={conns}", "stagger=45000", f"a_script=((w240 r{reply})*{k} s{rng.choice([2, 12]) * 1000})*{rounds} c", f"b_script=((r240 s2000 w{reply})*{k - 1} r240 s{slow * 800} j{slow * 400} w{reply})*{rounds} d c"]
+    return case("backend", rng, p, [*lines, *dress(rng, p, small=False)], rtt, thinks(conns), "b", clothes=False)
 
 
 def login(rng):
@@ -103,14 +107,7 @@ def login(rng):
     think, rtt = rng.choice([350, 800, 1800]), rng.choice([0.5, 12, 33, 65])
     p.update(think_ms=think, connections=conns)
     lines = [f"conns={conns}", f"stagger={rng.choice([20, 700]) * 1000}", f"a_script=w130 r110 w90 r60 (w200 r1600 s4000)*{n} c", f"b_script=r130 w110 r90 s{think * 1000} w60 (r200 w1600)*{n} d c"]
-
-    def judge(seen):
-        if not (seen.quiet and seen.finished()):
-            return "not quiet"
-        if any(thought(seen, "b", c) < 0.4 * sum(seen.exchanges("a", c)) for c in range(conns)):
-            return "the path took longer than the server"
-        return truth(must("slow_server"), budget={"server_thinks": thinking(seen, conns)})
-    return case("login", rng, p, [*lines, *dress(rng, p, small=False)], rtt, judge, "b", clothes=False)
+    return case("login", rng, p, [*lines, *dress(rng, p, small=False)], rtt, thinks(conns), "b", clothes=False)
 
 
 def progress(rng):
