@@ -104,6 +104,51 @@ fn a_host_that_talks_to_itself_sees_both_ends() {
     assert_eq!(answer(analyzer).ids(), ["accept_queue_overflow"]);
 }
 
+/// Six answers of two segments at the server: the last, small one leaves `pause` ms after the first was ACKed.
+fn in_two(pause: f64) -> Answer {
+    let mut lines = Vec::new();
+    let mut now = 200.0;
+    for i in 0..6 {
+        let (c, s) = (101 + i * 200, 501 + i * 1960);
+        lines.push(format!("{now} > P. {c} {s} 200 60000"));
+        lines.push(format!("{} < . {s} {} 1460 60000", now + 1.0, c + 200));
+        lines.push(format!(
+            "{} > . {} {} 0 60000",
+            now + 101.0,
+            c + 200,
+            s + 1460
+        ));
+        now += 101.0 + pause;
+        lines.push(format!("{now} < P. {} {} 500 60000", s + 1460, c + 200));
+        lines.push(format!(
+            "{} > . {} {} 0 60000",
+            now + 100.0,
+            c + 200,
+            s + 1960
+        ));
+        now += 101.0;
+    }
+    run(&SERVER, &lines)
+}
+
+#[test]
+fn pause_as_long_as_a_corks_timer_names_it() {
+    let [corked, slow] = [230.0, 900.0].map(in_two);
+    assert!(
+        title(&corked, "slow_server").contains("the program, or TCP_CORK"),
+        "{:?}",
+        corked.ids()
+    );
+    assert!(
+        title(&slow, "slow_server").contains("the program, not TCP"),
+        "{:?}",
+        slow.ids()
+    );
+    let remedy = |answer: &Answer| answer.findings[0].remedy.join(" ");
+    assert!(remedy(&corked).contains("MSG_MORE") && !remedy(&corked).contains("Leave TCP alone"));
+    assert!(remedy(&slow).contains("Leave TCP alone"));
+}
+
 #[test]
 fn answers_that_are_all_late_alike_need_no_ack() {
     assert!(has(

@@ -121,6 +121,19 @@ fn ecn_marks_that_do_not_arrive_are_counted() {
     );
 }
 
+#[test]
+fn windows_that_a_device_made_smaller_are_counted() {
+    let clamp = |p: &mut TcpPacket| {
+        if p.src.port != 80 {
+            p.window = p.window.min(20_000);
+        }
+    };
+    let pair = compare(capture(&plain(0)), capture_of(&plain(1), clamp));
+    let changed = [only(&pair).client_to_server, only(&pair).server_to_client];
+    let changed = changed.map(|way| (way.matched - way.window_changed, way.window_changed > 0));
+    assert_eq!((changed[0], changed[1].1), ((0, true), false));
+}
+
 /// The same download without options in the data.
 fn plain(here: usize) -> Vec<String> {
     download(here, ["mss=1460"; 2], [""; 2])

@@ -23,6 +23,8 @@ pub(crate) const UNSCALED: Detector = Detector {
     detect: |side, out| look(side, out, unscaled),
 };
 
+/// Windows from here on are as large as 16 bits allow, less what ACKs of two segments take.
+const ALL_BUT_SCALED: u32 = 60_000;
 /// So many rounds at least.
 const ROUNDS: u32 = 8;
 /// At least this part of the window passes in a round trip of the idle path: delayed ACKs take some of it, a queue more.
@@ -155,11 +157,21 @@ fn needed(time: Duration) -> String {
 
 fn limited(side: &Side<'_>) -> Option<Finding> {
     let (level, each) = at_window(side)?;
+    // Without scaling no window is larger: the other finding says so.
+    if unscaled(side).is_some() && level.window >= ALL_BUT_SCALED {
+        return None;
+    }
     let mut f = side.finding(LIMITED.id, Severity::Medium);
     f.packets = packets([level.number].into_iter().filter(|n| *n > 0));
     let (sender, receiver) = (side.sender_end.ip, side.receiver_end.ip);
     let cause = Cause::of(side, &level);
     let most = bytes(side.receiver.window_range.1.into());
+    let changed = side.has(Need::AtSender).then(|| {
+        format!(
+            "A device between the two can make the window smaller than {receiver} advertises it: capture there too, and \
+             compare (`tcplab analyze --pair A B`)."
+        )
+    });
     if cause == Cause::Program {
         // What was measured are small buffers.
         f.confidence = None;
@@ -168,13 +180,14 @@ fn limited(side: &Side<'_>) -> Option<Finding> {
         );
         f.cause = format!(
             "{sender} filled the window that {receiver} advertises and waited. For most of the transfer that window was at \
-             most half of its largest size ({most}): the rest of the buffer held data that the program had not read. The \
-             path had room for more."
+             most half of its largest size ({most}): the rest of the buffer held data that the program had not read, unless \
+             a device on the way changed the window. The path had room for more."
         );
         f.remedy = vec![format!(
             "On {receiver}: find what keeps the program from reading (`ss -tmi` shows unread data as Recv-Q; `perf top`, \
              `strace -p PID`). A larger buffer only delays the wait."
         )];
+        f.remedy.extend(changed);
         return Some(f);
     }
     f.title = format!(
@@ -186,15 +199,16 @@ fn limited(side: &Side<'_>) -> Option<Finding> {
     f.remedy = vec![
         format!(
             "On {receiver}: let the receive buffer grow, `sysctl -w net.ipv4.tcp_rmem='4096 131072 33554432'`; 100 Mbit/s \
-             over {} need a window of {}.",
+             over {} need a window of {}. It changes nothing for a program that sets SO_RCVBUF.",
             length(each),
             needed(each)
         ),
         format!(
             "In the program on {receiver}: do not set SO_RCVBUF (it switches Linux's automatic growth off), or set it to \
-             twice that window."
+             twice that window, and net.core.rmem_max to as much."
         ),
     ];
+    f.remedy.extend(changed);
     let program = match cause {
         Cause::Untold => format!(
             "The window had been larger ({most}): the buffer is small, or the program reads slowly and leaves data in it."

@@ -72,6 +72,13 @@ fn describe(side: &Side<'_>, (level, each): (&Level, Duration)) -> Finding {
          waits for its data to be acknowledged before it writes more."
             .to_owned(),
     ];
+    if !side.has(Need::AtSender) {
+        f.remedy.push(format!(
+            "A device between the two can make {}'s window smaller than it is here: capture at {} too, and compare \
+             (`tcplab analyze --pair A B`).",
+            receiver.ip, sender.ip
+        ));
+    }
     f.cause = format!(
         "In each of {} round trips {} sent about {} bytes and waited for the ACKs, though {} had room for {}. Nothing \
          was lost, so the congestion window would have grown. A send buffer holds all that is not ACKed yet: when it \

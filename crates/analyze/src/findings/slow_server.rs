@@ -16,6 +16,9 @@ pub(crate) const DETECTOR: Detector = Detector {
 /// So many answers, all late alike, without further proof.
 const ALIKE: u32 = 5;
 
+/// TCP_CORK and MSG_MORE hold a last small segment until a timer as long as the retransmission timer fires.
+const CORK: [Duration; 2] = [Duration::from_millis(190), Duration::from_millis(400)];
+
 /// So many pauses for each answer are a stream's own pace.
 const PACE: u32 = 4;
 
@@ -58,6 +61,11 @@ fn hidden_path_us(side: &Side<'_>) -> u32 {
 pub(super) fn waits<'a>(side: &Side<'a>) -> Option<&'a Waits> {
     let turns = side.connection.turns.as_deref()?;
     Some(&turns.sides[usize::from(!side.is_a())])
+}
+
+/// Pauses within answers that the socket may have made, not the program.
+fn may_be_corked(within: Option<&Thinking<'_>>) -> bool {
+    within.is_some_and(|t| (CORK[0]..=CORK[1]).contains(&t.each()))
 }
 
 /// What the packets prove of these.
@@ -183,8 +191,13 @@ fn find(side: &Side<'_>, before: Option<&Thinking<'_>>, within: Option<&Thinking
              profiler, `strace -r -p PID`): a database, a lock, a name lookup, a sleep, another server, or an accept that comes late (`ss -ltn`).",
             side.sender_end
         ),
-        "Leave TCP alone: no setting of the network or the kernel makes these answers faster."
-            .to_owned(),
+        if may_be_corked(within) {
+            "If the program sets TCP_CORK or MSG_MORE, end that after the last write of an answer: a small last segment \
+             waits for a timer of 200 ms or more."
+        } else {
+            "Leave TCP alone: no setting of the network or the kernel makes these answers faster."
+        }
+        .to_owned(),
     ];
     let mut shown = Vec::new();
     if let Some(t) = before {
@@ -211,14 +224,19 @@ fn find(side: &Side<'_>, before: Option<&Thinking<'_>>, within: Option<&Thinking
 fn title(side: &Side<'_>, t: &Thinking<'_>, within: bool) -> String {
     let (server, each) = (side.sender_end.ip, length(t.each()));
     let again = format!("({}, {} in all)", times(t.turns.into()), length(t.all()));
+    let who = if within && may_be_corked(Some(t)) {
+        "the program, or TCP_CORK"
+    } else {
+        "the program, not TCP"
+    };
     match (t.turns, within) {
         (1, false) => format!("{server} took {each} to answer: the program, not TCP"),
         (_, false) => format!("{server} takes {each} to answer: the program, not TCP {again}"),
         (1, true) => {
-            format!("{server} paused for {each} in the middle of its answer: the program, not TCP")
+            format!("{server} paused for {each} in the middle of its answer: {who}")
         }
-        (_, true) => format!(
-            "{server} pauses for {each} in the middle of its answers: the program, not TCP {again}"
-        ),
+        (_, true) => {
+            format!("{server} pauses for {each} in the middle of its answers: {who} {again}")
+        }
     }
 }

@@ -142,6 +142,7 @@ pub(super) mod tests {
             number,
             time: Instant::default(),
             ecn: 0,
+            window: 0,
         }
     }
 

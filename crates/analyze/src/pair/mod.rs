@@ -42,6 +42,8 @@ pub(crate) struct Packet {
     time: Instant,
     /// The ECN field of IP.
     ecn: u8,
+    /// The window field, which no router changes.
+    window: u16,
 }
 
 /// Verdicts of the analyser on one packet.
@@ -130,6 +132,7 @@ impl Capture {
             number,
             time,
             ecn: p.ecn,
+            window: p.window,
         });
     }
 

@@ -146,6 +146,9 @@ pub struct OneWay {
     /// Packets that lost their ECN mark (ECT or CE) on the way.
     #[serde(skip_serializing_if = "is_zero")]
     pub ecn_cleared: u64,
+    /// Packets whose window field differs between the captures.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub window_changed: u64,
     /// One-way times, corrected for the clock offset. Null without packets, or if the offset or the ends are unknown.
     pub one_way_us: Option<Rtt>,
 }
@@ -248,6 +251,7 @@ fn add(
         false => &mut building.stream.server_to_client,
     };
     way.matched += 1;
+    way.window_changed += u64::from(x.window != y.window);
     // Unless the ends are known, sender and receiver are unknown.
     let Some(side) = side else { return };
     let from_a = in_a.from_client == (side == End::A);

@@ -70,6 +70,11 @@ const COLUMNS: &[(&str, &str, &str)] = &[
         "late ACKs, not explained",
         "Verdict: ACKs were delayed, and no finding says that anybody waited for them.",
     ),
+    (
+        "waits, not explained",
+        "waits, not explained",
+        "Verdict: TCP waited for a tenth of the time or more, and no finding says why. \"Where the time went\" says for what.",
+    ),
 ];
 
 /// The column or verdict of this plain name: its name and what it means.

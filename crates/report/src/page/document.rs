@@ -165,7 +165,11 @@ fn capture_part<'a>(
             .findings
             .iter()
             .all(|f| f.id.is_about_the_capture())
-            .then(|| coverage.verdict(totals, totals.tcp_streams).0),
+            .then(|| {
+                let verdict = coverage.verdict(totals, totals.tcp_streams).0;
+                let ends = coverage.of_ends().into_iter();
+                verdict + &ends.map(|text| format!(" {text}.")).collect::<String>()
+            }),
         unexplained: coverage.unexplained(),
         not_read: coverage.not_read(totals),
         waited: waited(totals, totals.tcp_streams),

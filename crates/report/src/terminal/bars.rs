@@ -221,7 +221,7 @@ fn ink(class: Class) -> Ink {
 }
 
 /// What time went to, for the sentence.
-fn went_to(class: Class) -> &'static str {
+pub(super) fn went_to(class: Class) -> &'static str {
     match class {
         Class::Handshake => "for the handshake",
         Class::ClientThinks => "for clients themselves",

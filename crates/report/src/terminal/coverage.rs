@@ -6,15 +6,14 @@ use std::fmt::Write;
 use tcplab_analyze::findings::{self, Finding, Id, Need};
 use tcplab_analyze::report::{Direction, State, Stream, Totals};
 
-use super::collect::{heading, which_streams};
+use super::bars::went_to;
+use super::collect::heading;
 use super::findings::labelled;
 use super::notes::needless_probes;
 use super::style::{Ink, wrap};
+use super::untold::{self, Ends, Kind};
 use super::{Theme, units};
 use crate::glossary::short;
-
-/// Streams that are named of each kind.
-const NAMED: usize = 8;
 
 /// What a stream may show without a finding that explains it, with a noun for one and for many.
 const LOOSE: [(&str, &str); 6] = [
@@ -31,12 +30,19 @@ const LOOSE: [(&str, &str); 6] = [
 
 /// The kind that is a doubt, not an event.
 const UNCLEAR: usize = 2;
+/// Kinds: those of [`LOOSE`], then the classes of [`untold::CLASSES`].
+const KINDS: usize = LOOSE.len() + untold::CLASSES.len();
+/// Sent again, and the time that it took.
+const SENT_AGAIN: &[usize] = &[0, 6, 7, 8, 9];
+/// A late ACK, and those who waited for it.
+const LATE: &[usize] = &[1, UNCLEAR, 10, 11];
+const WINDOW: &[usize] = &[12];
 
-/// How often each kind of [`LOOSE`] is in a stream.
-fn loose(s: &Stream) -> [u64; LOOSE.len()] {
+/// How often each kind is in a stream; of classes, microseconds.
+fn loose(s: &Stream) -> [u64; KINDS] {
     let both = |n: fn(&Direction) -> u64| n(&s.client_to_server) + n(&s.server_to_client);
     let is = |state: State| u64::from(s.state == state);
-    [
+    let events = [
         // A probe that was not needed is nothing that TCP should not do; the notes name it.
         both(|d| d.retransmissions.total).saturating_sub(needless_probes(s)),
         both(|d| d.acks_sent.delayed),
@@ -44,10 +50,14 @@ fn loose(s: &Stream) -> [u64; LOOSE.len()] {
         is(State::HalfOpen),
         is(State::Refused),
         is(State::Reset),
-    ]
+    ];
+    let mut all = [0; KINDS];
+    let counted = events.into_iter().chain(untold::long(s));
+    all.iter_mut().zip(counted).for_each(|(of, n)| *of = n);
+    all
 }
 
-/// Which kinds of [`LOOSE`] a finding explains, by index. Findings outside this list explain nothing: a slow server is
+/// Which kinds a finding explains, by index. Findings outside this list explain nothing: a slow server is
 /// no reason to send a packet again.
 fn explained(id: Id) -> &'static [usize] {
     match id.name() {
@@ -63,30 +73,24 @@ fn explained(id: Id) -> &'static [usize] {
         | "policer"
         | "reordering"
         | "duplication"
-        | "caqm_no_switch" => &[0],
-        "quickack_exhausted" | "delack_nagle" | "delack_request_response" => &[1, UNCLEAR],
+        | "caqm_no_switch" => SENT_AGAIN,
+        "quickack_exhausted" | "delack_nagle" | "delack_request_response" => LATE,
+        "receive_window_limited" | "window_scaling_off" | "zero_window_stall" => WINDOW,
         "syn_retries" | "unreachable" | "accept_queue_overflow" | "time_wait_reuse" => &[0, 3],
         "refused" => &[0, 4],
-        "keepalive_death" => &[0, 5],
+        "keepalive_death" => &[0, 5, 8],
         "reset" | "reset_by_middlebox" => &[5],
         _ => &[],
     }
 }
 
-/// One kind over the streams.
-#[derive(Clone, Debug, Default)]
-struct Kind {
-    count: u64,
-    streams: u64,
-    first: Vec<u64>,
-}
-
 /// Over the streams of a capture.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Coverage {
-    kinds: [Kind; LOOSE.len()],
+    kinds: [Kind; KINDS],
     /// The last stream, until its findings are known: what no finding has explained yet.
-    last: Option<(u32, [u64; LOOSE.len()])>,
+    last: Option<(u32, [u64; KINDS])>,
+    ends: Ends,
 }
 
 impl Coverage {
@@ -94,6 +98,7 @@ impl Coverage {
     pub fn stream(&mut self, stream: &Stream) {
         self.settle();
         self.last = Some((stream.stream, loose(stream)));
+        self.ends.stream(stream);
     }
 
     /// A finding explains some of what its stream shows.
@@ -101,19 +106,17 @@ impl Coverage {
         if let Some((_, counts)) = self.last.as_mut().filter(|last| last.0 == finding.stream) {
             explained(finding.id).iter().for_each(|i| counts[*i] = 0);
         }
+        self.ends.finding(finding);
     }
 
     /// The findings of the last stream are known.
     pub fn settle(&mut self) {
+        self.ends.settle();
         let Some((stream, counts)) = self.last.take() else {
             return;
         };
         for (kind, n) in self.kinds.iter_mut().zip(counts).filter(|(_, n)| *n > 0) {
-            kind.count += n;
-            kind.streams += 1;
-            if kind.first.len() < NAMED {
-                kind.first.push(u64::from(stream));
-            }
+            kind.add(stream, n);
         }
     }
 
@@ -130,20 +133,24 @@ impl Coverage {
     }
 
     fn sentences(&self, which: impl Fn(usize) -> bool) -> Vec<String> {
-        let kinds = self.kinds.iter().zip(LOOSE).enumerate();
+        let kinds = self.kinds.iter().enumerate();
         kinds
-            .filter(|(i, (kind, _))| which(*i) && kind.count > 0)
-            .map(|(_, (kind, (one, many)))| {
-                let noun = if kind.count == 1 { one } else { many };
-                let streams = match kind.streams as usize {
-                    n if n == kind.first.len() => which_streams(&kind.first),
-                    _ => format!(
-                        "{}: {}, ...",
-                        units::plural(kind.streams, "stream"),
-                        units::some_of(&kind.first, NAMED)
-                    ),
-                };
-                format!("{} {noun} ({streams})", units::count(kind.count))
+            .filter(|(i, kind)| which(*i) && kind.count > 0)
+            .map(|(i, kind)| {
+                let streams = kind.streams();
+                match (
+                    LOOSE.get(i),
+                    untold::CLASSES.get(i.wrapping_sub(LOOSE.len())),
+                ) {
+                    (Some((one, many)), _) => {
+                        let noun = if kind.count == 1 { one } else { many };
+                        format!("{} {noun} ({streams})", units::count(kind.count))
+                    }
+                    (_, class) => {
+                        let to = class.map_or("", |class| went_to(*class));
+                        format!("{} {to} ({streams})", units::micros(kind.count))
+                    }
+                }
             })
             .collect()
     }
@@ -155,16 +162,29 @@ impl Coverage {
             units::plural(streams, "stream"),
             findings::looked_for()
         );
-        let doubts = match (self.unexplained().is_empty(), self.is_all_checked(totals)) {
-            (true, true) => return (format!("No findings: {looked}."), true),
-            (false, true) => "some packets remain unexplained",
-            (true, false) => "some causes could not be checked",
-            (false, false) => {
-                "some packets remain unexplained, and some causes could not be checked"
-            }
+        let is_left = |kinds: &[Kind]| kinds.iter().any(|kind| kind.count > 0);
+        let (events, times) = self.kinds.split_at(LOOSE.len());
+        let events = is_left(&events[..UNCLEAR]) || is_left(&events[UNCLEAR + 1..]);
+        let left = match (events, is_left(times)) {
+            (false, false) => None,
+            (true, false) => Some("some packets remain unexplained"),
+            (false, true) => Some("some waits remain unexplained"),
+            (true, true) => Some("some packets and waits remain unexplained"),
         };
+        let unchecked =
+            (!self.is_all_checked(totals)).then_some("some causes could not be checked");
+        let doubts: Vec<&str> = left.into_iter().chain(unchecked).collect();
+        if doubts.is_empty() {
+            return (format!("No findings: {looked}."), true);
+        }
+        let doubts = doubts.join(", and ");
         let text = format!("No findings ({looked}), but this is not an all-clear: {doubts}.");
         (text, false)
+    }
+
+    /// Time that the two ends took, as sentences.
+    pub fn of_ends(&self) -> Vec<String> {
+        self.ends.told()
     }
 
     /// The line that replaces the findings when there are no findings, and how far to trust it.
@@ -198,6 +218,12 @@ impl Coverage {
             unexplained
                 .iter()
                 .for_each(|text| item(theme, text, &mut out));
+        }
+        let of_ends = self.of_ends();
+        if !of_ends.is_empty() {
+            let head = heading(theme, "The two ends", "no finding says more");
+            let _ = write!(out, "\n{head}\n");
+            of_ends.iter().for_each(|text| item(theme, text, &mut out));
         }
         if !self.is_all_checked(totals) {
             let _ = write!(out, "\n{}\n", heading(theme, "Not checked", ""));
@@ -327,7 +353,7 @@ mod tests {
     #[test]
     fn ids_that_explain_something_are_ids() {
         let known = findings::ids().filter(|id| !explained(*id).is_empty());
-        assert_eq!(known.count(), 24);
+        assert_eq!(known.count(), 27);
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod streams;
 pub mod style;
 pub mod table;
 pub mod units;
+mod untold;
 
 pub use collect::Collector;
 

@@ -21,7 +21,7 @@ pub(super) struct Notes {
     probes: u64,
 }
 
-/// Packets that a tail loss probe sent again though nothing was lost: the ACK came later than its timer.
+/// Packets that a tail loss probe sent again though they had arrived: the ACK came later than its timer, or was lost.
 pub(super) fn needless_probes(stream: &Stream) -> u64 {
     let sides = [&stream.client_to_server, &stream.server_to_client];
     let episodes = sides.into_iter().flat_map(|d| &d.episodes);
@@ -55,7 +55,7 @@ impl Notes {
         }
         if self.probes > 0 {
             notes.push(format!(
-                "{} not needed: nothing was lost, but the ACK came after the sender's probe timer (RFC 8985)",
+                "{} not needed: what it repeated had arrived, but no ACK came before the sender's probe timer (RFC 8985)",
                 match self.probes {
                     1 => "1 tail loss probe was".to_owned(),
                     n => format!("{} tail loss probes were", units::count(n)),

@@ -243,6 +243,12 @@ fn changed(theme: &Theme, s: &Stream, out: &mut String) {
         ("client", s.client_to_server),
         ("server", s.server_to_client),
     ] {
+        if w.window_changed > 0 {
+            let n = units::plural(w.window_changed, "packet");
+            say(&format!(
+                "Changed on the way: the receive window in {n} of the {who}; the other end sees another one than the {who} advertised"
+            ));
+        }
         if w.ecn_cleared > 0 {
             let n = units::plural(w.ecn_cleared, "packet");
             say(&format!(

@@ -13,7 +13,7 @@ use super::collect::heading;
 use super::findings::word;
 use super::style::Ink;
 use super::table::{Align, Cell, Table};
-use super::{Theme, units};
+use super::{Theme, units, untold};
 
 /// What the table keeps of a stream.
 #[derive(Debug)]
@@ -31,6 +31,8 @@ pub(super) struct Row {
     acks: [u64; 5],
     state: State,
     is_checked: bool,
+    /// TCP waited, and perhaps no finding says why.
+    has_waits: bool,
     finding: Option<(Severity, String)>,
     /// Where its time went, when it was counted.
     pub bar: Option<Bar>,
@@ -97,6 +99,7 @@ impl Row {
             round_trip: round_trip(s),
             acks,
             state: s.state,
+            has_waits: untold::long(s).iter().any(|us| *us > 0),
             is_checked: s.not_checked.is_empty() && c.acks_sent.unclear + r.acks_sent.unclear == 0,
             finding: None,
             bar: Bar::of(s),
@@ -150,6 +153,7 @@ impl Row {
         match (self.retransmissions, late, self.is_checked) {
             (1.., _, _) => "resent, not explained",
             (0, 1.., _) => "late ACKs, not explained",
+            (0, 0, _) if self.has_waits => "waits, not explained",
             (0, 0, false) => "partly checked",
             (0, 0, true) => "ok",
         }
