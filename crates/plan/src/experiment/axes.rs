@@ -16,8 +16,22 @@ pub(crate) struct Axis {
     explicit: bool,
 }
 
-/// Names that the matrix itself uses.
-const RESERVED: [&str; 3] = ["variant", "repeat", "stack"];
+/// Names that the matrix and the tables of results use themselves.
+const RESERVED: [&str; 13] = [
+    "variant",
+    "repeat",
+    "stack",
+    "point",
+    "seed",
+    "cut_short",
+    "error",
+    "measure",
+    "unit",
+    "runs",
+    "mean",
+    "interval_low",
+    "interval_high",
+];
 
 /// Finds the axes of a tree, in the order of the file, and marks their places in it.
 pub(crate) fn take(table: &mut Table) -> Result<Vec<Axis>, Fault> {
@@ -143,8 +157,12 @@ fn axis(table: &Table, span: &Span, path: &str, key: &str) -> Result<(Axis, Vec<
         return Err(Fault::new(
             span,
             path,
-            format!("an axis cannot be called `{}`", axis.name),
-        ));
+            format!(
+                "an axis cannot be called `{}`, which is a column of the results",
+                axis.name
+            ),
+        )
+        .help("give it another `name`"));
     }
     Ok((axis, values.clone()))
 }

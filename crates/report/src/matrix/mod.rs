@@ -159,9 +159,11 @@ fn shown(value: f64) -> f64 {
     format!("{value:.8e}").parse().unwrap_or(value)
 }
 
-/// Nearest rank, as everywhere.
+/// The middle value; of an even number of values, the mean of the two in the middle.
 fn median(sorted: &[f64]) -> Option<f64> {
-    sorted.get(sorted.len().checked_sub(1)? / 2).copied()
+    let upper = *sorted.get(sorted.len() / 2)?;
+    let lower = *sorted.get((sorted.len() - 1) / 2)?;
+    Some(f64::midpoint(lower, upper))
 }
 
 /// The numbers of what the file wants to be shown, or of the usual: the last axis to the right and the one before it

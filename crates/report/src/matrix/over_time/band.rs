@@ -326,7 +326,7 @@ mod tests {
         let band = median(&[&short, &short, &long], Between::State);
         assert_eq!(values(&band), [Some(1.0), Some(1.0), None, None]);
         let band = median(&[&short, &long], Between::State);
-        assert_eq!(values(&band), [Some(1.0), Some(1.0), Some(3.0), Some(3.0)]);
+        assert_eq!(values(&band), [Some(2.0), Some(2.0), Some(3.0), Some(3.0)]);
         let band = median(&[&[], &[], &short], Between::State);
         assert_eq!(values(&band), [None, None], "two of three have no sample");
     }
