@@ -85,7 +85,9 @@ pub fn points(document: &RunDocument) -> Table {
 /// The column of an axis.
 fn axis(name: &str) -> Field {
     let about = format!("Value on the axis `{name}`, as the experiment writes it.");
-    Field::new(name, Kind::Text, about)
+    // A run has a column `seed` of its own: that of its random streams, which differs with the repetition.
+    let column = if name == "seed" { "run.seed" } else { name };
+    Field::new(column, Kind::Text, about)
 }
 
 /// The kernel's counters of each host, by nstat's names.

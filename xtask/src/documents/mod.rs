@@ -273,7 +273,11 @@ impl Check<'_> {
             let ran = console::execute(&scratch, self.usage.tcplab, &example.command)?;
             found.commands += 1;
             found.compared += usize::from(!example.expected.is_empty());
-            if self.write && !example.expected.is_empty() && !example.is_shortened() {
+            if self.write
+                && ran.exit_code == example.exit_code
+                && !example.expected.is_empty()
+                && !example.is_shortened()
+            {
                 let first = line + 1;
                 output.push((first..first + example.expected.len(), ran.out));
             } else if let Some(why) = example.judge(&ran) {

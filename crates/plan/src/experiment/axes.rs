@@ -17,12 +17,11 @@ pub(crate) struct Axis {
 }
 
 /// Names that the matrix and the tables of results use themselves.
-const RESERVED: [&str; 13] = [
+const RESERVED: [&str; 12] = [
     "variant",
     "repeat",
     "stack",
     "point",
-    "seed",
     "cut_short",
     "error",
     "measure",
@@ -153,7 +152,8 @@ fn axis(table: &Table, span: &Span, path: &str, key: &str) -> Result<(Axis, Vec<
         path: path.to_owned(),
         explicit,
     };
-    if RESERVED.contains(&axis.name.as_str()) {
+    let is_seed = axis.name == "seed" && axis.path != "run.seed";
+    if is_seed || RESERVED.contains(&axis.name.as_str()) {
         return Err(Fault::new(
             span,
             path,
