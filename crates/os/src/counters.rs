@@ -47,14 +47,28 @@ pub fn of_device<'a>(
 }
 
 /// How much each counter of `after` has grown. One that `before` lacks has begun at 0: the kernel
-/// shows some (`IcmpMsgOutType3`) only once they count. Gauges (`TcpCurrEstab`) may go down.
+/// shows some (`IcmpMsgOutType3`) only once they count. Gauges (`TcpCurrEstab`) may go down. Settings that stand among
+/// them (`IpDefaultTTL`) do not grow, whoever changes them.
 pub fn difference(before: &Counters, after: &Counters) -> Counters {
     let since = |name: &String| before.get(name).copied().unwrap_or(0);
+    let grown = |name: &String, value: i64| match SETTINGS.contains(&name.as_str()) {
+        true => 0,
+        false => value.wrapping_sub(since(name)),
+    };
     after
         .iter()
-        .map(|(name, value)| (name.clone(), value.wrapping_sub(since(name))))
+        .map(|(name, value)| (name.clone(), grown(name, *value)))
         .collect()
 }
+
+const SETTINGS: [&str; 6] = [
+    "IpForwarding",
+    "IpDefaultTTL",
+    "TcpRtoAlgorithm",
+    "TcpRtoMin",
+    "TcpRtoMax",
+    "TcpMaxConn",
+];
 
 /// Pairs of lines: `TcpExt: SyncookiesSent SyncookiesRecv`, `TcpExt: 0 0`.
 fn parse_paired(text: &str, into: &mut Counters) {
@@ -112,6 +126,17 @@ mod tests {
             ("TcpRetransSegs", -1),
         ];
         assert_eq!(found, want.map(|(n, v)| (n.to_owned(), v)));
+    }
+
+    #[test]
+    fn changed_setting_is_no_growth() {
+        let of = |ttl, opens| {
+            Counters::from([
+                ("IpDefaultTTL".into(), ttl),
+                ("TcpActiveOpens".into(), opens),
+            ])
+        };
+        assert_eq!(difference(&of(64, 1), &of(3, 5)), of(0, 4));
     }
 
     #[test]

@@ -256,11 +256,6 @@ fn frame(
                 label[0] |= high;
                 label[1..].copy_from_slice(&[middle, low]);
             }
-            // The checksum of a damaged segment does not fit.
-            let checksum = ip + packet.ip.header_bytes() as usize + 16;
-            if let (true, Some(byte)) = (packet.corrupt, out.get_mut(checksum)) {
-                *byte ^= 0x55;
-            }
             whole
         }
         Body::Udp(datagram) => {
@@ -287,6 +282,9 @@ fn frame(
     };
     out[..6].copy_from_slice(&to);
     out[6..12].copy_from_slice(&from);
+    if packet.corrupt {
+        tcplab_link::damage(out);
+    }
     Ok(whole)
 }
 

@@ -4,7 +4,7 @@ use tcplab_plan::app::AppKind;
 use tcplab_plan::contract::{self, Kind};
 use tcplab_plan::experiment::nearest;
 use tcplab_plan::network::{narrower_link, way};
-use tcplab_plan::point::Host;
+use tcplab_plan::point::{Host, Ip};
 use tcplab_plan::{Point, Refusal};
 use tcplab_tcp::{Clock, Sysctl, Unread, congestion_controls};
 
@@ -148,7 +148,7 @@ fn is_congestion(name: &str) -> bool {
     congestion_controls().any(|known| known == name)
 }
 
-/// Sizes by which Linux would fragment packets, or send ICMP errors.
+/// Sizes by which Linux would fragment packets, and lives of packets after which it would send ICMP errors.
 fn of_mtus(point: &Point, found: &mut Vec<Refusal>) {
     for (index, host) in point.hosts.iter().enumerate() {
         if host.forward && host.route.mtu.is_some() {
@@ -160,6 +160,9 @@ fn of_mtus(point: &Point, found: &mut Vec<Refusal>) {
                 "set the `mtu` of the link behind it",
             ));
         }
+        for (_, ttl) in host.sysctls().filter(|(name, _)| *name == TTL) {
+            found.extend(of_ttl(point, index, ttl));
+        }
         for (name, value) in host.sysctls().filter(|(name, _)| *name == LEAST_MSS) {
             let mut sysctl = Sysctl::default();
             if sysctl.set(name, value).is_ok() {
@@ -167,6 +170,28 @@ fn of_mtus(point: &Point, found: &mut Vec<Refusal>) {
             }
         }
     }
+}
+
+const TTL: &str = "net.ipv4.ip_default_ttl";
+
+/// Packets of a host that a router drops because their time to live is over: the model's routers do not say so, as Linux's
+/// do (ICMP time exceeded, RFC 1812 5.3.1).
+fn of_ttl(point: &Point, host: usize, ttl: &str) -> Option<Refusal> {
+    let ttl: usize = ttl.parse().ok().filter(|_| point.ip == Ip::V4)?;
+    let ends = point
+        .apps
+        .iter()
+        .flat_map(|app| [(app.client, app.server), (app.server, app.client)]);
+    let own = ends.filter(|(from, _)| *from == host);
+    let routers = own
+        .filter_map(|(from, to)| way(point, from, to))
+        .map(|way| way.len().saturating_sub(1))
+        .max()?;
+    (ttl <= routers).then(|| {
+        let why = format!("{ttl}: packets expire behind {routers} routers, and the model sends no ICMP time exceeded");
+        let place = place_of(&point.hosts[host].name, TTL);
+        Refusal::new(place, why, &format!("set more than {routers}, or run it on uml:"))
+    })
 }
 
 const LEAST_MSS: &str = "net.ipv4.tcp_min_snd_mss";
