@@ -44,7 +44,7 @@ pub struct Capture {
 pub struct Totals {
     /// Frames in the file.
     pub packets: u64,
-    /// Frames with TCP, also quoted by ICMP errors.
+    /// Frames that hold TCP, also inside ICMP errors that quote it.
     pub tcp_packets: u64,
     /// TCP connections, numbered as Wireshark's `tcp.stream`.
     pub tcp_streams: u64,

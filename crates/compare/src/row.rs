@@ -104,9 +104,9 @@ pub struct Row {
     pub adjusted_p: Option<f64>,
     /// Whether runs were compared in pairs.
     pub paired: bool,
-    /// Values of the runs before that count.
+    /// Values of the runs of the side `before` that were used.
     pub runs_before: Vec<f64>,
-    /// Values of the runs after that count.
+    /// Values of the runs of the side `after` that were used.
     pub runs_after: Vec<f64>,
     /// Other load of the machine during each run before; absent if unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

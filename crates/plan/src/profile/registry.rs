@@ -320,7 +320,7 @@ behaviours! {
         "the ACK of a FIN after the close has the ECN bits of the connection's last segment; off: none",
         "with AccECN, 7.0 (read in the sources of 7.2.13; the commit is not known)";
     tw_reuse_by_delay: bool = false,
-        "net.ipv4.tcp_tw_reuse waits net.ipv4.tcp_tw_reuse_delay after TIME-WAIT began; off: until the next second",
+        "net.ipv4.tcp_tw_reuse waits net.ipv4.tcp_tw_reuse_delay after TIME-WAIT began; off: until the clock's next full second",
         "ca6a6f93867a, 6.14";
     /// Linux: `tcp_cwnd_test()`.
     fin_beyond_cwnd: bool = true,

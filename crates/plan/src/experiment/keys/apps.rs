@@ -38,7 +38,7 @@ pub(crate) const SERVER_TIMEOUT: Key = key("server_timeout", Form::Time(WAIT), s
 pub(crate) const LISTENS: Key = key("listens", Form::Flag, flag(true), "the server listens; if not, connections and datagrams are refused");
 pub(crate) const BACKLOG: Key = key("backlog", Form::Count((0, 65_535)), number(crate::app::BACKLOG as u64), "backlog of listen(2): connections waiting for accept, up to `net.core.somaxconn`");
 pub(crate) const DEFER_ACCEPT: Key = key("defer_accept", Form::Time(Bounds::Whole(1_000_000_000, 3_600, "seconds")), says("off"), "TCP_DEFER_ACCEPT of the listener, whole seconds: accept when data arrive, or after this time");
-pub(crate) const FASTOPEN: Key = key("fastopen", Form::Flag, flag(false), "TCP Fast Open: the first write goes with the SYN (TCP_FASTOPEN_CONNECT), the listener takes it (TCP_FASTOPEN); the server's host needs bit 2 in `net.ipv4.tcp_fastopen`");
+pub(crate) const FASTOPEN: Key = key("fastopen", Form::Flag, flag(false), "TCP Fast Open: the first write goes with the SYN (TCP_FASTOPEN_CONNECT), the listener takes it (TCP_FASTOPEN); `net.ipv4.tcp_fastopen` of the server's host needs the bit of value 2");
 pub(crate) const ACCEPT_EVERY: Key = key("accept_every", Form::Time(Bounds::Any), number(0), "time that the server waits after each accepted connection");
 pub(crate) const OPEN: Key = key("open", Form::Words(&["listen", "simultaneous"]), word("listen"), "`simultaneous`: nobody listens, both ends bind `port` and connect, their SYNs cross (RFC 9293, figure 8); one connection between two hosts");
 pub(crate) const SERVER_START: Key = key("server_start", Form::Time(Bounds::Any), says("`start`"), "time at which the server connects (with `open = \"simultaneous\"`)");
