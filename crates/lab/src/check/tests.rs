@@ -333,3 +333,24 @@ fn the_examples_run_on_the_stacks_that_they_name() {
     }
     assert!(checked > 20, "{checked}");
 }
+
+/// The model's routers do not say that a packet expired.
+#[test]
+fn packets_that_expire_at_a_router_of_the_model_are_refused() {
+    let file = |ttl: u8| {
+        format!(
+            "[[host]]\nname = \"client\"\nsysctl = {{ \"net.ipv4.ip_default_ttl\" = {ttl} }}\n[[host]]\nname = \"r\"\n\
+             forward = true\n[[host]]\nname = \"server\"\n[[link]]\nbetween = [\"client\", \"r\"]\n[[link]]\n\
+             between = [\"r\", \"server\"]\n[[app]]\nkind = \"stream\"\ncount = 10\nclient = \"client\"\nserver = \"server\"\n"
+        )
+    };
+    let [expires, arrives] = [1, 2].map(|ttl| words(&point(&file(ttl)), Kind::Model));
+    assert!(
+        expires
+            .iter()
+            .any(|text| text.contains("expire at router 1 of 1")),
+        "{expires:?}"
+    );
+    assert!(arrives.is_empty(), "{arrives:?}");
+    assert!(words(&point(&file(1)), Kind::Uml).is_empty());
+}

@@ -188,7 +188,7 @@ fn of_ttl(point: &Point, host: usize, ttl: &str) -> Option<Refusal> {
         .map(|way| way.len().saturating_sub(1))
         .max()?;
     (ttl <= routers).then(|| {
-        let why = format!("{ttl}: packets expire behind {routers} routers, and the model sends no ICMP time exceeded");
+        let why = format!("{ttl}: packets expire at router {ttl} of {routers} on their way, and the model sends no ICMP time exceeded");
         let place = place_of(&point.hosts[host].name, TTL);
         Refusal::new(place, why, &format!("set more than {routers}, or run it on uml:"))
     })
