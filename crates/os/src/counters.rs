@@ -61,6 +61,7 @@ pub fn difference(before: &Counters, after: &Counters) -> Counters {
         .collect()
 }
 
+/// Values in `/proc/net/snmp` that count nothing.
 const SETTINGS: [&str; 6] = [
     "IpForwarding",
     "IpDefaultTTL",

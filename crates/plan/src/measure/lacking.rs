@@ -35,7 +35,7 @@ pub fn is_behind_own_qdisc(point: &Point, owner: &str) -> bool {
     own_qdiscs(point, owner).any(|way| !is_instant(way))
 }
 
-/// Whether frames can wait in this qdisc, or be lost there: any does both, but for a netem of which it is not asked.
+/// Whether this qdisc does what one of these words asks netem for. A qdisc of another kind does.
 fn may(way: &Direction, words_of_netem: &[&str]) -> bool {
     way.qdisc.as_deref().is_some_and(|text| {
         let mut words = text.split_whitespace();

@@ -3,6 +3,7 @@
 
 use std::fmt::Write;
 
+use tcplab_analyze::budget::Class;
 use tcplab_analyze::findings::{self, Finding, Id, Need};
 use tcplab_analyze::report::{Direction, State, Stream, Totals};
 
@@ -32,11 +33,16 @@ const LOOSE: [(&str, &str); 6] = [
 const UNCLEAR: usize = 2;
 /// Kinds: those of [`LOOSE`], then the classes of [`untold::CLASSES`].
 const KINDS: usize = LOOSE.len() + untold::CLASSES.len();
+/// What a finding explains: kinds of [`LOOSE`] by index, and classes of time.
+type Explained = (&'static [usize], &'static [Class]);
+
 /// Sent again, and the time that it took.
-const SENT_AGAIN: &[usize] = &[0, 6, 7, 8, 9];
+const SENT_AGAIN: Explained = (
+    &[0],
+    &[Class::FastRecovery, Class::Tlp, Class::Rto, Class::Spurious],
+);
 /// A late ACK, and those who waited for it.
-const LATE: &[usize] = &[1, UNCLEAR, 10, 11];
-const WINDOW: &[usize] = &[12];
+const LATE: Explained = (&[1, UNCLEAR], &[Class::DelayedAck, Class::Nagle]);
 
 /// How often each kind is in a stream; of classes, microseconds.
 fn loose(s: &Stream) -> [u64; KINDS] {
@@ -57,9 +63,9 @@ fn loose(s: &Stream) -> [u64; KINDS] {
     all
 }
 
-/// Which kinds a finding explains, by index. Findings outside this list explain nothing: a slow server is
+/// What a finding explains. Findings outside this list explain nothing: a slow server is
 /// no reason to send a packet again.
-fn explained(id: Id) -> &'static [usize] {
+fn explained(id: Id) -> Explained {
     match id.name() {
         "rto_stall"
         | "spurious_rto"
@@ -75,12 +81,16 @@ fn explained(id: Id) -> &'static [usize] {
         | "duplication"
         | "caqm_no_switch" => SENT_AGAIN,
         "quickack_exhausted" | "delack_nagle" | "delack_request_response" => LATE,
-        "receive_window_limited" | "window_scaling_off" | "zero_window_stall" => WINDOW,
-        "syn_retries" | "unreachable" | "accept_queue_overflow" | "time_wait_reuse" => &[0, 3],
-        "refused" => &[0, 4],
-        "keepalive_death" => &[0, 5, 8],
-        "reset" | "reset_by_middlebox" => &[5],
-        _ => &[],
+        "receive_window_limited" | "window_scaling_off" | "zero_window_stall" => {
+            (&[], &[Class::ZeroWindow])
+        }
+        "syn_retries" | "unreachable" | "accept_queue_overflow" | "time_wait_reuse" => {
+            (&[0, 3], &[])
+        }
+        "refused" => (&[0, 4], &[]),
+        "keepalive_death" => (&[0, 5], &[Class::Rto]),
+        "reset" | "reset_by_middlebox" => (&[5], &[]),
+        _ => (&[], &[]),
     }
 }
 
@@ -104,7 +114,11 @@ impl Coverage {
     /// A finding explains some of what its stream shows.
     pub fn finding(&mut self, finding: &Finding) {
         if let Some((_, counts)) = self.last.as_mut().filter(|last| last.0 == finding.stream) {
-            explained(finding.id).iter().for_each(|i| counts[*i] = 0);
+            let (events, classes) = explained(finding.id);
+            let of = |class| untold::CLASSES.iter().position(|known| known == class);
+            let times = classes.iter().filter_map(of).map(|at| LOOSE.len() + at);
+            let all = events.iter().copied().chain(times);
+            all.for_each(|i| counts[i] = 0);
         }
         self.ends.finding(finding);
     }
@@ -307,12 +321,12 @@ fn lacks(theme: &Theme, totals: &Totals, out: &mut String) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use tcplab_analyze::findings::{NotChecked, Severity};
     use tcplab_analyze::report::ReadError;
 
-    fn finding(stream: u32, id: &str) -> Finding {
+    pub(in crate::terminal) fn finding(stream: u32, id: &str) -> Finding {
         Finding {
             id: Id::of(id).expect("an id"),
             severity: Severity::High,
@@ -352,7 +366,7 @@ mod tests {
 
     #[test]
     fn ids_that_explain_something_are_ids() {
-        let known = findings::ids().filter(|id| !explained(*id).is_empty());
+        let known = findings::ids().filter(|id| explained(*id) != (&[], &[]));
         assert_eq!(known.count(), 27);
     }
 

@@ -7,7 +7,7 @@ use tcplab_analyze::report::Stream;
 use super::collect::which_streams;
 use super::units;
 
-/// Classes of time that somebody can end, and for which there are findings; `Unknown` has none.
+/// Classes of time that a finding can explain, and `Unknown`, which none explains.
 pub(super) const CLASSES: [Class; 8] = [
     Class::FastRecovery,
     Class::Tlp,
@@ -153,8 +153,9 @@ impl Ends {
 
 #[cfg(test)]
 mod tests {
-    use tcplab_analyze::findings::{Id, Severity};
+    use tcplab_analyze::findings::Id;
 
+    use super::super::coverage::tests::finding;
     use super::*;
 
     fn stream(number: u32, parts: &[(Class, u64)]) -> Stream {
@@ -200,17 +201,7 @@ mod tests {
             1,
             &[(Class::ReceiveWindow, 900_000), (Class::Path, 400_000)],
         ));
-        ends.finding(&Finding {
-            id: Id::of("receive_window_limited").expect("an id"),
-            severity: Severity::High,
-            stream: 1,
-            packets: vec![],
-            title: String::new(),
-            cause: String::new(),
-            remedy: vec![],
-            confidence: None,
-            proof: None,
-        });
+        ends.finding(&finding(1, "receive_window_limited"));
         ends.settle();
         ends.stream(&stream(
             2,
