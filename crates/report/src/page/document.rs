@@ -168,7 +168,10 @@ fn capture_part<'a>(
             .then(|| {
                 let verdict = coverage.verdict(totals, totals.tcp_streams).0;
                 let ends = coverage.of_ends().into_iter();
-                verdict + &ends.map(|text| format!(" {text}.")).collect::<String>()
+                verdict
+                    + &ends
+                        .map(|text| format!(" {}.", text.replace('`', "")))
+                        .collect::<String>()
             }),
         unexplained: coverage.unexplained(),
         not_read: coverage.not_read(totals),
