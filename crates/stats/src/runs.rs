@@ -376,7 +376,8 @@ fn welch(before: &[f64], after: &[f64], mean: Mean) -> Spread {
     let apart = halves(&drawn[0]) + halves(&drawn[1]);
     let se = apart.max((b + a) * wider).sqrt();
     let difference = is.mean - was.mean;
-    let free = (free / wider).max(1.0);
+    // What a variance of so correlated runs is worth (Bartlett).
+    let free = (free * (1.0 - r * r) / (1.0 + r * r)).max(2.0);
     Spread {
         difference,
         se,

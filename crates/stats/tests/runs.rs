@@ -189,3 +189,41 @@ fn means_of_the_middle_find_more_where_runs_are_disturbed() {
         "{found:?} {then}"
     );
 }
+
+/// Intervals of runs in one order, without drift: how often they miss the true change (8 %), and the width (percentage
+/// points) below which 95 % of them lie.
+fn intervals(of: u64, runs: usize) -> (usize, f64) {
+    let truth = 100.0 * libm::expm1(0.08);
+    let one = |seed: u64| {
+        let mut random = Random::stream(seed, "intervals");
+        let mut arm = |shift: f64| -> Vec<f64> {
+            let run = |_| 1e4 * libm::exp(0.02 * random.normal() + shift);
+            (0..runs).map(run).collect()
+        };
+        let (before, after) = (arm(0.0), arm(0.08));
+        let runs = Runs {
+            before: &before,
+            after: &after,
+            pairs: &[],
+            mean: Mean::Arithmetic,
+            level: 0.95,
+        };
+        change(&runs).expect("runs of two arms")
+    };
+    let changes: Vec<Change> = (0..of).map(one).collect();
+    let misses = |c: &&Change| c.low > truth || c.high < truth;
+    let missed = changes.iter().filter(misses).count();
+    let mut widths: Vec<f64> = changes.iter().map(|c| c.high - c.low).collect();
+    widths.sort_by(f64::total_cmp);
+    (missed, widths[widths.len() * 95 / 100])
+}
+
+#[test]
+fn few_runs_in_one_order_have_intervals_that_hold_and_are_of_use() {
+    for (runs, widest) in [(5, 45.0), (6, 30.0), (10, 10.0), (20, 6.0)] {
+        let (missed, wide) = intervals(2_000, runs);
+        println!("{runs} runs a side: {missed} of 2000 miss, 95 % are narrower than {wide:.1}");
+        assert!(missed <= 120, "{runs} runs a side: {missed} of 2000 miss");
+        assert!(wide <= widest, "{runs} runs a side: {wide:.1}");
+    }
+}
