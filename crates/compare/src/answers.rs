@@ -16,7 +16,7 @@ use crate::table::{Options, compare};
 pub struct Answers {
     /// Runs of each arm, at most.
     pub repeats: usize,
-    /// What changes are against, all else equal: a variant, a stack, a value of the only axis. None: nothing is compared.
+    /// What changes are against, all else equal: a variant, a stack, a value of the first axis. None: nothing is compared.
     pub against: Option<String>,
     /// The measures, in the order in which they were asked for.
     pub measures: Vec<Answer>,
@@ -81,7 +81,7 @@ pub fn answers(
     for group in &mut groups {
         group.name = name(&group.key, &varies);
     }
-    let compared = compared(&varies);
+    let compared = compared(&groups, &varies);
     let bases: Vec<usize> = (0..groups.len())
         .map(|at| base_of(&groups, at, compared, base))
         .collect();
@@ -196,14 +196,16 @@ fn name(key: &[(&str, String)], varies: &[&str]) -> String {
     }
 }
 
-/// By what groups are compared: variants; else stacks; else the only axis.
-fn compared<'a>(varies: &[&'a str]) -> Option<&'a str> {
+/// By what groups are compared: variants; else stacks; else the first axis, which changes least often from point to
+/// point.
+fn compared<'a>(groups: &[Group<'_>], varies: &[&'a str]) -> Option<&'a str> {
     let has = |name: &str| varies.iter().find(|own| **own == name).copied();
-    let only = || match varies {
-        [only] => Some(*only),
-        _ => None,
+    let changes = |name: &str| {
+        let differ = |pair: &&[Group<'_>]| value(&pair[0], name) != value(&pair[1], name);
+        groups.windows(2).filter(differ).count()
     };
-    has(VARIANT).or_else(|| has(STACK)).or_else(only)
+    let first = || varies.iter().copied().min_by_key(|name| changes(name));
+    has(VARIANT).or_else(|| has(STACK)).or_else(first)
 }
 
 /// The group that this one is compared with: it differs in nothing else, and has the value that is asked for, or is the
