@@ -66,7 +66,7 @@ fn verdict(found: &Found) -> String {
     let names = names.join(", ");
     let ties = match found.best.len() {
         0 | 1 => String::new(),
-        n => format!(" ({n} profiles that send the same ACKs here)"),
+        n => format!(" ({n} profiles that fit equally well here)"),
     };
     match (found.is_exact, found.is_answer()) {
         (true, _) => format!("as {names} sends them{ties}: every ACK, and no other"),

@@ -46,6 +46,15 @@ impl Fit {
         key(self).cmp(&key(other))
     }
 
+    /// Whether `other` fits as well as this one, the best: times differ by no more than `noise` nanoseconds on average, and
+    /// wrong ACKs by chance only (two standard deviations of their count; where the best has none, `other` has none).
+    pub(super) fn is_matched_by(&self, other: &Self, noise: i64) -> bool {
+        let mean = |fit: &Self| fit.error / fit.matched.max(1) as i64;
+        let wrong = |fit: &Self| fit.missed + fit.extra;
+        let chance = (4 * wrong(self)).isqrt();
+        wrong(other) <= wrong(self) + chance && (mean(self) - mean(other)).abs() <= noise
+    }
+
     /// Every ACK is as predicted, and no other.
     pub(super) fn is_perfect(&self) -> bool {
         self.missed == 0 && self.extra == 0
@@ -94,13 +103,6 @@ pub(super) fn compare(captured: &[Ack], predicted: &[Ack], tolerance: i64) -> Fi
     let end = captured.last().map_or(0, |ack| ack.at) + tolerance;
     fit.extra += rest.filter(|p| p.at <= end).count();
     fit
-}
-
-/// Whether two profiles send the same ACKs, as far as times can be told: differences of the path's noise cannot.
-pub(super) fn are_alike(a: &[Ack], b: &[Ack], noise: i64) -> bool {
-    let alike =
-        |(a, b): (&Ack, &Ack)| a.ack == b.ack && a.sack == b.sack && (a.at - b.at).abs() <= noise;
-    a.len() == b.len() && a.iter().zip(b).all(alike)
 }
 
 /// The prediction stands for something that comes before this ACK.

@@ -2,7 +2,7 @@
 
 use tcplab_plan::profile::{Known, Profile};
 
-use super::compare::{Fit, are_alike, compare};
+use super::compare::{Fit, compare};
 use super::replay::{Setup, replay};
 use super::script::{Lack, Script};
 
@@ -91,18 +91,12 @@ fn tried(script: &Script, profile: &Profile, setup: &Setup) -> Result<Fit, Lack>
     Ok(compare(&script.acks, &predicted, tolerance))
 }
 
-/// The best profile, with those that send the same ACKs at the same times under its setup, but for the path's noise.
-pub(super) fn ties(script: &Script, fitted: &[Fitted]) -> Result<Vec<&'static str>, Lack> {
+/// The best profile, with those that fit as well.
+pub(super) fn ties(script: &Script, fitted: &[Fitted]) -> Vec<&'static str> {
     let Some(best) = fitted.first() else {
-        return Ok(Vec::new());
+        return Vec::new();
     };
-    let same = replay(script, &best.profile, &best.setup)?;
-    let mut names = vec![best.profile.name];
-    for other in fitted.iter().skip(1) {
-        let acks = replay(script, &other.profile, &best.setup)?;
-        if are_alike(&same, &acks, script.noise) {
-            names.push(other.profile.name);
-        }
-    }
-    Ok(names)
+    let fits_as_well = |other: &&Fitted| best.fit.is_matched_by(&other.fit, script.noise);
+    let tied = fitted.iter().filter(fits_as_well);
+    tied.map(|fitted| fitted.profile.name).collect()
 }

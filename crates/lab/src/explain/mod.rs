@@ -60,7 +60,7 @@ pub struct Found {
     /// Tags, if the connection agreed on CAQM: every profile then runs with CAQM.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub caqm: Option<Tags>,
-    /// Best profile, and those that send the same ACKs at the same times.
+    /// Best profile, and those that fit equally well.
     pub best: Vec<&'static str>,
     /// The best profile sends all these ACKs and no other.
     pub is_exact: bool,
@@ -157,7 +157,7 @@ fn played(gather: &Gather, only: &[usize]) -> BTreeSet<usize> {
 fn found(script: &Script, known: &[Known]) -> Result<Found, Lack> {
     let mut fitted = fit::all(script, known)?;
     fitted.sort_by(|a, b| a.fit.order(&b.fit));
-    let best = fit::ties(script, &fitted)?;
+    let best = fit::ties(script, &fitted);
     let ranked = |f: &fit::Fitted| Ranked {
         profile: f.profile.name,
         matched: f.fit.matched,

@@ -31,6 +31,8 @@ pub enum Lack {
     Copies,
     /// The SYN-ACK was sent again.
     SynAck,
+    /// ACKs were lost between it and the capture.
+    AcksLost,
     /// Nobody sent it data.
     Data,
     /// It sent no ACK of new data.
@@ -59,6 +61,9 @@ impl Lack {
             }
             Self::SynAck => {
                 "the SYN-ACK was sent again, and the capture does not show which one began the connection"
+            }
+            Self::AcksLost => {
+                "some of its ACKs were lost before the capture: D-SACKs or time stamps show that it had received data that was sent again. Capture at this end"
             }
             Self::Data => "it received no data",
             Self::Many => {
@@ -196,12 +201,12 @@ impl Script {
             caqm: Tags::of(&syn, &syn_ack, all, side),
             cut,
         };
-        script.read_acks(all, side);
+        let waits = script.read_acks(all, side);
         if script.acks.is_empty() {
             return Err(Lack::Acks);
         }
-        script.fit_gap();
-        script.read_events(all, side);
+        script.fit_gap(&waits);
+        script.read_events(all, side)?;
         Ok(script)
     }
 
@@ -221,17 +226,22 @@ impl Script {
         }
     }
 
-    fn read_acks(&mut self, all: &[Packet], side: usize) {
+    /// Gives the waits of the ACKs whose data was sent once (Karn: nobody knows which copy of a repeated segment an ACK
+    /// answers) and arrived in order (an ACK with SACK blocks answers data above its number).
+    fn read_acks(&mut self, all: &[Packet], side: usize) -> Vec<i64> {
         let peer_isn = match self.is_client {
             true => self.syn_ack.seq,
             false => self.syn.seq,
         };
         let mut filter = News::after(peer_isn + 1);
+        let mut sent = peer_isn + 1;
         let mut last_data = Vec::new();
+        let mut waits = Vec::new();
         for p in all {
             if p.from != side {
                 if p.len > 0 {
-                    last_data.push((p.end(), p.time.as_nanos()));
+                    last_data.push((p.end(), p.time.as_nanos(), p.seq.before(sent)));
+                    sent = sent.max(p.end());
                 }
                 continue;
             }
@@ -244,23 +254,28 @@ impl Script {
             }
             let at = p.time.as_nanos();
             let covered = last_data.iter().rev();
-            let newest = covered.take(64).find(|(end, _)| end.at_or_before(p.ack));
+            let newest = covered.take(64).find(|(end, ..)| end.at_or_before(p.ack));
+            let wait = newest.map_or(0, |(_, t, _)| at - t);
+            if sack.is_none() && newest.is_some_and(|(.., is_again)| !is_again) {
+                waits.push(wait);
+            }
             self.acks.push(Ack {
                 at,
                 ack: p.ack,
                 sack,
                 frame: p.number,
-                wait: newest.map_or(0, |(_, t)| at - t),
+                wait,
             });
         }
+        waits
     }
 
     /// The smallest wait of an ACK is the path, when that is shorter than the handshake's; the waits of the other
     /// ACKs that nothing held show how much the path varies.
-    fn fit_gap(&mut self) {
+    fn fit_gap(&mut self, waits: &[i64]) {
         // Nothing that waits for a timer of 40 ms is as fast as this.
         const HELD: i64 = 20_000_000;
-        let waits = self.acks.iter().map(|ack| ack.wait).filter(|&w| w > 0);
+        let waits = waits.iter().copied().filter(|&w| w > 0);
         let least = waits.clone().min().unwrap_or(i64::MAX);
         self.gap = self.gap.min(least);
         let mut quick: Vec<i64> = waits.map(|w| w - self.gap).filter(|&w| w < HELD).collect();
@@ -273,7 +288,7 @@ impl Script {
         }
     }
 
-    fn read_events(&mut self, all: &[Packet], side: usize) {
+    fn read_events(&mut self, all: &[Packet], side: usize) -> Result<(), Lack> {
         let peer_is_far = self.gap > 1_000_000;
         let mut sent_end = self.own_isn() + 1;
         let mut finished = false;
@@ -281,7 +296,10 @@ impl Script {
         for (i, p) in all.iter().enumerate() {
             let at = p.time.as_nanos();
             if p.from != side {
-                if peer_is_far && was_lost(all, i, side, self.gap) {
+                if peer_is_far && let Some((again, answer)) = unanswered(all, i, side, self.gap) {
+                    if answer.is_some_and(|ack| came_at_once(p, again, ack)) {
+                        return Err(Lack::AcksLost);
+                    }
                     self.lost += 1;
                     continue;
                 }
@@ -311,6 +329,7 @@ impl Script {
         }
         // Stable: what was captured first goes first.
         self.events.sort_by_key(|event| event.at);
+        Ok(())
     }
 
     fn push(&mut self, at: i64, what: What) {
@@ -382,30 +401,46 @@ fn readable(all: &[Packet]) -> Result<(), Lack> {
     }
 }
 
-/// Whether the segment at `i` was lost behind the capture: sent again, and nothing acknowledged it before the
-/// second one could have been answered.
-fn was_lost(all: &[Packet], i: usize, side: usize, gap: i64) -> bool {
-    let Some(p) = all.get(i).filter(|p| p.len > 0) else {
-        return false;
-    };
-    let later = all.get(i + 1..).unwrap_or_default();
-    let mut again = None;
-    // A later answer does not count.
-    for q in later.iter().take(4096) {
-        if again.is_some_and(|t| q.time.as_nanos() >= t + gap / 2) {
-            return true;
-        }
+/// A segment at `i` that was sent again before anything acknowledged it: the one that repeats it first, and the packet
+/// that acknowledges it afterwards, if one of the next 4,096 does. None: it was acknowledged, or sent once.
+fn unanswered(
+    all: &[Packet],
+    i: usize,
+    side: usize,
+    gap: i64,
+) -> Option<(&Packet, Option<&Packet>)> {
+    let p = all.get(i).filter(|p| p.len > 0)?;
+    let mut again: Option<&Packet> = None;
+    for q in all.get(i + 1..)?.iter().take(4096) {
         if q.from != side {
-            if q.len > 0 && q.seq.at_or_before(p.seq) && q.end().after(p.seq) && again.is_none() {
-                again = Some(q.time.as_nanos());
+            if q.len > 0 && q.seq.at_or_before(p.seq) && q.end().after(p.seq) {
+                again.get_or_insert(q);
             }
             continue;
         }
         let sacks = q.options.sack.as_slice().iter();
         let mut covers = sacks.filter(|(l, r)| l.at_or_before(p.seq) && r.at_or_after(p.end()));
         if q.flags.has(TcpFlags::ACK) && (q.ack.at_or_after(p.end()) || covers.next().is_some()) {
-            return false;
+            // An answer before the second one could have been answered is one to the first.
+            let second = again.filter(|a| q.time.since(a.time).as_nanos() >= gap / 2)?;
+            return Some((second, Some(q)));
         }
     }
-    again.is_some()
+    again.map(|again| (again, None))
+}
+
+/// Whether the answer to a repeated segment shows that the first one had come: it reports it as received twice (RFC
+/// 2883: its first block lies at or below its ACK number), or echoes the first one's time stamp (RFC 3522).
+fn came_at_once(first: &Packet, again: &Packet, answer: &Packet) -> bool {
+    let block = answer.options.sack.as_slice().first();
+    let is_twice = |(l, r): &(Seq, Seq)| {
+        r.at_or_before(answer.ack) && l.at_or_before(first.seq) && r.after(first.seq)
+    };
+    let stamps = |p: &Packet| p.options.timestamps.map(|(val, _)| Seq(val));
+    let echo = answer.options.timestamps.map(|(_, ecr)| Seq(ecr));
+    let echoes_first = match (stamps(first), stamps(again), echo) {
+        (Some(first), Some(again), Some(echo)) => echo.at_or_after(first) && echo.before(again),
+        _ => false,
+    };
+    block.is_some_and(is_twice) || echoes_first
 }
