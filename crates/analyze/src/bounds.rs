@@ -17,8 +17,8 @@ pub struct Options {
     pub rows: Rows,
     /// Most rows held at once of each kind (see [`Rows`]), over all streams.
     pub max_rows: Option<usize>,
-    /// Most connections held at once; an inactive one is handed out early. An eighth of them may have barely
-    /// begun, and all together may take 1 KiB for each, at least 16 MiB: one with much in flight counts as many.
+    /// Most connections held at once; an inactive one is handed out early. About a quarter of them, at least
+    /// 2,048, may have barely begun, and all together may take 1 KiB for each, at least 16 MiB: one with much in flight counts as many.
     /// So many ended connections are remembered.
     pub max_streams: Option<usize>,
     /// Key of the flow table's hash; any number, it never shows in the results.

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use tcplab_base::Duration;
 use tcplab_capture::{Body, Reader};
 use tcplab_wire::{Config, Parsed, TcpPacket, parse_frame};
 
@@ -160,6 +161,43 @@ fn changed(change: impl Fn(u64, bool, &mut TcpPacket) -> bool) -> Option<&'stati
         }
     }
     explain(&gather, &[])[0].lacks
+}
+
+/// The answer for the server of `request-response-clean.a.pcap`, captured at the far client, when its first request is
+/// sent again 10 ms before its answer, which echoes the time stamp of the first or of the second one.
+fn repeated(echoes_second: bool) -> Receiver {
+    let mut gather = Gather::default();
+    let whole = read(&shipped("request-response-clean.a.pcap"), |_, _| true);
+    let own = &whole.streams[0];
+    let request = own.packets.iter().position(|p| p.from == 0 && p.len > 0);
+    let request = request.expect("a request");
+    let answer = request + 1;
+    assert!(own.packets[answer].from == 1);
+    let mut packets = own.packets.clone();
+    for late in &mut packets[answer..] {
+        late.time = late.time + Duration::from_millis(300);
+    }
+    let mut again = packets[request];
+    again.time = packets[answer].time - Duration::from_millis(80);
+    let (stamp, echo) = again.options.timestamps.expect("time stamps");
+    again.options.timestamps = Some((stamp + 300, echo));
+    if echoes_second {
+        let (stamp, echo) = packets[answer].options.timestamps.expect("time stamps");
+        packets[answer].options.timestamps = Some((stamp, echo + 300));
+    }
+    packets.insert(answer, again);
+    gather.streams.push(super::gather::Stream {
+        ends: own.ends,
+        packets,
+    });
+    explain(&gather, &[]).remove(1)
+}
+
+#[test]
+fn lost_acks_of_a_far_receiver_are_not_lost_segments() {
+    assert_eq!(repeated(false).lacks, Some(Lack::AcksLost.text()));
+    let found = repeated(true).found.expect("a lost request is left out");
+    assert_eq!(found.lost_behind, 1);
 }
 
 #[test]
