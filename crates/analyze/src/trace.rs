@@ -32,7 +32,7 @@ impl Rows {
     /// A row for each packet.
     pub const ALL: Self = Self {
         first: usize::MAX,
-        marked: true,
+        marked: false,
     };
 }
 
@@ -110,7 +110,7 @@ pub(crate) struct Shelf {
     most: usize,
     whole: usize,
     marked: usize,
-    /// Marked packets that found no room.
+    /// Wanted packets that found no room: marked ones, or any if all are wanted.
     pub left_out: u64,
 }
 
@@ -146,8 +146,10 @@ impl Shelf {
             self.marked += 1;
             trace.marked += 1;
         }
-        self.left_out += u64::from(marked && !room && !whole);
-        if whole || (marked && room) {
+        let is_kept = whole || (marked && room);
+        let is_wanted = marked || self.keep == Rows::ALL;
+        self.left_out += u64::from(is_wanted && !is_kept);
+        if is_kept {
             trace.rows.push(row);
         }
     }
@@ -227,6 +229,8 @@ pub enum SegmentKind {
     KeepAlive,
     /// Zero-window probe.
     ZeroWindowProbe,
+    /// No packet of this end: an ICMP error quotes one.
+    Quoted,
 }
 
 impl SegmentKind {

@@ -5,6 +5,7 @@ mod common;
 
 use common::bulk::{Bulk, title};
 use common::{Answer, analyze_script};
+use tcplab_analyze::budget::Class;
 
 /// Options of both SYNs.
 const SACK: &str = "mss=1460 sackok";
@@ -221,6 +222,36 @@ fn handshake_with_a_lost_ack_does_not_show_the_path() {
     assert!(!with("") && !with("20 > . 101 501 0 60000"));
     // On a path of 80 ms, they would have come too soon.
     assert!(with("80 > . 101 501 0 60000"));
+}
+
+/// Losses by chance on a path without a queue, so often.
+fn repairs(many: u32) -> Answer {
+    let mut c = Bulk::new(SACK);
+    let mut at = c.send(100.0, 20, 10.0, |_| 40.0);
+    for _ in 0..many {
+        at = c.lose(at + 100.0, 1, 40.0);
+    }
+    c.send(at + 100.0, 20, 10.0, |_| 40.0);
+    c.analyze()
+}
+
+#[test]
+fn every_repair_counts_however_many_a_report_lists() {
+    let repair = |answer: &Answer| {
+        let side = &answer.streams[0].client_to_server;
+        let budget = &answer.streams[0].budget_us;
+        let listed = side.episodes.len() as u64;
+        let title = title(answer, "loss").to_owned();
+        let us = budget.of(Class::FastRecovery);
+        (listed, side.episodes_not_listed, us, title)
+    };
+    let (listed, rest, us, _) = repair(&repairs(100));
+    assert_eq!((listed, rest), (100, 0));
+    let each = us / 100;
+    let (listed, rest, us, title) = repair(&repairs(1_000));
+    assert_eq!((listed, rest), (256, 744));
+    assert!(title.starts_with("1000 segments"), "{title}");
+    assert_eq!(us / 1_000, each);
 }
 
 #[test]

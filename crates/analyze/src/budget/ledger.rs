@@ -233,6 +233,8 @@ impl Ledger {
         self.total.turn(was, is, to.saturating_sub(from));
         self.requests.turn((from, to), was, is);
         if let Some(spans) = self.spans.as_deref_mut() {
+            let first = spans.partition_point(|s| s.to_us <= from);
+            let end = spans.partition_point(|s| s.from_us < to);
             let parts = |s: Span| {
                 let (a, b) = (from.clamp(s.from_us, s.to_us), to.clamp(s.from_us, s.to_us));
                 let piece = |from_us, to_us, class| Span {
@@ -247,11 +249,12 @@ impl Ledger {
                     piece(b, s.to_us, s.class),
                 ]
             };
-            *spans = std::mem::take(spans)
-                .into_iter()
-                .flat_map(parts)
-                .filter(|s| s.from_us < s.to_us)
-                .collect();
+            let within = spans.get(first..end).unwrap_or_default().to_vec();
+            let turned = within.into_iter().flat_map(parts);
+            spans.splice(
+                first..end.max(first),
+                turned.filter(|s| s.from_us < s.to_us),
+            );
         }
     }
 

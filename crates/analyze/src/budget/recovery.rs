@@ -9,12 +9,12 @@ use super::Class;
 use super::ledger::Ledger;
 use super::tracker::Event;
 use super::unseen::{NO_EPISODE, is_unknown};
-use crate::conn::{Dir, Episodes, scale_known};
+use crate::conn::{Dir, Episodes, KEPT, scale_known};
 use crate::report::EpisodeKind;
 use crate::trace::SegmentKind;
 
 /// Most stretches that can still turn out spurious.
-const STRETCHES: usize = 512;
+const STRETCHES: usize = 2 * KEPT;
 
 /// The recoveries of both sides.
 #[derive(Debug, Default)]
@@ -88,7 +88,7 @@ impl Recovery {
         let was = self.open[dir];
         let now_open = episodes.open.as_deref();
         let more_ended = index > std::mem::replace(&mut self.ended[dir], index);
-        let last = episodes.ended.last().filter(|_| more_ended);
+        let last = episodes.last().filter(|_| more_ended);
         self.asked(dir, e, index, ledger);
         // The one that was open goes on, or ended.
         match (was, last) {
@@ -138,11 +138,16 @@ impl Recovery {
                     ledger,
                 );
             } else {
+                // It is among the last: those of ended episodes come before.
                 let of_it = |s: &Stretch| (usize::from(s.dir), s.episode) == (dir, index);
-                for s in self.stretches.iter().filter(|s| of_it(s)) {
+                let is_older = |s: &&Stretch| usize::from(s.dir) != dir || s.episode >= index;
+                let last = self.stretches.iter().rev().take_while(is_older).count();
+                let rest = self.stretches.split_off(self.stretches.len() - last);
+                for s in rest.iter().filter(|s| of_it(s)) {
                     ledger.turn((s.from, s.to), s.class, Class::Path);
                 }
-                self.stretches.retain(|s| !of_it(s));
+                self.stretches
+                    .extend(rest.into_iter().filter(|s| !of_it(s)));
             }
         }
         let far = e.dirs[1 - dir].path_or_zero();
@@ -260,9 +265,7 @@ fn is_full(e: &Event<'_>) -> bool {
 
 /// How many episodes ended.
 fn count(episodes: &Episodes) -> u32 {
-    u32::try_from(episodes.not_listed)
-        .unwrap_or(u32::MAX)
-        .saturating_add(episodes.index())
+    u32::try_from(episodes.count()).unwrap_or(u32::MAX)
 }
 
 /// Where an instant lies on the time of a connection that began at `start`.

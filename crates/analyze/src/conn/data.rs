@@ -60,11 +60,7 @@ pub(crate) fn on_segment(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> S
         if let Some(acks) = tx.acks.as_mut() {
             acks.release = None;
         }
-        if let Some(last) = rx
-            .loss
-            .as_deref_mut()
-            .and_then(|l| l.episodes.ended.last_mut())
-        {
+        if let Some(last) = rx.loss.as_deref_mut().and_then(|l| l.episodes.last_mut()) {
             last.ended_at = None;
         }
     }

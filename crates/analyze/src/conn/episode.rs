@@ -9,15 +9,22 @@ use super::loss::Again;
 use crate::report::{EpisodeKind, SpuriousEvidence};
 use crate::trace::SegmentKind;
 
-/// Most episodes kept for one direction; later ones are counted.
-const LISTED: usize = 256;
+/// Most episodes kept for one direction: what judges losses looks at these. Later ones are counted.
+pub(crate) const KEPT: usize = 65_536;
+
+/// An episode of data that was sent again too late begins long before it ends, but not so long.
+const LONG: Duration = Duration::from_secs(10);
 
 /// All episodes of one sender.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Episodes {
     pub open: Option<Box<Open>>,
+    /// The first [`KEPT`] that ended.
     pub ended: Vec<Record>,
-    pub not_listed: u64,
+    /// The last one that ended after them.
+    beyond: Option<Box<Record>>,
+    /// How many ended after them.
+    pub not_kept: u64,
 }
 
 /// The episode that is going on.
@@ -112,8 +119,18 @@ impl Record {
     /// though what it sent again had arrived.
     pub(crate) fn is_of_outage(&self, dirs: &[Dir; 2]) -> bool {
         let losses = dirs.iter().filter_map(|side| side.loss.as_deref());
-        let mut records = losses.flat_map(|loss| &loss.episodes.ended);
-        records.any(|r| r.is_timeout() && r.spurious().is_none() && r.shares_silence(self))
+        let mut near = losses.flat_map(|loss| self.near(&loss.episodes.ended));
+        near.any(|r| r.is_timeout() && r.spurious().is_none() && r.shares_silence(self))
+    }
+
+    /// The records of one sender, in the order in which they ended, that can share this one's silence: those that ended
+    /// before it began cannot, nor those that ended long after its silence, but for the first of them.
+    pub(crate) fn near<'a>(&self, all: &'a [Self]) -> &'a [Self] {
+        let silence = self.start + self.longest_idle;
+        let ended_by = |r: &Self, at: Instant| r.end.is_some_and(|end| end < at);
+        let from = all.partition_point(|r| ended_by(r, self.start));
+        let to = all.partition_point(|r| ended_by(r, silence + LONG));
+        all.get(from..all.len().min(to + 1)).unwrap_or_default()
     }
 
     /// Whether the whole episode was spurious: all it sent was reported as duplicate, or the first
@@ -188,7 +205,7 @@ impl Episodes {
 
     /// A retransmission of what was ACKed: it belongs to the recovery before, or stands alone.
     fn too_late(&mut self, kind: EpisodeKind, a: &Again, evidence: bool) -> u32 {
-        if let Some(last) = self.ended.last_mut()
+        if let Some(last) = self.last_mut()
             && last.kind == Some(kind)
             && last
                 .end
@@ -205,7 +222,21 @@ impl Episodes {
 
     /// No episode began before.
     pub(crate) fn is_first(&self) -> bool {
-        self.open.is_none() && self.ended.is_empty() && self.not_listed == 0
+        self.open.is_none() && self.ended.is_empty()
+    }
+
+    /// How many ended.
+    pub(crate) fn count(&self) -> u64 {
+        self.ended.len() as u64 + self.not_kept
+    }
+
+    /// The one that ended last.
+    pub(crate) fn last(&self) -> Option<&Record> {
+        self.beyond.as_deref().or(self.ended.last())
+    }
+
+    pub(crate) fn last_mut(&mut self) -> Option<&mut Record> {
+        self.beyond.as_deref_mut().or(self.ended.last_mut())
     }
 
     /// The only episode so far, taken for a probe's, was a timeout's. Gives whether there is such a one.
@@ -224,7 +255,7 @@ impl Episodes {
 
     /// What the recovery that ended within `lately` was, as a kind of segment.
     pub(crate) fn just_ended(&self, now: Instant, lately: Duration) -> Option<SegmentKind> {
-        let last = self.ended.last()?;
+        let last = self.last()?;
         last.end.filter(|e| now.since(*e) <= lately)?;
         match last.kind? {
             EpisodeKind::Fast => Some(SegmentKind::Fast),
@@ -250,7 +281,7 @@ impl Episodes {
         let is_it = |r: &Record| {
             r.kind == Some(EpisodeKind::Rto) && r.lost && r.end.is_some_and(|end| end >= since)
         };
-        if self.open.is_some() || self.not_listed > 0 || !self.ended.last().is_some_and(is_it) {
+        if self.open.is_some() || self.not_kept > 0 || !self.ended.last().is_some_and(is_it) {
             return false;
         }
         let Some(record) = self.ended.pop() else {
@@ -282,7 +313,7 @@ impl Episodes {
     pub(crate) fn new_data(&mut self, now: Instant, near: Duration) {
         if let Some(open) = &mut self.open {
             open.record.more_to_send = true;
-        } else if let Some(last) = self.ended.last_mut()
+        } else if let Some(last) = self.last_mut()
             && let Some(at) = last.ended_at.take()
         {
             last.more_to_send |= is_released(now.since(at), near);
@@ -300,10 +331,11 @@ impl Episodes {
             ended_at: now,
             ..open.record
         };
-        if self.ended.len() < LISTED {
+        if self.ended.len() < KEPT {
             self.ended.push(record);
         } else {
-            self.not_listed += 1;
+            self.beyond = Some(Box::new(record));
+            self.not_kept += 1;
         }
     }
 

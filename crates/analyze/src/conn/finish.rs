@@ -15,6 +15,8 @@ use crate::trace::AckClass;
 
 /// Fewest ACKs in a stretch of one ACK mode that gets a line.
 const STRETCH: u32 = 3;
+/// Most episodes that a report lists for one direction; later ones are counted.
+const LISTED: usize = 256;
 
 /// A message that nothing answered.
 #[derive(Clone, Copy, Debug)]
@@ -334,9 +336,9 @@ fn direction(d: &mut Dir, scale: Scale, trip: Option<RoundTrip>, unanswered: boo
         caqm: rare(|r| r.caqm_tags.as_ref().map_or(0, |t| t.packets)),
         caqm_tags: d.caqm().map(|tags| Box::new(tags.seen)),
         episodes: loss
-            .map(|l| l.episodes.ended.iter().map(episode).collect())
+            .map(|l| l.episodes.ended.iter().take(LISTED).map(episode).collect())
             .unwrap_or_default(),
-        episodes_not_listed: loss.map_or(0, |l| l.episodes.not_listed),
+        episodes_not_listed: loss.map_or(0, |l| l.episodes.count().saturating_sub(LISTED as u64)),
     }
 }
 

@@ -436,7 +436,7 @@ impl Loss {
     /// A duplicate ACK that nothing in flight can have caused: it answers the retransmission of what had arrived.
     /// (With SACK it would be a DSACK.)
     pub(crate) fn answered_twice(&mut self, now: Instant, rtt: Duration) {
-        let Some(last) = self.episodes.ended.last_mut() else {
+        let Some(last) = self.episodes.last_mut() else {
             return;
         };
         let near = last

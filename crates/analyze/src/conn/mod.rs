@@ -40,7 +40,7 @@ mod weight;
 mod window;
 
 use tcplab_base::{Duration, Instant};
-use tcplab_wire::{CaqmUnits, IcmpError, TcpFlags, TcpPacket};
+use tcplab_wire::{CaqmUnits, IcmpError, Standing, TcpFlags, TcpPacket};
 
 pub(crate) use ack::{AckStats, TIMER_US};
 pub(crate) use ahead::Ahead;
@@ -48,7 +48,7 @@ pub(crate) use alone::{Alone, HELD_US};
 pub(crate) use bucket::Bucket;
 pub(crate) use caqm::{Offer, Tags};
 pub(crate) use dir::{Dir, Unanswered};
-pub(crate) use episode::{Episodes, Record};
+pub(crate) use episode::{Episodes, KEPT, Record};
 pub(crate) use events::Events;
 pub(crate) use flight::Segment;
 pub(crate) use icmp::{Icmp, TooBig};
@@ -638,6 +638,10 @@ impl Connection {
         let [a, b] = &self.dirs;
         let (tx, rx) = if seen.dir == 0 { (a, b) } else { (b, a) };
         let sack = p.options.sack.as_slice();
+        let kind = match p.standing {
+            Standing::Quoted => SegmentKind::Quoted,
+            _ => seen.kind,
+        };
         let row = Row {
             number: seen.number,
             time: seen.now,
@@ -651,7 +655,7 @@ impl Connection {
                 .iter()
                 .map(|s| (rx.relative(s.0), rx.relative(s.1)))
                 .collect(),
-            kind: seen.kind,
+            kind,
             spurious: false,
             acked: seen.told.acked,
             rtt_us: seen.told.rtt_us,

@@ -8,7 +8,7 @@ use super::{
     CAQM, Finding, Id, LIST, Lacks, Limits, Missing, Need, Severity, accept_queue_overflow, caqm,
     clock_step, measured, path_mtu, quiet, token_bucket,
 };
-use crate::conn::{Connection, Dir, Record};
+use crate::conn::{Connection, Dir, KEPT, Record};
 
 /// One kind of finding: its row of the list and of `docs/findings.md`, and the function that looks for it.
 pub(crate) struct Detector {
@@ -83,9 +83,15 @@ impl Found {
                 // Where no single packet shows it: the connection's first.
                 let new = self.findings.get_mut(before..).unwrap_or_default();
                 debug_assert!(new.iter().all(|f| super::may_be(f.id, f.severity)));
-                new.iter_mut()
-                    .filter(|f| f.packets.is_empty())
-                    .for_each(|f| f.packets.push(side.connection.first));
+                for f in new {
+                    if f.packets.is_empty() {
+                        f.packets.push(side.connection.first);
+                    }
+                    if side.has_more_episodes() && !f.cause.is_empty() {
+                        f.cause +=
+                            &format!(" Of its recoveries only the first {KEPT} were judged.");
+                    }
+                }
             }
         }
     }
@@ -119,6 +125,12 @@ impl Side<'_> {
         let all = &*self.episodes;
         let ignored = accept_queue_overflow::episodes_explained(self, all);
         all.get(ignored..).unwrap_or_default()
+    }
+
+    /// The sender repaired losses more often than is kept.
+    fn has_more_episodes(&self) -> bool {
+        let loss = self.sender.loss.as_deref();
+        loss.is_some_and(|loss| loss.episodes.not_kept > 0)
     }
 
     /// The sender repaired a lone segment by a timeout, and its window showed that.

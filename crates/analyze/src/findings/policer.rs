@@ -43,6 +43,8 @@ const AT_ONCE: u32 = 6;
 const IN_ALL: u32 = 10;
 /// At least so many times between losses with the same rate.
 const ALIKE: usize = 4;
+/// Most losses between which rates are compared with each other.
+const COMPARED: usize = 1_024;
 /// Shorter times between losses are too short to measure a rate, microseconds, and fewer bytes too few.
 const SHORT_US: i64 = 50_000;
 const FEW: u64 = 40_000;
@@ -98,7 +100,8 @@ fn rate(side: &Side<'_>) -> Option<f64> {
         return None;
     }
     let again = |r: &&Record| lost(r);
-    let list: Vec<&Record> = side.episodes().iter().filter(again).collect();
+    let lost = side.episodes().iter().filter(again);
+    let list: Vec<&Record> = lost.take(COMPARED).collect();
     let load = side.sender.load()?;
     let path = Path::of(side);
     if path.as_ref().is_some_and(|p| !p.is_empty()) {

@@ -62,8 +62,8 @@ fn is_kind(r: &Record, spurious: bool) -> bool {
 
 /// What the sender learnt of the loss, it learnt from what its timer had made it send.
 fn is_told_by_timer(side: &Side<'_>, r: &Record) -> bool {
-    let mut others = side.episodes().iter().filter(|n| is_kind(n, true));
-    others.any(|n| n.shares_silence(r))
+    let mut others = r.near(side.episodes()).iter();
+    others.any(|n| is_kind(n, true) && n.shares_silence(r))
 }
 
 /// A pattern of ACKs tells only where the capture has all data that may have caused them.

@@ -136,7 +136,7 @@ fn verdict(row: &Row) -> Option<String> {
         SegmentKind::OutOfOrder => Some("tcplab out_of_order".into()),
         SegmentKind::KeepAlive => Some("tcplab keep_alive".into()),
         SegmentKind::ZeroWindowProbe => Some("tcplab zero_window_probe".into()),
-        SegmentKind::PureAck | SegmentKind::New => None,
+        SegmentKind::PureAck | SegmentKind::New | SegmentKind::Quoted => None,
     }
 }
 

@@ -60,7 +60,7 @@ struct Last {
 /// Packs `rows` (see the table of the module).
 pub(crate) fn encode(rows: &[Row]) -> Vec<u8> {
     let mut encoder = Encoder::default();
-    for row in rows {
+    for row in rows.iter().filter(|row| row.kind != SegmentKind::Quoted) {
         encoder.row(row);
     }
     encoder.finish()
@@ -201,6 +201,7 @@ fn kind_code(kind: SegmentKind) -> u64 {
         SegmentKind::Retransmission => 6,
         SegmentKind::KeepAlive => 7,
         SegmentKind::ZeroWindowProbe => 8,
+        SegmentKind::Quoted => 9,
     }
 }
 

@@ -26,7 +26,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 use tcplab_analyze::findings::{Finding, Severity};
 use tcplab_analyze::report::{Report, Stream};
-use tcplab_analyze::trace::StreamTrace;
+use tcplab_analyze::trace::{Row, SegmentKind, StreamTrace};
 
 /// The built page.
 pub(crate) const TEMPLATE: &str = include_str!("../../page/index.html");
@@ -142,8 +142,13 @@ impl Page {
             }] += 1;
         }
         // Behind a gap a chart would lie.
-        let rows = trace.whole.min(self.options.packets_per_stream);
-        let packets = usize::try_from(trace.packets).unwrap_or(usize::MAX);
+        let whole = trace.whole.min(self.options.packets_per_stream);
+        let kept = trace.rows.get(..whole).unwrap_or_default();
+        // What an ICMP error quotes is no packet of the ends: it is not drawn.
+        let quoted = |row: &&Row| row.kind == SegmentKind::Quoted;
+        let quotes = kept.iter().filter(quoted).count();
+        let rows = kept.len() - quotes;
+        let packets = usize::try_from(trace.packets).unwrap_or(usize::MAX) - quotes;
         self.charts.push(Chart {
             capture,
             stream: trace.stream,
@@ -158,7 +163,7 @@ impl Page {
         // Packed only when it stays: most streams of a large capture do not.
         let same = |c: &&mut Chart| (c.capture, c.stream) == (capture, trace.stream);
         if let Some(chart) = self.charts.last_mut().filter(same) {
-            chart.bytes = columns::encode(trace.rows.get(..rows).unwrap_or_default());
+            chart.bytes = columns::encode(kept);
             // About two for each packet: packets begin and end them.
             let most = trace.spans.len().min(2 * rows);
             chart.spans = spans::encode(trace.spans.get(..most).unwrap_or_default());

@@ -41,8 +41,8 @@ pub(super) const DIRECTION: &[OfDirection] = &[
     }),
     (
         "goodput_bps",
-        "unique bytes over the time from the first data to the last.",
-        |d| d.unique_bytes.and_then(|_| int(d.goodput_bps)),
+        "unique bytes over the time from the first data to the last; null without such a time.",
+        |d| int(d.goodput_bps).filter(|bps| *bps > 0),
     ),
     ("max_in_flight_bytes", "the most that was in flight.", |d| {
         d.max_in_flight_bytes.and_then(int)
@@ -158,9 +158,11 @@ pub(super) const DIRECTION: &[OfDirection] = &[
         "CAQM: tags on packets that are too long.",
         |d| caqm(d, |t| t.oversize),
     ),
-    ("episodes", "episodes of recovery.", |d| {
-        int(d.episodes.len() as u64 + d.episodes_not_listed)
-    }),
+    (
+        "episodes",
+        "episodes of recovery; the table `episodes` has the first 256 of them.",
+        |d| int(d.episodes.len() as u64 + d.episodes_not_listed),
+    ),
     ("rtt_samples", "samples of the round trip.", |d| {
         int(d.rtt_us.samples)
     }),

@@ -19,6 +19,7 @@ fn kind_name(kind: SegmentKind) -> &'static str {
         SegmentKind::Retransmission => "retransmission",
         SegmentKind::KeepAlive => "keep_alive",
         SegmentKind::ZeroWindowProbe => "zero_window_probe",
+        SegmentKind::Quoted => "icmp_quote",
     }
 }
 
@@ -75,7 +76,8 @@ pub(super) fn table() -> Table {
                 "kind",
                 Kind::Word,
                 "`ack`, `new`, `out_of_order`, `fast_retransmission`, `rto_retransmission`, `tail_loss_probe`, \
-                 `retransmission`, `keep_alive` or `zero_window_probe`.",
+                 `retransmission`, `keep_alive`, `zero_window_probe` or `icmp_quote` (no packet of this end: an ICMP \
+                 error quotes one).",
             ),
             (
                 "spurious",

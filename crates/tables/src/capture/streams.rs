@@ -59,6 +59,15 @@ const STREAM: &[(&str, Get, &str)] = &[
         "What the capture itself did to its packets, separated by commas.",
     ),
     (
+        "requests",
+        Get::Int(|s| {
+            (s.requests.len() as u64 + s.requests_not_listed)
+                .try_into()
+                .ok()
+        }),
+        "Requests; the table `requests` has the first 256 of them.",
+    ),
+    (
         "syn_retransmissions",
         Get::Int(|s| handshake(s, |h| Some(h.syn_retransmissions))),
         "SYNs sent again.",

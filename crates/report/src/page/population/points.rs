@@ -56,6 +56,7 @@ fn point(row: &Row) -> Option<(char, u64)> {
     }
     let letter = match row.kind {
         _ if row.len == 0 => return None,
+        SegmentKind::Quoted => return None,
         SegmentKind::Fast => 'f',
         SegmentKind::Rto => 'r',
         SegmentKind::Tlp => 't',
