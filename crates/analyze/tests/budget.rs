@@ -163,6 +163,27 @@ fn a_probe_into_a_full_window_costs_nothing_of_its_own() {
 }
 
 #[test]
+fn a_slow_sender_of_single_segments_sends_no_probes() {
+    let mut lines = vec![
+        "0 > S 100 0 0 60000 mss=1460 sackok".to_owned(),
+        "2 < S. 500 101 0 60000 mss=1460 sackok".to_owned(),
+        "2 > . 101 501 0 60000".to_owned(),
+    ];
+    // Every other segment is acknowledged by the next one's ACK: a probe timer would wait 200 ms for that.
+    for n in 0..100 {
+        let (ms, seq) = (10.0 + 12.0 * f64::from(n), 101 + 1460 * n);
+        lines.push(format!("{ms} > . {seq} 501 1460 60000"));
+        if n % 2 == 1 {
+            lines.push(format!("{} < . 501 {} 0 60000", ms + 2.0, seq + 1460));
+        }
+    }
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let budget = analyze_script(&lines).streams[0].budget_us;
+    assert_eq!(budget.of(Class::Tlp), 0, "{budget:?}");
+    assert!(budget.of(Class::Sender) > 1_000_000, "{budget:?}");
+}
+
+#[test]
 fn one_side_alone_tells_nothing_of_its_time() {
     let lines = [
         "0 < S 500 0 0 60000 mss=1460",

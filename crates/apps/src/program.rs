@@ -181,13 +181,11 @@ impl Program {
         }
     }
 
-    /// With the draws of this connection of its application in the run of this seed.
-    #[must_use]
-    pub fn seeded(mut self, seed: u64, connection: u32) -> Self {
+    /// Its draws are those of this connection of its application in the run of this seed.
+    pub fn seed(&mut self, seed: u64, connection: u32) {
         if let Kind::Stream(stream) = &mut self.kind {
             stream.seed(seed, connection);
         }
-        self
     }
 
     fn of(kind: Kind) -> Self {
@@ -197,7 +195,7 @@ impl Program {
         }
     }
 
-    /// A new connection for the same end: the program begins anew, what it completed stays.
+    /// A new connection for the same end: the program begins anew, without a seed; what it completed stays.
     pub fn restart(&mut self, app: &AppKind, reading: &Reading, is_client: bool) {
         match &mut self.kind {
             Kind::Ask(p) => p.restart(),

@@ -81,9 +81,14 @@ impl Fifo {
         })
     }
 
+    /// A frame's bytes count until its last bit is out, also in [`Fifo::holds`]; before the first frame.
+    pub(crate) fn count_whole(&mut self) {
+        self.sizes.get_or_insert_with(|| Sizes::new(None));
+    }
+
     /// Somebody takes the extremes of its bytes; before the first frame.
     pub(crate) fn watch(&mut self) {
-        self.sizes.get_or_insert_with(|| Sizes::new(None));
+        self.count_whole();
         self.depth.get_or_insert_with(|| Box::new(Depth::new(None)));
     }
 

@@ -179,6 +179,12 @@ impl<F: Payload> Line<F> {
         }
     }
 
+    /// A frame's bytes count in [`Line::holds`] until its last bit has left, in a line without a qdisc too: say so before
+    /// the first frame.
+    pub fn count_whole(&mut self) {
+        self.way.count_whole();
+    }
+
     /// Its queue's extremes will be sampled: say so before the first frame. Nobody else pays for them.
     pub fn watch(&mut self) {
         match &mut self.queue {

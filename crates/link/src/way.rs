@@ -339,6 +339,13 @@ impl<F: Clone> Way<F> {
         })
     }
 
+    /// A frame's bytes count in [`Way::sample`] until its last bit has left: say so before the first frame.
+    pub(crate) fn count_whole(&mut self) {
+        if let Some(fifo) = &mut self.fifo {
+            fifo.count_whole();
+        }
+    }
+
     /// Its queue's extremes will be sampled: say so before the first frame. Nobody else pays for them.
     pub(crate) fn watch(&mut self) {
         if let Some(fifo) = &mut self.fifo {

@@ -257,3 +257,25 @@ fn samples_of_a_watched_line_have_the_extremes_between_them() {
         assert_eq!(line.sample(at(60_000), Vec::len), [0, 0, 1_250, 0, 0]);
     }
 }
+
+#[test]
+fn a_frame_counts_whole_until_its_last_bit_has_left() {
+    // 1,250 bytes take 10 us; after 4 us 2,000 bytes have not left.
+    let wire = Direction {
+        rate_bps: Some(1_000_000_000),
+        limit_pkts: 10,
+        ..Direction::default()
+    };
+    let held = |is_whole: bool| {
+        let mut line = Line::new(&wire, 1_500, 1, "link/0/a_to_b");
+        if is_whole {
+            line.count_whole();
+        }
+        for n in 0..2 {
+            line.enter(at(0), 1_250, Default::default, frame(n));
+        }
+        line.holds(at(4_000), Vec::len)
+    };
+    assert_eq!(held(true), [2, 2_500, 0]);
+    assert_eq!(held(false), [2, 2_000, 0]);
+}

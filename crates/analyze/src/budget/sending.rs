@@ -401,10 +401,12 @@ impl Side {
     /// than ACKs take.
     fn probed(&self, e: &Event<'_>, shown: &Shown) -> Option<Class> {
         let tx = &e.dirs[e.dir];
-        let waits = if self.len.is_multiple_of(shown.mss) {
-            shown.round / 4
-        } else {
+        // For one segment in flight the probe timer allows for a delayed ACK (tcp_schedule_loss_probe(): tcp_rto_min).
+        let is_alone = self.in_flight <= shown.mss;
+        let waits = if is_alone || !self.len.is_multiple_of(shown.mss) {
             RTO_FLOOR_US
+        } else {
+            shown.round / 4
         };
         let silent = shown.at_sender
             && self.in_flight > 0

@@ -112,7 +112,8 @@ impl Drive {
             let client = Program::client(&app.does, &app.reading);
             let server = Program::server(&app.does, &app.reading);
             for number in 0..app.connections {
-                let server = server.clone().seeded(point.seed, number);
+                let mut server = server.clone();
+                server.seed(point.seed, number);
                 let ends = [(true, client.clone()), (false, server)];
                 (drive.ends).extend(ends.map(|(is, of)| End::new(index, is, of, udp)));
                 drive.ports.push(0);

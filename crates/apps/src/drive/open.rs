@@ -132,6 +132,8 @@ impl Drive {
             let plan = &self.point.apps[app];
             let program = &mut self.ends[index].program;
             program.restart(&plan.does, &plan.reading, false);
+            let number = (index as u32 - self.apps[app].first) / 2;
+            program.seed(self.point.seed, number);
             self.opened(host, index, "accept");
             self.step(host, index, false);
             if every > Duration::from_nanos(0) {

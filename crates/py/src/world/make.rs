@@ -140,6 +140,7 @@ pub(super) fn world(
     check(py, file, point, stack)?;
     let cannot = |e: tcplab_sim::SimError| error(py, "CannotRun", e.to_string());
     let mut world = World::new(point, &profiles(py, stack, point)?).map_err(cannot)?;
+    world.count_whole_frames();
     let mut captured = Vec::new();
     if point.captures {
         let outputs = interfaces(point).into_iter().map(|(host, interface)| {

@@ -181,6 +181,14 @@ impl World {
         host.map(Host::counters).unwrap_or_default()
     }
 
+    /// [`World::queue`] will be asked: a frame's bytes count until its last bit has left. Call it before the first step;
+    /// else links without `link_every`, `queue_from` or a limit in bytes count only the bits that have not left.
+    pub fn count_whole_frames(&mut self) {
+        for way in &mut self.net.network.ways {
+            way.way.count_whole();
+        }
+    }
+
     /// What one way of a link holds: from `a` to `b` (0), or back (1). Replayed frames, which pass a line of their own,
     /// are not in it. `None` if the link does not exist.
     pub fn queue(&self, link: usize, way: usize) -> Option<Held> {
