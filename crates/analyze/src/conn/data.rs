@@ -416,6 +416,10 @@ fn old_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> SegmentKind {
 /// A segment fills a hole of the capture: was it reordered before the capture (true), or lost there
 /// and sent again?
 fn late_not_lost(tx: &Dir, p: &TcpPacket, now: Instant) -> bool {
+    // Only the file has it behind what passed later.
+    if now < tx.last_packet {
+        return true;
+    }
     if let Some(earlier) = left_earlier(tx, p) {
         return earlier;
     }

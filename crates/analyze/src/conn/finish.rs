@@ -138,7 +138,9 @@ impl Connection {
         let duration_us = self.last.since(self.start).as_micros().max(0) as u64;
         let mut account = match self.tracker.take() {
             // One side alone shows neither who waited nor for what.
-            Some(_) if self.is_one_sided() || self.is_untimed() => Account::unknown(duration_us),
+            Some(_) if self.is_one_sided() || self.is_untimed() || self.is_shuffled() => {
+                Account::unknown(duration_us)
+            }
             Some(tracker) => tracker.close(&self.dirs, client, (self.start, duration_us)),
             None => Account::unknown(duration_us),
         };

@@ -174,7 +174,9 @@ impl Connection {
     /// When its last packet passed, if it was ever open.
     pub(crate) fn ended(&self) -> Moment {
         let mut ended = Moment::default();
-        if self.handshake.done || self.dirs.iter().all(|d| d.data_bytes > 0) {
+        let [a, b] = &self.dirs;
+        let in_its_middle = !self.handshake.is_begun() && a.packets + b.packets > 1;
+        if self.handshake.done || in_its_middle || (a.data_bytes > 0 && b.data_bytes > 0) {
             ended.set(self.last);
         }
         ended

@@ -70,8 +70,8 @@ fn words(artefact: Artefact) -> (&'static str, &'static str, &'static str) {
         ),
         Artefact::TimeOutOfOrder => (
             "time stamps go backwards",
-            "Packets of several queues or interfaces were written out of order, or single records have wrong stamps. Times \
-             near them are guesses.",
+            "Packets of several queues or interfaces were written out of order, files were joined in the wrong order, or \
+             single records have wrong stamps. Times near them are guesses, and counts of packets sent again may be too high.",
             "Sort the file by time: `reordercap IN OUT`.",
         ),
         Artefact::Snapped => (

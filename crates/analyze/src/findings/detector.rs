@@ -65,6 +65,9 @@ impl Found {
     /// `missing` is what the capture lacks in this direction: it is the same for all detectors.
     fn run(&mut self, detector: &Detector, side: &Side<'_>, missing: Missing) {
         self.current = Some(detector.id);
+        if missing.has(Need::Order) && detector.id.needs_order() {
+            return self.cannot_tell(Need::Order);
+        }
         let lack = |needs: &'static [Need]| needs.iter().find(|need| missing.has(**need));
         let clocked = || lack(clock_step::needed_by(detector.id));
         let mut lacks = lack(detector.needs);

@@ -203,7 +203,7 @@ impl Side<'_> {
             Need::Data => self.sender.data_segments > 0,
             Need::RoundTrip => self.receiver.knows_path(),
             Need::PacketTimes => !self.connection.is_untimed(),
-            Need::Order => self.connection.out_of_order() == 0,
+            Need::Order => !self.connection.is_shuffled(),
             Need::LaterPackets => !self.connection.was_dropped_early(),
             // A step back is taken out of all times. One ahead shows only later.
             Need::SteadyClock => self.connection.clock_step().is_none_or(|step| step.back),

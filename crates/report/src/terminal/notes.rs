@@ -126,7 +126,7 @@ fn meaning(artefact: Artefact) -> &'static str {
             "The capture contains packets twice (two interfaces, or a mirror port)"
         }
         Artefact::TimeOutOfOrder => {
-            "Time stamps go backwards: times near those packets are unreliable"
+            "Time stamps go backwards: times near those packets, and counts of packets sent again, are unreliable"
         }
         Artefact::Snapped => "TCP headers are cut: options (SACK, time stamps) may be missing",
     }
