@@ -348,10 +348,6 @@ fn old_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> SegmentKind {
     if p.flags.has(TcpFlags::SYN) && tx.seldom().is_some_and(|s| s.late_syn == at.number) {
         return SegmentKind::OutOfOrder;
     }
-    if p.flags.has(TcpFlags::SYN) && tx.copies_syn(rx, p, at.now) {
-        tx.rare().capture_duplicates += 1;
-        return SegmentKind::PureAck;
-    }
     if p.flags.has(TcpFlags::SYN) {
         let refused = rx.rare.as_deref().is_some_and(|r| r.refuses);
         // Its timer sent it: it never had the RST, which was lost behind the capture.

@@ -241,12 +241,7 @@ impl Connection {
         if !one_sided && rare(|r| r.missed.bytes > 0) {
             list.push(Artefact::MissedPackets);
         }
-        let twice = |d: &Dir| {
-            d.rare
-                .as_ref()
-                .is_some_and(|r| u64::from(r.capture_duplicates) * 3 >= u64::from(d.packets.max(3)))
-        };
-        if self.dirs.iter().any(twice) {
+        if self.dirs.iter().any(|d| d.has_copies(2)) {
             list.push(Artefact::Duplicates);
         }
         if self.out_of_order() > 0 {

@@ -64,8 +64,8 @@ fn words(artefact: Artefact) -> (&'static str, &'static str, &'static str) {
         ),
         Artefact::Duplicates => (
             "the same packets were captured twice",
-            "The same packet with the same IP identification follows itself: two interfaces, or both \
-             ends of a mirror port. The copies are in no figure.",
+            "The same packets pass twice: two interfaces, or both ends of a mirror port. Copies are known by the IP \
+             identification and the time stamps; those that are known count in no figure.",
             "Capture on one interface instead of \"any\", or run `editcap -d` on the file.",
         ),
         Artefact::TimeOutOfOrder => (
