@@ -57,7 +57,10 @@ fn findings_are_not_checked_where_the_order_is_lost() {
         let (mut joined, mut ring) = (right.clone(), right.clone());
         joined.rotate_left(n / 2);
         ring.rotate_left(n / 4 * 3);
-        let step = (7..).step_by(4).find(|s| !n.is_multiple_of(*s)).expect("a number");
+        let step = (7..)
+            .step_by(4)
+            .find(|s| !n.is_multiple_of(*s))
+            .expect("a number");
         let shuffled: Vec<Packet> = (0..n).map(|i| right[i * step % n]).collect();
         for wrong in [joined, ring, shuffled] {
             let answer = read(&wrong);
