@@ -81,6 +81,7 @@ impl Connection {
         (d.previous == mark && d.packets > 0 && self.repeats(d, p, now))
             || (p.payload_len > 1
                 && p.seq.before(d.nxt)
+                && !self.is_untimed()
                 && (came_later(d, p, now) || is_doubled(d, p, now)))
             || (p.flags.has(TcpFlags::SYN) && self.copies_syn(dir, p, now))
             || self.passed_lately(dir, mark, p, now)
