@@ -221,6 +221,8 @@ pub(crate) struct Seldom {
     pub low_window: Duration,
     /// When its last data was ACKed, where the ACK of its FIN came later.
     pub data_acked: Moment,
+    /// Packets of which the capture has only a part of the first fragment.
+    pub cut_fragments: u32,
     /// Its newest packets, where the capture has some twice.
     pub recent: Option<Box<Recent>>,
 }

@@ -238,7 +238,8 @@ impl Connection {
         if one_sided && !self.is_told() && (busy || self.is_one_sided()) {
             list.push(Artefact::OneDirection);
         }
-        if !one_sided && rare(|r| r.missed.bytes > 0) {
+        let cut = self.lacks_fragments();
+        if !one_sided && !cut && rare(|r| r.missed.bytes > 0) {
             list.push(Artefact::MissedPackets);
         }
         if self.dirs.iter().any(|d| d.has_copies(2)) {
@@ -250,7 +251,16 @@ impl Connection {
         if rare(|r| r.truncated > 0) {
             list.push(Artefact::Snapped);
         }
+        if cut {
+            list.push(Artefact::CutFragments);
+        }
         list
+    }
+
+    /// The snap length cut fragments, which could not be put together.
+    pub(crate) fn lacks_fragments(&self) -> bool {
+        let mut sides = self.dirs.iter().filter_map(Dir::seldom);
+        sides.any(|s| s.cut_fragments > 0)
     }
 }
 

@@ -40,7 +40,7 @@ mod weight;
 mod window;
 
 use tcplab_base::{Duration, Instant};
-use tcplab_wire::{CaqmUnits, IcmpError, TcpFlags, TcpPacket};
+use tcplab_wire::{CaqmUnits, IcmpError, Standing, TcpFlags, TcpPacket};
 
 pub(crate) use ack::{AckStats, TIMER_US};
 pub(crate) use ahead::Ahead;
@@ -212,6 +212,9 @@ impl Connection {
         let mark = dir::mark(p);
         if !p.standing.has_length() {
             // Nothing but its header fields is known.
+            if p.standing == Standing::FirstFragment {
+                self.dirs[dir].seldom_mut().cut_fragments += 1;
+            }
             self.dirs[dir].count(p, verdicts, At { number, now });
         } else if self.is_copy(dir, mark, p, now) {
             self.note_copy(dir, p);

@@ -128,13 +128,20 @@ fn meaning(artefact: Artefact) -> &'static str {
         Artefact::TimeOutOfOrder => {
             "Time stamps go backwards: times near those packets, and counts of packets sent again, are unreliable"
         }
+        Artefact::CutFragments => {
+            "The snap length cut IP fragments: what they carried is in no figure"
+        }
         Artefact::Snapped => "TCP headers are cut: options (SACK, time stamps) may be missing",
     }
 }
 
 fn left_out(totals: &Totals, notes: &mut Vec<String>) {
     let counts = [
-        (totals.fragments, "IP fragment", "not put together"),
+        (
+            totals.fragments,
+            "IP fragment",
+            "not put together: a piece is missing, or the snap length cut it",
+        ),
         (totals.truncated, "frame", "cut before the TCP header"),
         (
             totals.malformed,
