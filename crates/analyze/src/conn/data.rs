@@ -20,7 +20,7 @@ use crate::trace::SegmentKind;
 /// A sequence number further away does not belong to the stream.
 pub(super) const SANE: u32 = 1 << 30;
 /// A segment that arrives this soon after its hole appeared is reordered, not retransmitted, at any round trip.
-const SURELY_LATE: Duration = Duration::from_millis(5);
+pub(super) const SURELY_LATE: Duration = Duration::from_millis(5);
 /// Two IP identifications this close come from one counter (RFC 6864).
 pub(super) const NEAR_IDS: i16 = 1000;
 
