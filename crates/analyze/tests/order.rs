@@ -5,7 +5,7 @@ mod common;
 use common::{Answer, answer, frames, root};
 use tcplab_analyze::findings::Need;
 use tcplab_analyze::{Analyzer, Options};
-use tcplab_base::Instant;
+use tcplab_base::{Duration, Instant};
 use tcplab_wire::{Parsed, TcpFlags, TcpPacket};
 
 type Packet = (Option<Instant>, TcpPacket);
@@ -75,6 +75,14 @@ fn findings_are_not_checked_where_the_order_is_lost() {
 
 #[test]
 fn a_record_that_is_a_little_late_hides_only_reordering() {
+    // A short stream as well.
+    let mut short = packets("no-answer.a.pcap");
+    let n = short.len();
+    short.swap(n - 1, n - 2);
+    let apart = |w: &[Packet]| w[0].0.zip(w[1].0).map(|(a, b)| b.since(a));
+    short[n - 1].0 = short[n - 2].0.map(|t| t - Duration::from_micros(30));
+    assert!(apart(&short[n - 2..]) < Some(Duration::ZERO));
+    assert_eq!(unordered(&read(&short)), 1);
     let mut late = packets("bulk-clean.b.pcap");
     let before = read(&late);
     let near = |w: &[Packet]| w[0].0 < w[1].0 && w[0].1.src != w[1].1.src;

@@ -193,7 +193,8 @@ impl Connection {
         let older = self.handshake.ports_free.get();
         let is_late = |steps: &Steps| {
             let packets: u32 = self.dirs.iter().map(|d| d.packets).sum();
-            steps.misplaced > 0 || steps.out_of_order.saturating_mul(MANY) > packets
+            let often = steps.out_of_order.saturating_mul(MANY) > packets;
+            steps.misplaced > 0 || (often && steps.out_of_order > SHOWN)
         };
         older.is_some_and(|ended| ended > self.start) || self.steps.as_deref().is_some_and(is_late)
     }
