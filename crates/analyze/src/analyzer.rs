@@ -192,7 +192,7 @@ impl Analyzer {
         let mut reused = None;
         match self.table.find(fingerprint) {
             Some(Place::Live(index)) => {
-                if !self.reuses(index, from_a, p)? {
+                if !self.reuses(index, now, from_a, p)? {
                     self.recent = Some((key, index));
                     return Some((index, dir));
                 }
@@ -227,7 +227,7 @@ impl Analyzer {
     }
 
     /// Whether a packet with the ports of the connection in a slot begins another one.
-    fn reuses(&mut self, index: u32, from_a: bool, p: &TcpPacket) -> Option<bool> {
+    fn reuses(&mut self, index: u32, now: Instant, from_a: bool, p: &TcpPacket) -> Option<bool> {
         let mut told = None;
         let with = (&self.options.caqm, &mut self.shelf);
         let look = |young: &mut Young| {
@@ -235,7 +235,13 @@ impl Analyzer {
             told.is_some()
         };
         match self.slots.grown(index, look, with) {
-            Some(connection) => Some(connection.compat.reuses(from_a, p)),
+            Some(connection) => {
+                let reuses = connection.compat.reuses(from_a, p);
+                if reuses {
+                    connection.precedes(now);
+                }
+                Some(reuses)
+            }
             None => told,
         }
     }

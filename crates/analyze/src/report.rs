@@ -48,7 +48,7 @@ pub struct Totals {
     pub tcp_packets: u64,
     /// TCP connections, numbered as Wireshark's `tcp.stream`.
     pub tcp_streams: u64,
-    /// IP fragments that were not put together: a piece is missing, or came twice.
+    /// IP fragments that were not put together: a piece is missing, came twice, or was cut.
     #[serde(skip_serializing_if = "is_zero")]
     pub fragments: u64,
     /// Frames that end before the TCP header.
@@ -222,12 +222,14 @@ pub enum Artefact {
     TimeOutOfOrder,
     /// Headers were cut.
     Snapped,
+    /// IP fragments were cut: what they carried is in no figure.
+    CutFragments,
 }
 
 /// What one side sent. The fixed fields come first, in the order of the schema.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Direction {
-    /// Packets; ICMP errors that quote one count as well.
+    /// Packets, each once; ICMP errors that quote one count as well.
     pub packets: u64,
     /// Packets with payload, retransmissions included.
     pub data_segments: u64,

@@ -519,3 +519,32 @@ fn a_dsack_answers_the_second_copy_and_not_the_repair() {
     assert_eq!(spurious(&a), 1);
     assert!(!a.ids().contains(&id), "{:?}", a.ids());
 }
+
+#[test]
+fn a_lower_least_timeout_is_a_remedy_only_on_a_short_path() {
+    let remedies = |rtt: u32| {
+        let at = |ms: u32| rtt + ms;
+        let lines = [
+            "0 > S 100 0 0 60000 mss=1460 sackok".to_owned(),
+            format!("{rtt} < S. 500 101 0 60000 mss=1460 sackok"),
+            format!("{rtt} > . 101 501 0 60000"),
+            format!("{} > P. 101 501 400 60000", at(1)),
+            format!("{} < . 501 501 0 60000", at(1) + rtt),
+            format!("{} > P. 501 501 400 60000", at(300)),
+            // Lost.
+            format!("{} > P. 501 501 400 60000", at(510) + 2 * rtt),
+            format!("{} < . 501 901 0 60000", at(510) + 3 * rtt),
+        ];
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let answer = analyze_script(&lines);
+        assert_eq!(answer.ids(), ["tail_loss"]);
+        answer.findings[0].remedy.join("\n")
+    };
+    let [near, far] = [remedies(20), remedies(120)];
+    assert!(
+        near.contains("rto_min 70ms") && near.contains("tcp_rto_min_us=70000"),
+        "{near}"
+    );
+    assert!(!far.contains("rto_min"), "{far}");
+    assert!(!near.contains("pace") && !near.contains("fq"), "{near}");
+}

@@ -44,11 +44,11 @@ fn jumps_over_half_the_circle_begin_anew() {
         let mut a = Analyzer::new(Options::default());
         let seqs = [0, jump, 0, jump.wrapping_mul(2), jump];
         for (i, seq) in (1..).zip(seqs) {
-            a.packet(
-                i,
-                Some(Instant::from_nanos(i as i64 * 1_000_000)),
-                &packet(seq, 100),
-            );
+            let at = Instant::from_nanos(i as i64 * 1_000_000);
+            let mut p = packet(seq, 100);
+            // The same number would make it a copy.
+            p.ip_id = Some(i as u16);
+            a.packet(i, Some(at), &p);
         }
         a.finish();
         let Some(Output::Stream(s)) = a.poll() else {

@@ -102,3 +102,23 @@ fn stamps_in_whole_seconds_are_no_times() {
         has_no_ack_times(&a.streams[0]);
     }
 }
+
+#[test]
+fn what_is_sent_again_without_times_is_no_copy() {
+    let mut analyzer = Analyzer::new(Options::default());
+    let lines = [
+        "0 > S 0 0 0 64240 mss=1460 sackok",
+        "2 < S. 0 1 0 65160 mss=1460 sackok",
+        "2 > . 1 1 0 64240 id=7",
+        "3 > P. 1 1 100 64240 id=8",
+        "303 > P. 1 1 100 64240 id=9",
+        "305 < . 1 101 0 65160",
+    ];
+    for (number, line) in (1..).zip(lines) {
+        let (_, _, packet) = script::parse(line);
+        analyzer.packet(number, None, &packet);
+    }
+    let answer = answer(analyzer);
+    let sent = &answer.streams[0].client_to_server;
+    assert_eq!((sent.packets, sent.retransmissions.total), (4, 1));
+}

@@ -276,3 +276,32 @@ fn hostile_times_of_a_text_overflow_nothing() {
     });
     assert_eq!(read(&lines.concat()).len(), 4);
 }
+
+/// `-v` prints the packet that an ICMP error quotes, further in than the error itself.
+#[test]
+fn packets_that_icmp_errors_quote_are_not_read() {
+    let data = |seq: &str| {
+        format!("    192.0.2.1.5 > 192.0.2.2.6: Flags [.], seq {seq}, ack 201, win 64, length 1448")
+    };
+    let ip = "(tos 0x0, ttl 64, id 9, offset 0, flags [DF], proto TCP (6), length 1500)";
+    let error = "(tos 0xc0, ttl 64, id 7, offset 0, flags [none], proto ICMP (1), length 576)\n    \
+        192.0.2.9 > 192.0.2.1: ICMP 192.0.2.2 unreachable - need to frag (mtu 1400), length 556";
+    let mac = "02:00:00:00:00:01 > 02:00:00:00:00:02, ethertype IPv4 (0x0800), length 1514: ";
+    let (time, later) = ("10:00:00.000001 ", "10:00:00.000002 ");
+    let (one, two) = (data("1:1449"), data("1449:2897"));
+    for (time, later, ip_word, quoted_word) in [
+        (time, later, "IP ", "IP "),
+        (time, later, mac, ""),
+        ("", "", "IP ", "IP "),
+        ("    9  ", "   10  ", "IP ", "IP "),
+    ] {
+        let text = format!(
+            "{time}{ip_word}{ip}\n{one}\n{later}{ip_word}{error}\n\t{quoted_word}{ip}\n{one} [|icmp]\n{later}{ip_word}{ip}\n{two}\n"
+        );
+        let mail: String = text.lines().map(|l| format!("> {l}\n")).collect();
+        for text in [text, mail] {
+            let seqs: Vec<u32> = read(&text).iter().map(|r| r.2.seq.0).collect();
+            assert_eq!(seqs, [1, 1449], "{text}");
+        }
+    }
+}

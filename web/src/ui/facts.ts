@@ -13,6 +13,7 @@ const ARTEFACTS: Record<string, string> = {
   duplicates: 'the same packets appear twice',
   time_out_of_order: 'time stamps go backwards',
   snapped: 'headers were cut',
+  cut_fragments: 'IP fragments were cut',
 };
 
 const STATES: Record<string, string> = {

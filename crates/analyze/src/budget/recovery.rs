@@ -119,6 +119,15 @@ impl Recovery {
             }
         }
         self.open[dir] = now_open.map(|o| class_of(o.kind));
+        if let Some(open) = now_open.filter(|o| silence.is_some() && dir == e.dir && o.record.lost)
+        {
+            // Its first transmission was lost before the capture: what the peer repeated meanwhile has that reason.
+            let began = place(e.start, open.start);
+            let others = self.stretches.iter_mut();
+            others
+                .filter(|s| usize::from(s.dir) != dir && s.to > began)
+                .for_each(|s| s.needed = true);
+        }
     }
 
     /// Seen from the receiver the retransmission comes a round trip after the hole: all of that is recovery, unless the

@@ -16,14 +16,108 @@ const AT_ONCE: Duration = Duration::from_micros(100);
 /// After so long a timer may have sent it again: some stacks and tunnels keep the IP identification then.
 const TIMER: Duration = Duration::from_millis(150);
 
+/// No timer in use sends a SYN again sooner (RFC 6298 2.1: 1 s; Windows after a RST: 500 ms).
+const SYN_TIMER: Duration = Duration::from_millis(50);
+/// Two interfaces, or a mirror port, show the same packet less far apart.
+const APART: Duration = Duration::from_millis(20);
+/// From this part (1 of so many) of the packets on, what looks like a copy is one.
+const OFTEN: u64 = 4;
+/// So many packets of a side may pass between the two.
+const BETWEEN: usize = 256;
+
+/// The newest packets of a side, from the first copy of the connection on.
+#[derive(Clone, Debug)]
+pub(crate) struct Recent {
+    /// What tells them apart ([`dir::mark`]), and when they passed.
+    packets: [(u64, Instant); BETWEEN],
+    next: usize,
+}
+
+impl Recent {
+    fn new(mark: u64, now: Instant) -> Box<Self> {
+        let mut recent = Box::new(Self {
+            packets: [(0, now); BETWEEN],
+            next: 0,
+        });
+        recent.add(mark, now);
+        recent
+    }
+
+    pub(super) fn add(&mut self, mark: u64, now: Instant) {
+        self.packets[self.next % BETWEEN] = (mark, now);
+        self.next += 1;
+    }
+
+    /// Whether a packet is among them; `once`: no other one is a copy of the same.
+    fn takes(&mut self, mark: u64, now: Instant, once: bool) -> bool {
+        let is_it = |(of, at): &&mut (u64, Instant)| *of == mark && now.since(*at) <= APART;
+        let found = self.packets.iter_mut().find(is_it);
+        if let Some(found) = found {
+            found.0 = if once { 0 } else { mark };
+            return true;
+        }
+        false
+    }
+}
+
 impl Connection {
+    /// A copy passes: from now on more of them are expected, of both sides.
+    #[cold]
+    pub(super) fn note_copy(&mut self, dir: usize, p: &TcpPacket) {
+        self.dirs[dir].rare().capture_duplicates += 1;
+        if let Some(loss) = self.dirs[dir].loss.as_deref_mut() {
+            loss.passes_again(p);
+        }
+        for d in &mut self.dirs {
+            let (mark, at) = (d.previous, d.last_packet);
+            let recent = &mut d.seldom_mut().recent;
+            recent.get_or_insert_with(|| Recent::new(mark, at));
+        }
+    }
+
     /// Whether this is a packet that was there before, once more.
-    pub(super) fn is_copy(&self, dir: usize, mark: u64, p: &TcpPacket, now: Instant) -> bool {
+    pub(super) fn is_copy(&mut self, dir: usize, mark: u64, p: &TcpPacket, now: Instant) -> bool {
         let d = &self.dirs[dir];
-        (d.previous == mark && d.packets > 1 && self.repeats(d, p, now))
+        (d.previous == mark && d.packets > 0 && self.repeats(d, p, now))
             || (p.payload_len > 1
                 && p.seq.before(d.nxt)
+                && !self.is_untimed()
                 && (came_later(d, p, now) || is_doubled(d, p, now)))
+            || (p.flags.has(TcpFlags::SYN) && self.copies_syn(dir, p, now))
+            || self.passed_lately(dir, mark, p, now)
+    }
+
+    /// A SYN or SYN-ACK of a side passes once more: sooner than any timer sends it again, so it is a copy. Two SYN-ACKs that
+    /// follow each other closely are no copies if the second answers a repeated SYN of the peer, or has another time stamp.
+    fn copies_syn(&self, dir: usize, p: &TcpPacket, now: Instant) -> bool {
+        let (own, peer, h) = (&self.dirs[dir], &self.dirs[1 - dir], &self.handshake);
+        let first = if p.flags.has(TcpFlags::ACK) {
+            h.synack_at
+        } else {
+            h.syn_at
+        };
+        let was_there = first.is_some() && p.seq.before(own.nxt) && !super::crosses(own, peer, p);
+        let repeated = peer.loss.as_deref().is_some_and(|l| l.syn > 0);
+        let answers = repeated && !own.acks_seen && peer.last_packet >= own.last_packet;
+        let stamp = p.options.timestamps;
+        let differs = stamp.is_some_and(|(tsval, _)| tsval as u16 != h.syn_stamps[dir]);
+        was_there && now.since(own.last_packet) < SYN_TIMER && !answers && !differs
+    }
+
+    /// It looks like one of the newest packets. Without an identification a packet sent again may look the same: there each
+    /// packet has one copy, and only if many have one. A second SYN-ACK may answer a second SYN.
+    fn passed_lately(&mut self, dir: usize, mark: u64, p: &TcpPacket, now: Instant) -> bool {
+        if self.dirs[dir].seldom().is_none_or(|s| s.recent.is_none()) {
+            return false;
+        }
+        let peer = &self.dirs[1 - dir];
+        let repeated = peer.loss.as_deref().is_some_and(|l| l.syn > 0);
+        let told = p.ip_id.unwrap_or(0) != 0;
+        let often = self.dirs.iter().any(|d| d.has_copies(OFTEN));
+        let once = !told && often && !(p.flags.has(TcpFlags::SYN) && repeated);
+        let rare = self.dirs[dir].rare.as_deref_mut();
+        let recent = rare.and_then(|r| r.seldom.as_deref_mut()?.recent.as_deref_mut());
+        (told || once) && recent.is_some_and(|r| r.takes(mark, now, once))
     }
 
     /// It looks like the packet before.

@@ -20,7 +20,7 @@ use crate::trace::SegmentKind;
 /// A sequence number further away does not belong to the stream.
 pub(super) const SANE: u32 = 1 << 30;
 /// A segment that arrives this soon after its hole appeared is reordered, not retransmitted, at any round trip.
-const SURELY_LATE: Duration = Duration::from_millis(5);
+pub(super) const SURELY_LATE: Duration = Duration::from_millis(5);
 /// Two IP identifications this close come from one counter (RFC 6864).
 pub(super) const NEAR_IDS: i16 = 1000;
 
@@ -344,10 +344,6 @@ fn old_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> SegmentKind {
     if p.flags.has(TcpFlags::SYN) && tx.seldom().is_some_and(|s| s.late_syn == at.number) {
         return SegmentKind::OutOfOrder;
     }
-    if p.flags.has(TcpFlags::SYN) && tx.copies_syn(rx, p, at.now) {
-        tx.rare().capture_duplicates += 1;
-        return SegmentKind::PureAck;
-    }
     if p.flags.has(TcpFlags::SYN) {
         let refused = rx.rare.as_deref().is_some_and(|r| r.refuses);
         // Its timer sent it: it never had the RST, which was lost behind the capture.
@@ -412,6 +408,10 @@ fn old_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> SegmentKind {
 /// A segment fills a hole of the capture: was it reordered before the capture (true), or lost there
 /// and sent again?
 fn late_not_lost(tx: &Dir, p: &TcpPacket, now: Instant) -> bool {
+    // Only the file has it behind what passed later.
+    if now < tx.last_packet {
+        return true;
+    }
     if let Some(earlier) = left_earlier(tx, p) {
         return earlier;
     }

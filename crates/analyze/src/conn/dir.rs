@@ -7,6 +7,7 @@ use super::ack::{AckStats, TIMER_US};
 use super::ahead::Ahead;
 use super::caqm::Tags;
 use super::clock::{OneWay, TsClock};
+use super::copy::Recent;
 use super::data::At;
 use super::flight::Flight;
 use super::icmp::Icmp;
@@ -220,6 +221,10 @@ pub(crate) struct Seldom {
     pub low_window: Duration,
     /// When its last data was ACKed, where the ACK of its FIN came later.
     pub data_acked: Moment,
+    /// Packets of which the capture has only a part of the first fragment.
+    pub cut_fragments: u32,
+    /// Its newest packets, where the capture has some twice.
+    pub recent: Option<Box<Recent>>,
 }
 
 /// Keep-alives since the peer's last packet.
@@ -232,6 +237,18 @@ pub(crate) struct Unanswered {
 }
 
 impl Rare {
+    /// Keeps a packet, if copies are expected.
+    #[inline]
+    pub(super) fn keep_mark(&mut self, mark: u64, now: Instant) {
+        let recent = self
+            .seldom
+            .as_deref_mut()
+            .and_then(|s| s.recent.as_deref_mut());
+        if let Some(recent) = recent {
+            recent.add(mark, now);
+        }
+    }
+
     /// A keep-alive passes; the peer's last packet passed at `heard`.
     pub(crate) fn keep_alive(&mut self, heard: Instant, number: u64, now: Instant) {
         self.keep_alives += 1;
@@ -393,9 +410,6 @@ impl Default for Dir {
 /// So much proof of a path is enough: the handshake, or two answers that left out what came next.
 pub(crate) const PROVEN: u8 = 4;
 
-/// No timer in use sends a SYN again sooner (RFC 6298 2.1: 1 s; Windows after a RST: 500 ms).
-const SYN_TIMER: Duration = Duration::from_millis(50);
-
 /// Linux `tcp_initialize_rcv_mss()`: a receiver starts with 536 at most.
 pub(super) const RCV_MSS_START: u16 = 536;
 
@@ -408,6 +422,12 @@ impl Dir {
     pub(crate) fn last_acked(&self) -> Instant {
         let apart = self.seldom().and_then(|s| s.data_acked.get());
         apart.unwrap_or(self.progress)
+    }
+
+    /// The capture has copies of one in `part` of its packets, or of more.
+    pub(crate) fn has_copies(&self, part: u64) -> bool {
+        let copies = self.rare.as_deref().map_or(0, |r| r.capture_duplicates);
+        u64::from(copies) * part >= u64::from(self.packets.max(2))
     }
 
     /// What is rare among the rare, if anything is.
@@ -559,16 +579,6 @@ impl Dir {
                 TcpFlags::ECE | TcpFlags::CWR
             };
         self.options_seen = !p.header_truncated || p.options.window_scale.is_some();
-    }
-
-    /// A SYN or SYN-ACK of this side passes once more: sooner than any timer sends it again, so it is a copy. Two
-    /// SYN-ACKs that follow each other closely are no copies if the second answers a repeated SYN of `peer`, or has
-    /// another time stamp.
-    pub(crate) fn copies_syn(&self, peer: &Self, p: &TcpPacket, now: Instant) -> bool {
-        let repeated = peer.loss.as_deref().is_some_and(|l| l.syn > 0);
-        let answers = repeated && !self.acks_seen && peer.last_packet >= self.last_packet;
-        let differs = p.options.timestamps.is_some() && mark(p) != self.previous;
-        now.since(self.last_packet) < SYN_TIMER && !answers && !differs
     }
 
     /// Relative sequence number without wrap.

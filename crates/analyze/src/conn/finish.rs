@@ -140,7 +140,9 @@ impl Connection {
         let duration_us = self.last.since(self.start).as_micros().max(0) as u64;
         let mut account = match self.tracker.take() {
             // One side alone shows neither who waited nor for what.
-            Some(_) if self.is_one_sided() || self.is_untimed() => Account::unknown(duration_us),
+            Some(_) if self.is_one_sided() || self.is_untimed() || self.is_shuffled() => {
+                Account::unknown(duration_us)
+            }
             Some(tracker) => tracker.close(&self.dirs, client, (self.start, duration_us)),
             None => Account::unknown(duration_us),
         };
@@ -238,15 +240,11 @@ impl Connection {
         if one_sided && !self.is_told() && (busy || self.is_one_sided()) {
             list.push(Artefact::OneDirection);
         }
-        if !one_sided && rare(|r| r.missed.bytes > 0) {
+        let cut = self.lacks_fragments();
+        if !one_sided && !cut && rare(|r| r.missed.bytes > 0) {
             list.push(Artefact::MissedPackets);
         }
-        let twice = |d: &Dir| {
-            d.rare
-                .as_ref()
-                .is_some_and(|r| u64::from(r.capture_duplicates) * 3 >= u64::from(d.packets.max(3)))
-        };
-        if self.dirs.iter().any(twice) {
+        if self.dirs.iter().any(|d| d.has_copies(2)) {
             list.push(Artefact::Duplicates);
         }
         if self.out_of_order() > 0 {
@@ -255,7 +253,16 @@ impl Connection {
         if rare(|r| r.truncated > 0) {
             list.push(Artefact::Snapped);
         }
+        if cut {
+            list.push(Artefact::CutFragments);
+        }
         list
+    }
+
+    /// The snap length cut fragments, which could not be put together.
+    pub(crate) fn lacks_fragments(&self) -> bool {
+        let mut sides = self.dirs.iter().filter_map(Dir::seldom);
+        sides.any(|s| s.cut_fragments > 0)
     }
 }
 

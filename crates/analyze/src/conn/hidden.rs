@@ -4,11 +4,13 @@
 //! for packets that were sent and did not come. Windows counts for several connections together; it sends no time stamps
 //! unless asked, so only connections with time stamps are looked at. A silence that ends with the very next data and such a gap was
 //! the retransmission timer's (RFC 6298), or a probe's (RFC 8985 7.3): the sender had sent that data before.
+//!
+//! An ACK whose sequence number lies behind that data proves the same (the answer to a request that was repeated, at the client).
 
 use tcplab_base::Duration;
 use tcplab_wire::TcpPacket;
 
-use super::data::{At, NEAR_IDS, rtt, silence};
+use super::data::{At, NEAR_IDS, SURELY_LATE, rtt, silence};
 use super::dir::Dir;
 use super::loss::{Again, Stamp};
 
@@ -24,10 +26,17 @@ const RTO_MIN: Duration = Duration::from_millis(200);
 
 /// New data of `tx` that continues where it stopped: was it sent before, and lost?
 pub(super) fn timeout(tx: &Dir, rx: &Dir, p: &TcpPacket, at: At) -> Option<Again> {
-    if at.now.since(tx.last_data) < RTO_MIN || tx.id_run < STEADY || !tx.timestamps {
+    if at.now.since(tx.last_data) < RTO_MIN {
         return None;
     }
-    let lost = p.ip_id?.wrapping_sub(tx.newest_id).checked_sub(1)?;
+    let told = was_sent(tx, p, at);
+    if !told && (tx.id_run < STEADY || !tx.timestamps) {
+        return None;
+    }
+    let lost = match told {
+        true => 1,
+        false => p.ip_id?.wrapping_sub(tx.newest_id).checked_sub(1)?,
+    };
     let missed = tx.rare.as_deref().map(|r| &r.missed);
     let dropped = missed.is_some_and(|m| m.bytes > 0 && (lost == 1 || m.at >= tx.last_data));
     // The missing packet may be an ACK for data that this packet ACKs once more.
@@ -82,6 +91,17 @@ pub(super) fn timeout(tx: &Dir, rx: &Dir, p: &TcpPacket, at: At) -> Option<Again
         smaller: false,
     };
     again.silent().then_some(again)
+}
+
+/// A packet without data that passed before had a sequence number behind this data: that had been sent, and did not come.
+/// Right behind that packet it may only be late, unless its identification shows that it left later.
+fn was_sent(tx: &Dir, p: &TcpPacket, at: At) -> bool {
+    let Some((ahead, bytes)) = tx.never_filled() else {
+        return false;
+    };
+    let left_later = tx.id_run > 0 && tx.is_next(p.ip_id.unwrap_or(0));
+    let inside = p.seq == tx.una && p.payload_len <= bytes;
+    inside && (left_later || at.now.since(ahead.since) >= SURELY_LATE)
 }
 
 /// Segments in four of the sender's largest flights, as captured. Without ACKs, flights are unknown.

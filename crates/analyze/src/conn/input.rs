@@ -284,7 +284,7 @@ fn sack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, at: At) -> bool {
         let of_retransmission = sender.loss().dsack(left, right);
         // What was SACKed before it passed had been sent before: the one that passed was sent again.
         let before = sender.rare.as_deref().is_some_and(|r| r.sacked_unseen);
-        if !of_retransmission && !before {
+        if !of_retransmission && !before && !sender.has_copies(2) {
             doubled(sender, right - left, at.number);
         }
     }

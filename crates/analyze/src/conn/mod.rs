@@ -113,8 +113,8 @@ pub(crate) struct Handshake {
     pub syns_again: u32,
     pub server_rtt_us: Option<u32>,
     pub client_rtt_us: Option<u32>,
-    /// The time stamp of the first SYN.
-    pub syn_tsval: u32,
+    /// Low half of the time stamp of each side's first SYN: SYNs a moment or seconds apart differ in it.
+    pub syn_stamps: [u16; 2],
     pub reset: bool,
     pub refused: bool,
     pub caqm: Offer,
@@ -174,7 +174,9 @@ impl Connection {
     /// When its last packet passed, if it was ever open.
     pub(crate) fn ended(&self) -> Moment {
         let mut ended = Moment::default();
-        if self.handshake.done || self.dirs.iter().all(|d| d.data_bytes > 0) {
+        let [a, b] = &self.dirs;
+        let in_its_middle = !self.handshake.is_begun() && a.packets + b.packets > 1;
+        if self.handshake.done || in_its_middle || (a.data_bytes > 0 && b.data_bytes > 0) {
             ended.set(self.last);
         }
         ended
@@ -205,22 +207,23 @@ impl Connection {
         }
         let verdicts = self.compat.packet(now, number, dir == 0, p);
         let now = self.clock(dir, p, number, now);
-        self.dirs[dir].count(p, verdicts, At { number, now });
-        if p.payload_len > 0 && p.standing.has_length() {
-            let (mss, window) = (self.dirs[1 - dir].mss, self.dirs[1 - dir].window);
-            self.dirs[dir].learn_size(p, mss, window);
-        }
         let mut kind = SegmentKind::PureAck;
         let mut told = Told::default();
         let mark = dir::mark(p);
         if !p.standing.has_length() {
             // Nothing but its header fields is known.
-        } else if self.is_copy(dir, mark, p, now) {
-            self.dirs[dir].rare().capture_duplicates += 1;
-            if let Some(loss) = self.dirs[dir].loss.as_deref_mut() {
-                loss.passes_again(p);
+            if p.standing == Standing::FirstFragment {
+                self.dirs[dir].seldom_mut().cut_fragments += 1;
             }
+            self.dirs[dir].count(p, verdicts, At { number, now });
+        } else if self.is_copy(dir, mark, p, now) {
+            self.note_copy(dir, p);
         } else {
+            self.dirs[dir].count(p, verdicts, At { number, now });
+            if p.payload_len > 0 {
+                let (mss, window) = (self.dirs[1 - dir].mss, self.dirs[1 - dir].window);
+                self.dirs[dir].learn_size(p, mss, window);
+            }
             let at = At { number, now };
             if p.flags.has(TcpFlags::SYN | TcpFlags::RST | TcpFlags::FIN) {
                 self.control(dir, p, at);
@@ -243,6 +246,9 @@ impl Connection {
             self.spend(dir, p, At { number, now }, (kind, &told));
             self.dirs[dir].follow_id(p.ip_id.unwrap_or(0));
             self.dirs[dir].last_packet = now;
+            if let Some(rare) = self.dirs[dir].rare.as_deref_mut() {
+                rare.keep_mark(mark, now);
+            }
         }
         if self.trace.is_some() {
             self.record(
@@ -433,7 +439,6 @@ impl Connection {
             }
             let first = sent.set(now);
             if first && !ack {
-                h.syn_tsval = p.options.timestamps.map_or(0, |t| t.0);
                 self.late_syn(dir, p, at);
             }
             if first {
@@ -444,8 +449,6 @@ impl Connection {
                 if ack && p.options.timestamps.is_none() && !p.header_truncated {
                     self.dirs[1 - dir].timestamps = false;
                 }
-            } else if self.dirs[dir].copies_syn(&self.dirs[1 - dir], p, now) {
-                // Nothing was sent again.
             } else if ack {
                 h.synacks_again += 1;
             } else {
@@ -471,6 +474,7 @@ impl Connection {
 
     /// A SYN or SYN-ACK of a side: its options.
     fn learn_syn(&mut self, dir: usize, p: &TcpPacket) {
+        self.handshake.syn_stamps[dir] = p.options.timestamps.map_or(0, |t| t.0 as u16);
         self.dirs[dir].learn_options(p);
         window::agree_on_scale(&mut self.dirs);
     }
@@ -514,8 +518,8 @@ impl Connection {
         if h.synack_at.is_none() && h.syns_again > 0 {
             let opening = self.opening.get_or_insert_default();
             opening.unanswered_syns = h.syns_again;
-            let echo = p.options.timestamps.map(|t| t.1);
-            opening.names_first = echo == Some(h.syn_tsval) && h.syn_at.is_some();
+            let echo = p.options.timestamps.map(|t| t.1 as u16);
+            opening.names_first = echo == Some(h.syn_stamps[1 - dir]) && h.syn_at.is_some();
             opening.answer(0, at.now);
         } else if let (Some(synack), Some(us)) = (h.synack_at.get(), h.client_rtt_us) {
             let done_at = synack + Duration::from_micros(us.into());

@@ -19,6 +19,10 @@ pub(super) const AHEAD: Duration = Duration::from_millis(500);
 const SOON: u32 = 8;
 /// So many packets of an end show a step, of each end where it went ahead.
 const SHOWN: u32 = 2;
+/// Queues and interfaces of a capture are this far apart at most: a record that is later stands in the wrong place.
+const JITTER: Duration = Duration::from_millis(20);
+/// From this part (1 of so many) of the packets on, records that are a little late hide the order.
+const MANY: u32 = 8;
 /// Longest tick that is allowed (RFC 7323 5.4), and the usual one, of an end whose time stamps are too few to measure it.
 const LONGEST_TICK_NS: i64 = 1_000_000_000;
 const USUAL_TICK_NS: i64 = 1_000_000;
@@ -32,6 +36,8 @@ pub(crate) struct Steps {
     ahead: Option<Ahead>,
     /// Packets with an earlier time than the one before.
     pub(super) out_of_order: u32,
+    /// Those of them that no jitter of the capture explains.
+    misplaced: u32,
     /// The times of its packets are not known.
     pub(super) untimed: bool,
 }
@@ -101,7 +107,10 @@ impl Connection {
             now
         };
         if now < self.last {
-            self.steps.get_or_insert_default().out_of_order += 1;
+            let is_far = self.last.since(now) > JITTER;
+            let steps = self.steps.get_or_insert_default();
+            steps.out_of_order += 1;
+            steps.misplaced += u32::from(is_far);
         }
         now
     }
@@ -115,6 +124,8 @@ impl Connection {
                 return now;
             }
             let steps = self.steps.get_or_insert_default();
+            // Those before it had earlier times because of the step.
+            steps.misplaced = 0;
             steps.shift = steps.shift + by;
             steps.back = Some(Back {
                 packet: number,
@@ -176,9 +187,29 @@ impl Connection {
         })
     }
 
-    /// Nothing is known against the capture's clock.
+    /// Its packets are not in the order in which they passed: what follows from that order would be wrong.
+    pub(crate) fn is_shuffled(&self) -> bool {
+        // Its end stands before its beginning, where the SYN seemed to reuse the ports.
+        let older = self.handshake.ports_free.get();
+        let is_late = |steps: &Steps| {
+            let packets: u32 = self.dirs.iter().map(|d| d.packets).sum();
+            let often = steps.out_of_order.saturating_mul(MANY) > packets;
+            steps.misplaced > 0 || (often && steps.out_of_order > SHOWN)
+        };
+        older.is_some_and(|ended| ended > self.start) || self.steps.as_deref().is_some_and(is_late)
+    }
+
+    /// A SYN follows in the file that seems to reuse its ports, and passed at `now`.
+    #[cold]
+    pub(crate) fn precedes(&mut self, now: Instant) {
+        if now < self.last {
+            self.steps.get_or_insert_default().misplaced += 1;
+        }
+    }
+
+    /// Nothing is known against the capture's clock and order.
     pub(crate) fn is_steady(&self) -> bool {
-        self.steps.is_none()
+        self.steps.is_none() && !self.is_shuffled()
     }
 
     /// The clock of the capture was set while this connection was captured.

@@ -41,7 +41,8 @@ impl Dir {
 impl Seldom {
     fn weight(&self) -> usize {
         let ignored = self.ignored.as_deref().map_or(0, size_of_val);
-        size_of::<Self>() + self.icmp.as_deref().map_or(0, Icmp::weight) + ignored
+        let recent = self.recent.as_deref().map_or(0, size_of_val);
+        size_of::<Self>() + self.icmp.as_deref().map_or(0, Icmp::weight) + ignored + recent
     }
 }
 

@@ -6,7 +6,7 @@ use crate::report::Artefact;
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("capture_artefacts"),
     severity: "info",
-    said_when: "Super-segments (TSO, GRO), one direction only, packets ACKed but never seen, packets captured twice, time stamps that go backwards, cut headers. One finding per type and capture",
+    said_when: "Super-segments (TSO, GRO), one direction only, packets ACKed but never seen, packets captured twice, time stamps that go backwards, cut headers, cut fragments. One finding per type and capture",
     needs: &[],
     detect: |_, _| {},
 };
@@ -64,14 +64,14 @@ fn words(artefact: Artefact) -> (&'static str, &'static str, &'static str) {
         ),
         Artefact::Duplicates => (
             "the same packets were captured twice",
-            "The same packet with the same IP identification follows itself: two interfaces, or both \
-             ends of a mirror port. The copies are in no figure.",
+            "The same packets pass twice: two interfaces, or both ends of a mirror port. Copies are known by the IP \
+             identification and the time stamps; those that are known count in no figure.",
             "Capture on one interface instead of \"any\", or run `editcap -d` on the file.",
         ),
         Artefact::TimeOutOfOrder => (
             "time stamps go backwards",
-            "Packets of several queues or interfaces were written out of order, or single records have wrong stamps. Times \
-             near them are guesses.",
+            "Packets of several queues or interfaces were written out of order, files were joined in the wrong order, or \
+             single records have wrong stamps. Times near them are guesses, and counts of packets sent again may be too high.",
             "Sort the file by time: `reordercap IN OUT`.",
         ),
         Artefact::Snapped => (
@@ -79,6 +79,13 @@ fn words(artefact: Artefact) -> (&'static str, &'static str, &'static str) {
             "The snap length was too short for the TCP options. Time stamps and SACK blocks may be \
              missing.",
             "Capture at least 96 bytes of each packet (-s 96; 128 for IPv6 or tunnels).",
+        ),
+        Artefact::CutFragments => (
+            "IP fragments were cut",
+            "The snap length cut fragments of IP packets, so they could not be put together. What they carried is in no \
+             figure.",
+            "Capture whole packets (-s 0). Fragments of TCP are rare: find out why the MTU of the path is smaller than that of \
+             the sender (`tracepath`).",
         ),
     }
 }

@@ -33,11 +33,18 @@ pub(crate) struct Found {
     pub lossy: Vec<token_bucket::Lossy>,
     /// The detector at work.
     current: Option<Id>,
+    /// The packets that are missing came in fragments.
+    lacks_fragments: bool,
 }
 
 impl Found {
     /// The detector at work could not tell, for want of this.
     pub(crate) fn cannot_tell(&mut self, lacks: Need) {
+        let lacks = if lacks == Need::EveryPacket && self.lacks_fragments {
+            Need::WholeFragments
+        } else {
+            lacks
+        };
         if let Some(id) = self.current
             && !self.not_checked.iter().any(|n| n.0 == id)
         {
@@ -65,6 +72,9 @@ impl Found {
     /// `missing` is what the capture lacks in this direction: it is the same for all detectors.
     fn run(&mut self, detector: &Detector, side: &Side<'_>, missing: Missing) {
         self.current = Some(detector.id);
+        if missing.has(Need::Order) && detector.id.needs_order() {
+            return self.cannot_tell(Need::Order);
+        }
         let lack = |needs: &'static [Need]| needs.iter().find(|need| missing.has(**need));
         let clocked = || lack(clock_step::needed_by(detector.id));
         let mut lacks = lack(detector.needs);
@@ -195,7 +205,10 @@ pub(crate) fn of(connection: &Connection, limits: &Limits) -> Found {
 
 /// Runs every detector on both directions of a connection.
 fn run_all(connection: &Connection, limits: &Limits) -> Found {
-    let mut found = Found::default();
+    let mut found = Found {
+        lacks_fragments: connection.lacks_fragments(),
+        ..Found::default()
+    };
     let ends = [connection.key.a, connection.key.b];
     let caqm: &[Detector] = if caqm::is_spoken(connection) {
         CAQM

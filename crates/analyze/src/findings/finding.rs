@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 
-use super::{Proof, artefacts, clock_step, ids};
+use super::{Proof, artefacts, clock_step, ids, small_mss};
 
 /// Something in the capture worth telling.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -46,6 +46,11 @@ impl Id {
     /// It concerns the whole capture and explains no stream.
     pub fn is_about_the_capture(self) -> bool {
         self == artefacts::DETECTOR.id || self == clock_step::DETECTOR.id
+    }
+
+    /// It follows from which packet came after which.
+    pub(super) fn needs_order(self) -> bool {
+        self != artefacts::DETECTOR.id && self != small_mss::DETECTOR.id
     }
 
     /// The finding with this name.

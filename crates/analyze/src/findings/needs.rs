@@ -39,11 +39,13 @@ pub enum Need {
     Order,
     /// The stream to its end: it was not reported early for lack of room.
     LaterPackets,
+    /// Whole IP fragments: the snap length cut none.
+    WholeFragments,
 }
 
 impl Need {
     /// All of them.
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 14] = [
         Self::Handshake,
         Self::BothDirections,
         Self::EveryPacket,
@@ -57,6 +59,7 @@ impl Need {
         Self::PacketTimes,
         Self::Order,
         Self::LaterPackets,
+        Self::WholeFragments,
     ];
 
     /// What has to be there, for a sentence that begins with "needs".
@@ -75,6 +78,7 @@ impl Need {
             Self::PacketTimes => "the time of each packet",
             Self::Order => "the order of the packets",
             Self::LaterPackets => "the stream to its end",
+            Self::WholeFragments => "whole IP fragments",
         }
     }
 
@@ -98,6 +102,7 @@ impl Need {
             Self::LaterPackets => {
                 "the stream to its end (it was reported early, to keep within --max-streams or memory)"
             }
+            Self::WholeFragments => "packets that came in fragments (the snap length cut them)",
         }
     }
 
@@ -133,6 +138,7 @@ impl Need {
                 "Sort the file by time (`reordercap IN OUT`), or capture on one interface."
             }
             Self::LaterPackets => "Analyze again with a larger --max-streams.",
+            Self::WholeFragments => "Capture whole packets (`tcpdump -s 0`).",
         }
     }
 }
@@ -195,7 +201,8 @@ impl Side<'_> {
         match need {
             Need::Handshake => self.connection.handshake.is_whole(),
             Need::BothDirections => self.sender.packets > 0 && self.receiver.packets > 0,
-            Need::EveryPacket => sent.0 == 0 && acked.0 == 0,
+            Need::EveryPacket => sent.0 == 0 && acked.0 == 0 && self.has(Need::WholeFragments),
+            Need::WholeFragments => !self.connection.lacks_fragments(),
             Need::WholeHeaders => sent.1 == 0 && acked.1 == 0,
             Need::TimeStamps => self.sender.timestamps && self.receiver.timestamps,
             Need::AtSender => self.vantage_is(true),
@@ -203,7 +210,7 @@ impl Side<'_> {
             Need::Data => self.sender.data_segments > 0,
             Need::RoundTrip => self.receiver.knows_path(),
             Need::PacketTimes => !self.connection.is_untimed(),
-            Need::Order => self.connection.out_of_order() == 0,
+            Need::Order => !self.connection.is_shuffled(),
             Need::LaterPackets => !self.connection.was_dropped_early(),
             // A step back is taken out of all times. One ahead shows only later.
             Need::SteadyClock => self.connection.clock_step().is_none_or(|step| step.back),

@@ -7,18 +7,15 @@ pub(crate) const DETECTOR: Detector = Detector {
     id: Id("reordering"),
     severity: "info",
     said_when: "Segments arrived after others that were sent later. They were not requested again, and no ACKed retransmission reveals them to the sender (RACK). Shown by time stamps or IP identification behind the reordering, by SACK at the sender",
-    needs: &[
-        Need::Data,
-        Need::BothDirections,
-        Need::EveryPacket,
-        Need::Order,
-    ],
+    needs: &[Need::Data, Need::BothDirections, Need::EveryPacket],
     detect: |side, out| {
         let loss = side.sender.loss.as_deref();
         let late = loss.and_then(|l| l.reordered.as_deref());
         let found = late.filter(|r| r.segments > 0);
         let sack = side.sender.sack_permitted && side.receiver.sack_permitted;
-        if let Some(found) = found {
+        if side.connection.out_of_order() > 0 {
+            out.cannot_tell(Need::Order);
+        } else if let Some(found) = found {
             out.extend([finding(side, found)]);
         } else if late.is_some() {
             out.cannot_tell(Need::Handshake);

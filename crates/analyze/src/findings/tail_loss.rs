@@ -1,7 +1,7 @@
 //! The last segments of a burst were lost: nothing after them could tell the sender (RFC 8985 7).
 
 use super::episodes::Episodes;
-use super::{Detector, Finding, Found, Id, Need, Severity, Side, length, times, up_to};
+use super::{Detector, Finding, Found, Id, Need, Severity, Side, length, rto, times, up_to};
 use crate::conn::Record;
 use crate::report::EpisodeKind;
 
@@ -66,15 +66,7 @@ fn find(side: &Side<'_>) -> Option<Finding> {
          segment is in flight) or for the retransmission timeout.",
         side.sender_end.ip
     );
-    f.remedy = vec![
-        "Find the queue that drops the end of bursts: `tc -s qdisc`, counters of switches."
-            .to_owned(),
-        format!(
-            "On {}: pace the packets (qdisc fq). Tail loss probes should be on: `sysctl \
-             net.ipv4.tcp_early_retrans` prints 3.",
-            side.sender_end.ip
-        ),
-    ];
+    f.remedy = rto::remedy(side, &list);
     if side.has_no_probes() {
         f.cause += &format!(
             " It was the timeout: the window of {} was two segments afterwards, as no probe leaves it.",

@@ -41,9 +41,14 @@ pub(crate) enum Kind<'a> {
     Noise,
 }
 
+/// Without what a mail or a report puts before a line.
+pub(crate) fn without_indent(line: &str) -> &str {
+    line.trim_start_matches(['>', '|', ' ', '\t'])
+}
+
 /// Reads a line without its end.
 pub(crate) fn read(line: &str) -> Kind<'_> {
-    let line = line.trim_start_matches(['>', '|', ' ', '\t']);
+    let line = without_indent(line);
     let Some((before, after)) = split(line) else {
         return other(line);
     };

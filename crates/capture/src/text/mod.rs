@@ -37,6 +37,8 @@ pub(crate) struct Text {
     sequences: Sequences,
     /// The first line of two (`-v`), waiting for the second.
     header: Option<Header>,
+    /// The last packet was ICMP: how far its line is indented. What it quotes (`-v`) stands further in.
+    icmp: Option<usize>,
     found: bool,
     /// Offset of the first line with names.
     names: Option<u64>,
@@ -71,6 +73,7 @@ impl Text {
             clock: Clock::new(Layout::guess(&lines)),
             sequences: Sequences::default(),
             header: None,
+            icmp: None,
             found: false,
             names: None,
         }
@@ -84,13 +87,29 @@ impl Text {
                 return self.end(at).map(|()| None);
             };
             let text = String::from_utf8_lossy(buffer.slice(range));
-            match line::read(text.trim_end()) {
+            let kind = line::read(text.trim_end());
+            // A packet that an ICMP error quotes passed before.
+            let quoted = match (&kind, self.icmp) {
+                (Kind::Header(_), Some(icmp)) => indent(&text) > icmp,
+                (Kind::Tcp(_, prefix), Some(_)) => {
+                    self.header.is_none() && prefix.trim().is_empty()
+                }
+                _ => false,
+            };
+            if quoted {
+                continue;
+            }
+            if matches!(kind, Kind::Tcp(..) | Kind::Header(_)) {
+                self.icmp = None;
+            }
+            match kind {
                 Kind::Tcp(line, prefix) => {
                     self.found = true;
                     return Ok(Some(self.packet(line, prefix)));
                 }
                 Kind::Other(prefix) => {
                     self.header = None;
+                    self.icmp = text.contains("ICMP").then(|| indent(&text));
                     self.found = true;
                     let (time, _) = self.clock.time(&Columns::read(prefix));
                     return Ok(Some(Found::Other { time }));
@@ -191,6 +210,13 @@ fn next_line<R: Read>(buffer: &mut Buffer<R>) -> Result<Option<std::ops::Range<u
             return Ok((!nothing).then_some(if long { rest.start..rest.start } else { rest }));
         }
     }
+}
+
+/// How far a line is indented; tcpdump does it by tabs and spaces.
+fn indent(line: &str) -> usize {
+    let marks = line.len() - line::without_indent(line).len();
+    let marks = line.bytes().take(marks);
+    marks.map(|b| if b == b'\t' { 8 } else { 1 }).sum()
 }
 
 /// The columns of a header line end before "IP" or the MAC addresses.

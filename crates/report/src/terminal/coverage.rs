@@ -162,7 +162,8 @@ impl Coverage {
                     }
                     (_, class) => {
                         let to = class.map_or("", |class| went_to(*class));
-                        format!("{} {to} ({streams})", units::micros(kind.count))
+                        let hint = class.map_or("", |class| untold::hint(*class));
+                        format!("{} {to} ({streams}){hint}", units::micros(kind.count))
                     }
                 }
             })
@@ -412,6 +413,26 @@ pub(super) mod tests {
             assert!(text.contains(part), "{part}: {text}");
         }
         assert!(!text.contains("Not checked"), "{text}");
+    }
+
+    #[test]
+    fn a_wait_for_nagle_without_a_finding_says_what_helps() {
+        let waits = |explained: bool| {
+            let mut coverage = Coverage::default();
+            let mut s = stream(0, 0, 0);
+            s.budget_us.add(Class::Nagle, 2_400_000);
+            coverage.stream(&s);
+            if explained {
+                coverage.finding(&finding(0, "delack_nagle"));
+            }
+            coverage.settle();
+            coverage.unexplained().join("\n")
+        };
+        let text = waits(false);
+        for part in ["2.40 s for Nagle's algorithm (stream 0): ", "TCP_NODELAY"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert_eq!(waits(true), "");
     }
 
     #[test]

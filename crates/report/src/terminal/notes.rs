@@ -126,7 +126,10 @@ fn meaning(artefact: Artefact) -> &'static str {
             "The capture contains packets twice (two interfaces, or a mirror port)"
         }
         Artefact::TimeOutOfOrder => {
-            "Time stamps go backwards: times near those packets are unreliable"
+            "Time stamps go backwards: times near those packets, and counts of packets sent again, are unreliable"
+        }
+        Artefact::CutFragments => {
+            "The snap length cut IP fragments: what they carried is in no figure"
         }
         Artefact::Snapped => "TCP headers are cut: options (SACK, time stamps) may be missing",
     }
@@ -134,7 +137,11 @@ fn meaning(artefact: Artefact) -> &'static str {
 
 fn left_out(totals: &Totals, notes: &mut Vec<String>) {
     let counts = [
-        (totals.fragments, "IP fragment", "not put together"),
+        (
+            totals.fragments,
+            "IP fragment",
+            "not put together: a piece is missing, or the snap length cut it",
+        ),
         (totals.truncated, "frame", "cut before the TCP header"),
         (
             totals.malformed,

@@ -19,6 +19,18 @@ pub(super) const CLASSES: [Class; 8] = [
     Class::Unknown,
 ];
 
+/// What may help, where no finding says it.
+pub(super) fn hint(class: Class) -> &'static str {
+    match class {
+        // Without a delayed ACK it is no finding: a program that writes once per round trip looks the same.
+        Class::Nagle => {
+            ": small segments left only when the ACK of the one before came, a round trip later. If they are parts of a \
+             message, write it with one call, or set TCP_NODELAY"
+        }
+        _ => "",
+    }
+}
+
 /// Shorter than this, or than this part of a stream's time, needs no explanation.
 const SHORT_US: u64 = 20_000;
 const PART: u64 = 10;
