@@ -80,10 +80,10 @@ class World:
 
     Examples
     --------
-    >>> class Half(tl.Reno):                                     # doctest: +SKIP
+    >>> class Gentle(tl.Reno):                                   # doctest: +SKIP
     ...     def ssthresh(self, view):
     ...         return max(view.snd_cwnd * 3 // 4, 2)
-    >>> world = tl.World(apps=[tl.App("bulk", bytes="1 MB")], congestion={"client": Half})      # doctest: +SKIP
+    >>> world = tl.World(apps=[tl.App("bulk", bytes="1 MB")], congestion={"client": Gentle})    # doctest: +SKIP
     >>> while world.run_until(world.now + 0.01):                 # doctest: +SKIP
     ...     info = world.connections[0].info()       # None: its socket is not open
     ...     print(world.now, info and info["tcpi_snd_cwnd"])
@@ -194,7 +194,8 @@ class World:
         Raises
         ------
         Exception
-            An exception of a congestion control, unchanged; the run cannot continue then.
+            An exception of a congestion control, unchanged; the run cannot continue then. Ctrl-C's KeyboardInterrupt
+            in one of its methods is such an exception; elsewhere the run can continue after Ctrl-C.
         Inconclusive
             The run reached a limit: time stood still, or it used too much memory.
         """

@@ -143,9 +143,12 @@ impl World {
     /// Runs until a time. False: the run is over.
     fn run_until(&self, py: Python<'_>, until_ns: i64) -> PyResult<bool> {
         if self.failure.is_there() {
-            return Err(PyRuntimeError::new_err(
-                "a callback of the congestion control failed: the run cannot go on",
-            ));
+            let why = match self.failure.is_interrupt() {
+                true => "the run was interrupted (Ctrl-C) in a call of the congestion control",
+                false => "a callback of the congestion control failed",
+            };
+            let message = format!("{why}: the run cannot go on");
+            return Err(PyRuntimeError::new_err(message));
         }
         let until = Instant::from_nanos(until_ns);
         let mut signal = Ok(());
