@@ -165,6 +165,12 @@ class Analysis(Page):
             paths.append(source)
         return paths, None
 
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        raise TypeError(
+            "an Analysis reads its captures on demand, so it is neither pickled nor copied: "
+            "take its tables (analysis.streams) or analysis.to_dict(), or call tl.analyze again"
+        )
+
     def __repr__(self) -> str:
         files = ", ".join(name for name, _ in self._captures)
         return f"<Analysis of {files}: {len(self.streams)} streams, {len(self.findings)} findings>"
