@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
+from tcplab._arguments import entries
+
 __all__ = ["App", "Axis", "Experiment", "Host", "Link", "Variant", "axis", "experiment"]
 
 
@@ -205,6 +207,8 @@ def experiment(
     ... )                                                       # doctest: +SKIP
     >>> tl.run(e).points                                        # doctest: +SKIP
     """
+    hosts, links = entries("hosts", "tl.Host(...)", hosts), entries("links", "tl.Link(...)", links)
+    apps, variants = entries("apps", "tl.App(...)", apps), entries("variants", "tl.Variant(...)", variants)
     top: dict[str, Any] = {"name": name}
     if title is not None:
         top["title"] = title

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Union
 
 from tcplab import _command, _native, _page, _progress, _records, errors
+from tcplab._arguments import names, whole
 from tcplab._native import Table
 from tcplab._page import Page
 from tcplab.experiment import Experiment, to_toml
@@ -197,6 +198,25 @@ def source_of(wanted: Wanted) -> tuple[str | os.PathLike[str], bytes | None]:
     return wanted, None
 
 
+def choice(
+    on: str | Sequence[str] | None,
+    changes: Mapping[str, Any] | None,
+    repeat: int | None,
+    seed: int | None,
+    connections: int | None,
+    variants: Sequence[str],
+) -> list[str]:
+    """The options that say what runs, for one machine as for a cluster."""
+    return _command.words(
+        on=names("on", on),
+        set=changes,
+        repeat=whole("repeat", repeat, 1),
+        seed=whole("seed", seed),
+        connections=whole("connections", connections, 1),
+        variant=[variants] if isinstance(variants, str) else variants,
+    )
+
+
 def run(
     experiment: Wanted,
     *,
@@ -257,9 +277,8 @@ def run(
     >>> tl.run("examples/delayed-ack.toml", on="uml:6.1").points          # doctest: +SKIP
     """
     path, stdin = source_of(experiment)
-    names = [on] if isinstance(on, str) else list(on or ())
-    args: list[str | os.PathLike[str]] = ["run", path]
-    args += _command.words(on=names, set=set, repeat=repeat, seed=seed, jobs=jobs, connections=connections, variant=variants)
+    args: list[str | os.PathLike[str]] = ["run", path, *choice(on, set, repeat, seed, connections, variants)]
+    args += _command.words(jobs=whole("jobs", jobs, 1))
     kept = [*args, f"--out={os.fspath(out)}"] if out is not None else args
     folder = _page.in_notebook()
     answer = _command.document([*kept, *_page.option(folder)], stdin=stdin, progress=_progress.of(progress))
@@ -302,7 +321,8 @@ def population(
     """
     path, stdin = source_of(experiment)
     args: list[str | os.PathLike[str]] = ["run", path]
-    args += _command.words(on=on, seed=seed, jobs=jobs, connections=connections, variant=variants)
+    args += choice(on, None, None, seed, connections, variants)
+    args += _command.words(jobs=whole("jobs", jobs, 1))
     kept = [*args, *_command.words(out=out, rows=rows)]
     answer = _command.document(kept, stdin=stdin, progress=_progress.of(progress))
     if not answer.document["schema"].startswith("tcplab.population"):

@@ -8,12 +8,15 @@
 from __future__ import annotations
 
 import json
+import math
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from numbers import Real
 from pathlib import Path
-from typing import Any, Union, cast
+from typing import Any, Union
 
 from tcplab import _native, errors
+from tcplab._arguments import whole
 from tcplab._command import setting
 from tcplab._native import Ack, Change, View
 from tcplab.congestion import CongestionControl, Reno, methods_of, name_of
@@ -106,17 +109,19 @@ class World:
     ) -> None:
         if experiment is None:
             experiment = _built(hosts, links, apps)
-        elif hosts or links or apps:
+        elif any(given not in ((), [], None) for given in (hosts, links, apps)):
             raise errors.UsageError("a world is made of an experiment or of hosts, links and apps, not of both")
         changes: dict[str, Any] = {f"run.{key}": value for key, value in run.items()}
         changes["run.captures"] = captures
         if seed is not None:
-            changes["run.seed"] = seed
+            changes["run.seed"] = _seed(seed)
         changes.update(set or {})
         words = [f"{key}={setting(value)}" for key, value in changes.items()]
         name, text = _text(experiment)
         self._native = _native.World(name, text, stack, set=words, variant=variant)
         self._made: Made = {}
+        if congestion is not None and not isinstance(congestion, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f'congestion: a dict of hosts, such as congestion={{"client": tl.Reno}}, not {congestion!r}')
         self._unused = list(congestion or {})
         for host, maker in (congestion or {}).items():
             self._give(host, maker)
@@ -137,7 +142,9 @@ class World:
                 'the host\'s sysctl net.ipv4.tcp_congestion_control names a built-in one'
             )
         # What a class says of all, or what the first one says of itself.
-        one = cast("CongestionControl", maker if isinstance(maker, type) else maker())
+        one: Any = maker if isinstance(maker, type) else maker()
+        if not isinstance(one, CongestionControl) and not (isinstance(one, type) and issubclass(one, CongestionControl)):
+            raise errors.UsageError(f"congestion of `{host}`: {one!r} is not derived from tl.CongestionControl")
         made = self._made
 
         def make(local_host: int, local_port: int, remote_host: int, remote_port: int) -> tuple[Any, ...]:
@@ -308,8 +315,19 @@ def _text(wanted: Wanted) -> tuple[str, str]:
 def _nanoseconds(time: Time) -> int:
     if isinstance(time, str):
         return _native.World.nanoseconds(time)
+    if isinstance(time, bool) or not isinstance(time, Real):
+        raise TypeError(f'a time is a number of seconds, or a text such as "250ms", not {time!r}')
+    if math.isnan(time) or time < 0:
+        raise errors.UsageError(f"a time is 0 or later, not {time}")
     # Later than anything that happens.
     return round(min(time * 1e9, 9.2e18))
+
+
+def _seed(seed: int) -> int | None:
+    number = whole("seed", seed)
+    if number is not None and number >= 2**63:
+        raise errors.UsageError(f"seed={number}: a world takes seeds below 2^63; tl.run takes all below 2^64")
+    return number
 
 
 def _index(known: list[Any], wanted: Any, what: str) -> int:

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from tcplab import _command, _progress, errors
+from tcplab._arguments import whole
 from tcplab.distributed import _files, _flow, _points, _population, _work
 from tcplab.distributed._dask import Client
-from tcplab.running import PopulationResult, Run, Wanted, source_of
+from tcplab.running import PopulationResult, Run, Wanted, choice, source_of
 
 __all__ = ["gather", "run"]
 
@@ -64,8 +65,8 @@ def run(
     CannotRun
         There is no worker, or a worker has another version of tcplab.
     """
-    names = [on] if isinstance(on, str) else list(on or ())
-    options = _command.words(on=names, set=set, repeat=repeat, seed=seed, connections=connections, variant=variants, rows=rows)
+    options = [*choice(on, set, repeat, seed, connections, variants), *_command.words(rows=rows)]
+    shards = whole("shards", shards, 1)
     path, stdin = source_of(experiment)
     gather(path, options, out=out, client=client, stdin=stdin, shards=shards, progress=progress)
     args: list[str | os.PathLike[str]] = ["run", path, *options]
