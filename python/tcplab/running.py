@@ -240,7 +240,9 @@ def run(
     on
         Stacks instead of the file's: ``model``, ``model:linux-6.6``, ``uml:6.1``, ``host``, ``ssh:A,B``.
     set
-        Changes to the file: ``{"link.isp-home.a_to_b.rate": "1mbit"}``; a list of values makes an axis.
+        Changes to the file: ``{"link.isp-home.a_to_b.rate": "1mbit"}``. A list, a range or :func:`tcplab.axis` makes an
+        axis. If a key's value is a list, write a list of lists: ``{"app.web.sizes": [["10k", "20k"], ["5k"]]}`` has two
+        points, ``[["10k", "20k"]]`` one. A text is one value, also with commas.
     repeat
         How often each point is run; each run has its own seed.
     seed

@@ -64,7 +64,7 @@ class World:
     seed
         Seed of all random streams.
     set
-        Changes to the file, by paths of keys: ``{"link.client-server.rate": "5mbit"}``.
+        Changes to the file, by paths of keys: ``{"link.client-server.rate": "5mbit"}``; lists as in :func:`tcplab.run`.
     variant
         The variant to run.
     captures
@@ -116,7 +116,7 @@ class World:
         if seed is not None:
             changes["run.seed"] = _seed(seed)
         changes.update(set or {})
-        words = [f"{key}={setting(value)}" for key, value in changes.items()]
+        words = [setting(key, value) for key, value in changes.items()]
         name, text = _text(experiment)
         self._native = _native.World(name, text, stack, set=words, variant=variant)
         self._made: Made = {}
