@@ -187,7 +187,7 @@ def document(
     check(answer, expected)
     for message in messages:
         if message.startswith("tcplab: warning: "):
-            warnings.warn(message.removeprefix("tcplab: warning: "), stacklevel=3)
+            warnings.warn(message.removeprefix("tcplab: warning: "), errors.TcplabWarning, stacklevel=3)
     return answer
 
 

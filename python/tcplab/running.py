@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Union
 
-from tcplab import _command, _native, _page, _progress, _records, errors
+from tcplab import _command, _native, _notes, _page, _progress, _records, errors
 from tcplab._arguments import names, whole
 from tcplab._native import Table
 from tcplab._page import Page
@@ -33,8 +33,19 @@ class _Result(Page):
 
     @property
     def messages(self) -> list[str]:
-        """The command's messages on standard error."""
-        return self._answer.messages
+        """The command's messages on standard error, then the warnings of points."""
+        return [*self._answer.messages, *self._new_notes()]
+
+    def _new_notes(self) -> list[str]:
+        """Warnings that the command has not said."""
+        return _notes.unsaid(self._notes(), self._answer.messages)
+
+    def _notes(self) -> list[str]:
+        """The warnings of the document, each once."""
+        raise NotImplementedError
+
+    def _warn(self) -> None:
+        _notes.warn(self._new_notes())
 
     def _page_arguments(self) -> tuple[list[str | os.PathLike[str]], bytes | None]:
         return self._source
@@ -100,6 +111,19 @@ class Run(_Result):
             raise errors.UsageError(f"no variant `{base}` in this run")
         return _native.run_verdicts(self._answer.text, base)
 
+    @functools.cached_property
+    def warnings(self) -> Table:
+        """A row for each warning of a point: point, stack, kind, message.
+
+        The kinds are ``warning``, ``left_out`` (a setting that the stack left out by ``tolerate``), ``unverified``
+        (a profile that was never compared with its kernel) and ``missing`` (a measure without a value). All but
+        ``missing`` are also raised as :class:`tcplab.TcplabWarning`.
+        """
+        return _notes.table(self.to_dict()["points"])
+
+    def _notes(self) -> list[str]:
+        return _notes.texts(self.to_dict()["points"])
+
     @property
     def connections(self) -> Table:
         """A row for each end of each connection."""
@@ -159,6 +183,11 @@ class Run(_Result):
 
 class PopulationResult(_Result):
     """The result of a population (schema ``tcplab.population/1``, or ``.../variants``)."""
+
+    def _notes(self) -> list[str]:
+        said = self.to_dict()
+        stacks = dict.fromkeys(str(one.get("stack", "")) for one in [said, *said.get("variants", [])])
+        return [note for stack in stacks if (note := _native.unverified(stack)) is not None]
 
     @functools.cached_property
     def rows(self) -> Table:
@@ -287,6 +316,7 @@ def run(
     is_run = answer.document["schema"].startswith("tcplab.run/")
     result = Run(answer, (kept, stdin), out) if is_run else PopulationResult(answer, (kept, stdin))
     result._folder = folder  # pyright: ignore[reportPrivateUsage]
+    result._warn()  # pyright: ignore[reportPrivateUsage]
     return result
 
 
@@ -329,5 +359,7 @@ def population(
     answer = _command.document(kept, stdin=stdin, progress=_progress.of(progress))
     if not answer.document["schema"].startswith("tcplab.population"):
         raise errors.UsageError("the file has no [population] table: use tl.run")
-    return PopulationResult(answer, (kept, stdin))
+    result = PopulationResult(answer, (kept, stdin))
+    result._warn()  # pyright: ignore[reportPrivateUsage]
+    return result
 

@@ -10,6 +10,7 @@ from typing import Any, Union
 from tcplab import _command, _native, _progress, _records, errors
 from tcplab._arguments import files, whole, wholes
 from tcplab._native import Table
+from tcplab._notes import warn_of_profile
 from tcplab._page import Page
 from tcplab.running import Run
 
@@ -90,6 +91,7 @@ def drill(
     options = _command.words(on=on, tolerance_us=whole("tolerance_us", tolerance_us), jobs=whole("jobs", jobs, 1))
     options += [f"--define={name}={value}" for name, value in (define or {}).items()]
     answer = _command.document(["drill", *several, *options], progress=_progress.of(progress), expected=(0, 1))
+    warn_of_profile(answer.document["stack"])
     return Drill(answer)
 
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import json
 import math
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
 from pathlib import Path
 from typing import Any, Union
 
-from tcplab import _native, errors
+from tcplab import _native, _notes, errors
 from tcplab._arguments import whole
 from tcplab._command import setting
 from tcplab._native import Ack, Change, View
@@ -128,6 +127,15 @@ class World:
         #: The connections, in the order of the applications.
         self.connections = [self._connection(n, *flow) for n, flow in enumerate(self._native.flows)]
 
+        self._said: list[str] = []
+        self._warn()
+
+    def _warn(self) -> None:
+        """Warns of what is new."""
+        new = [text for text in self._native.warnings if text not in self._said]
+        self._said += new
+        _notes.warn(new)
+
     def _connection(self, flow: int, app: str, client: str, server: str) -> Connection:
         first = End(self._native, self._made, (flow, True), client)
         return Connection(app, first, End(self._native, self._made, (flow, False), server))
@@ -174,6 +182,15 @@ class World:
     def is_over(self) -> bool:
         """Whether the run is over: its applications have ended, or its ``max`` is past."""
         return self._native.is_over
+
+    @property
+    def warnings(self) -> list[str]:
+        """Warnings so far: ambiguous units, an unverified profile, at the end also changes of links that had no effect.
+
+        They are also raised as :class:`tcplab.TcplabWarning`.
+        """
+        self._said += [text for text in self._native.warnings if text not in self._said]
+        return list(self._said)
 
     @property
     def hosts(self) -> list[str]:
@@ -234,14 +251,13 @@ class World:
         """At the end: which congestion controls had nothing to do."""
         if goes_on:
             return True
+        self._warn()
         ends = [end for connection in self.connections for end in (connection.client, connection.server)]
         sent = {end.host for end in ends if end.bytes_written > 0}
         if self._unused and not sent.intersection(self._unused):
             hosts = ", ".join(self._unused)
-            warnings.warn(
-                f"congestion of {hosts}: no application sent anything there, so it had nothing to do: give it to the host that sends",
-                stacklevel=3,
-            )
+            note = f"congestion of {hosts}: no application sent anything there, so it had nothing to do: give it to the host that sends"
+            _notes.warn([note])
         self._unused = []
         return False
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from tcplab import _command, _progress, errors
 from tcplab._arguments import files
+from tcplab._notes import warn_of_profile
 from tcplab.distributed import _files, _flow, _points, _work
 from tcplab.distributed._dask import Client, Future
 from tcplab.distributed._flow import Job
@@ -67,6 +68,7 @@ def drill(
     if told is not None:
         told.close()
     said = _together([parts[first] for first in sorted(parts)])
+    warn_of_profile(said["stack"])
     text = json.dumps(said, indent=2, ensure_ascii=False) + "\n"
     return Drill(_command.Answer(1 if said["failed"] else 0, text.encode(), []))
 

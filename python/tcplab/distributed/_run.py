@@ -72,9 +72,10 @@ def run(
     args: list[str | os.PathLike[str]] = ["run", path, *options]
     answer = _command.document([*args, *_command.words(out=out)], stdin=stdin, progress=_progress.of(progress))
     shown = [arg for arg in args if arg != "--rows"]
-    if answer.document["schema"].startswith("tcplab.run/"):
-        return Run(answer, (shown, stdin))
-    return PopulationResult(answer, (shown, stdin))
+    is_run = answer.document["schema"].startswith("tcplab.run/")
+    result = Run(answer, (shown, stdin)) if is_run else PopulationResult(answer, (shown, stdin))
+    result._warn()  # pyright: ignore[reportPrivateUsage]
+    return result
 
 
 def gather(
