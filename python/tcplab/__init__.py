@@ -20,6 +20,7 @@ from tcplab.errors import (
     Interrupted,
     OutputError,
     TcplabError,
+    TcplabWarning,
     UsageError,
 )
 from tcplab.experiment import App, Experiment, Host, Link, Variant, axis, experiment
@@ -63,6 +64,7 @@ __all__ = [
     "Run",
     "Table",
     "TcplabError",
+    "TcplabWarning",
     "UsageError",
     "Variant",
     "View",

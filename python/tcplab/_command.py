@@ -26,6 +26,7 @@ from typing import Any, TextIO, cast
 from tcplab import errors
 from tcplab._native import __version__
 from tcplab._progress import Progress
+from tcplab.experiment import Axis, plain, toml_value
 
 __all__ = ["Answer", "command_path", "document", "words"]
 
@@ -95,7 +96,7 @@ def words(**options: Any) -> list[str]:
             out.append(flag)
         elif isinstance(value, Mapping):
             changes = cast("Mapping[str, Any]", value)
-            out += [f"{flag}={key}={setting(one)}" for key, one in changes.items()]
+            out += [f"{flag}={setting(key, one)}" for key, one in changes.items()]
         elif isinstance(value, (list, tuple)):
             out += [f"{flag}={text_of(one)}" for one in cast("Sequence[Any]", value)]
         else:
@@ -108,13 +109,16 @@ def text_of(value: Any) -> str:
     return os.fspath(cast("os.PathLike[str]", value)) if isinstance(value, os.PathLike) else str(value)
 
 
-def setting(value: Any) -> str:
-    """A value of ``--set``; a list makes an axis."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
+def setting(key: str, value: Any) -> str:
+    """``PATH=VALUE`` of ``--set``, the value as TOML: a list or a range makes an axis, and a list inside it is one value."""
+    value = plain(value)
     if isinstance(value, (list, tuple)):
-        return ",".join(setting(one) for one in cast("Sequence[Any]", value))
-    return str(value)
+        value = Axis(cast("Sequence[Any]", value))
+    if isinstance(value, Axis):
+        if not value.values:
+            raise errors.UsageError(f"{key}: the list of values is empty")
+        value = Axis(value.values, value.name or key)
+    return f"{key}={toml_value(value, key)}"
 
 
 def document(
@@ -183,7 +187,7 @@ def document(
     check(answer, expected)
     for message in messages:
         if message.startswith("tcplab: warning: "):
-            warnings.warn(message.removeprefix("tcplab: warning: "), stacklevel=3)
+            warnings.warn(message.removeprefix("tcplab: warning: "), errors.TcplabWarning, stacklevel=3)
     return answer
 
 

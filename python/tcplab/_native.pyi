@@ -9,8 +9,9 @@ class Table:
     """Rows and columns in Arrow's layout.
 
     polars, pandas, pyarrow and duckdb read it without a copy: ``polars.DataFrame(table)``,
-    ``pyarrow.table(table)``. Whole numbers are int64, times included; the unit of a column is the end of its name
-    and in :attr:`units`.
+    ``pyarrow.table(table)``. Whole numbers are int64, times included (seeds and axes beyond 2^63 - 1: uint64); the unit
+    of a column is the end of its name and in :attr:`units`. A list inside a table is a text: its JSON. Tables can be
+    pickled and copied.
     """
 
     @staticmethod
@@ -22,7 +23,7 @@ class Table:
         name
             Its name.
         columns
-            Name, kind (``int``, ``float``, ``text``, ``flag``), unit and description of each column.
+            Name, kind (``int``, ``unsigned``, ``float``, ``text``, ``flag``), unit and description of each column.
         rows
             A value for each column, or None.
         """
@@ -60,6 +61,7 @@ class Table:
     ) -> Any:
         """A chart of two columns; see :func:`tcplab.plot.lines`."""
 
+    def __reduce__(self) -> tuple[Any, ...]: ...
     def __arrow_c_schema__(self) -> object:
         """Its schema, as the Arrow PyCapsule interface has it."""
 
@@ -86,6 +88,7 @@ def report(
 ) -> bytes: ...
 def run_tables(document: bytes) -> dict[str, Table]: ...
 def run_verdicts(document: bytes, base: str | None) -> Table: ...
+def unverified(name: str) -> str | None: ...
 def examples() -> list[tuple[str, str]]: ...
 
 class View:
@@ -185,6 +188,8 @@ class World:
     def links(self) -> list[tuple[str, str]]: ...
     @property
     def flows(self) -> list[tuple[str, str, str]]: ...
+    @property
+    def warnings(self) -> list[str]: ...
     @property
     def now_ns(self) -> int: ...
     @property

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import os
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol, Union
 
 from tcplab import _native, _progress, errors
+from tcplab._arguments import whole, wholes
 from tcplab._native import Table
 from tcplab._page import Page
 
@@ -43,8 +45,8 @@ class Analysis(Page):
     ) -> None:
         self._captures = captures
         self._streams = list(streams)
-        self._max_packets = max_packets
-        self._max_streams = max_streams
+        self._max_packets = whole("max_packets", max_packets, 1)
+        self._max_streams = whole("max_streams", max_streams, 1)
         self._progress = progress
         self._plain, self._totals = self._read(None)
 
@@ -165,6 +167,12 @@ class Analysis(Page):
             paths.append(source)
         return paths, None
 
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        raise TypeError(
+            "an Analysis reads its captures on demand, so it is neither pickled nor copied: "
+            "take its tables (analysis.streams) or analysis.to_dict(), or call tl.analyze again"
+        )
+
     def __repr__(self) -> str:
         files = ", ".join(name for name, _ in self._captures)
         return f"<Analysis of {files}: {len(self.streams)} streams, {len(self.findings)} findings>"
@@ -181,6 +189,16 @@ def _name(source: Capture, at: int) -> str:
     return name if isinstance(name, str) else f"capture {at}"
 
 
+def _names(sources: Sequence[Capture]) -> list[str]:
+    """A name for each: a file that is listed twice is ``a.pcap`` and ``a.pcap (2)``."""
+    found: list[str] = []
+    for at, source in enumerate(sources):
+        first = _name(source, at)
+        candidates = itertools.chain([first], (f"{first} ({n})" for n in itertools.count(2)))
+        found.append(next(name for name in candidates if name not in found))
+    return found
+
+
 def analyze(
     captures: Capture | Iterable[Capture],
     *,
@@ -195,11 +213,11 @@ def analyze(
     ----------
     captures
         pcap, pcapng or the text of ``tcpdump -n``, plain or compressed by gzip or zstd: a path, bytes, a file opened in
-        binary mode, or a list of these.
+        binary mode, or a list of these. A file that is listed twice is named ``a.pcap`` and ``a.pcap (2)``.
     streams
         Only these streams, by Wireshark's numbers; empty: all.
     max_packets
-        Maximum number of packets in :attr:`Analysis.packets`, ``acks`` and ``spans``; None: all. Each takes about
+        Maximum number of packets in :attr:`Analysis.packets`, ``acks`` and ``spans``, at least 1; None: all. Each takes about
         200 bytes.
     max_streams
         Maximum number of open connections, and of closed ones, in memory; beyond it the least recently active one
@@ -225,18 +243,19 @@ def analyze(
     >>> analysis = tl.analyze("slow.pcapng")                  # doctest: +SKIP
     >>> polars.DataFrame(analysis.findings)                   # doctest: +SKIP
     """
+    wanted = wholes("streams", streams)
     several = not isinstance(captures, (str, os.PathLike, bytes)) and not hasattr(captures, "read")
     sources: list[Any] = list(captures) if several else [captures]  # type: ignore[arg-type]
     if not sources:
         raise errors.UsageError("there is no capture in the list")
-    named = [(_name(source, at), source) for at, source in enumerate(sources)]
-    analysis = Analysis(named, streams=streams, max_packets=max_packets, max_streams=max_streams, progress=progress)
+    named = list(zip(_names(sources), sources, strict=True))
+    analysis = Analysis(named, streams=wanted, max_packets=max_packets, max_streams=max_streams, progress=progress)
     for said in analysis.totals:
         error = said.get("error")
         if error is not None and said["packets"] == 0:
             raise errors.InputError(f"{said['file']}: offset {error['offset']}: {error['message']}")
     most = max(said["tcp_streams"] for said in analysis.totals)
-    if lacking := [number for number in streams if number >= most]:
+    if lacking := [number for number in wanted if number >= most]:
         numbers = ", ".join(map(str, lacking))
         raise errors.InputError(f"no stream {numbers}: {analysis.totals[0]['file']} has {most} TCP streams, from number 0")
     return analysis

@@ -27,18 +27,25 @@ class CongestionControl:
     cost nothing. Windows are counted in packets of at most :attr:`View.mss` bytes, from 1 to 2^30.
 
     In a reduction TCP lowers the window by proportional rate reduction (RFC 6937) to the value of :meth:`ssthresh`,
-    and does not ask :meth:`on_ack`. After a timeout the window is one packet, after an idle time the first one
-    (``net.ipv4.tcp_slow_start_after_idle``). With ``controls_cwnd`` TCP does none of this.
+    and does not ask :meth:`on_ack`. After a timeout TCP sets the threshold to that value and the window to one packet
+    more than is in flight, which is mostly 1; after an idle time it sets the initial window
+    (``net.ipv4.tcp_slow_start_after_idle``).
+
+    With ``controls_cwnd`` there is no proportional rate reduction and no restart after an idle time. A timeout, the
+    value of :meth:`ssthresh` and :meth:`undo_cwnd` act as without it.
 
     Attributes
     ----------
     name : str
         The name that getsockopt(TCP_CONGESTION) gives; empty: the class's name.
     needs_ecn : bool
-        Whether connections ask for ECN and send data as ECT(0) (``TCP_CONG_NEEDS_ECN``).
+        As ``TCP_CONG_NEEDS_ECN``: this end asks for ECN, sends every packet as ECT(0), also without ECN on the
+        connection, and :meth:`cwnd_event` is told of marks. Set it at both ends: an end that does not need ECN itself
+        refuses such a SYN (Linux: ``tcp_ecn_create_request()``), and marks are then never echoed. A class that only
+        reacts to marks leaves it False, with ``net.ipv4.tcp_ecn = 1`` at the connecting host.
     controls_cwnd : bool
-        Whether :meth:`on_ack` is called at each ACK and alone sets the window and the pacing rate (Linux:
-        ``cong_control()``).
+        Whether :meth:`on_ack` is called at each ACK of data, also during a reduction, and sets the window and the
+        pacing rate (Linux: ``cong_control()``).
     """
 
     name: str = ""
@@ -106,7 +113,9 @@ class CongestionControl:
         return max(view.snd_cwnd, view.prior_cwnd)
 
     def set_state(self, view: View, state: State) -> Answer:
-        """Called when the recovery state changes.
+        """Called when TCP sets the recovery state, after it has set window and threshold.
+
+        As ``tcp_set_ca_state()``: each timeout calls it, also with ``Loss`` in the state ``Loss``.
 
         Parameters
         ----------
@@ -130,8 +139,8 @@ class CongestionControl:
             The connection.
         event
             ``TX_START``: data leaves while nothing is in flight. ``CWND_RESTART``: the window is cut after an idle
-            time. ``COMPLETE_CWR``: a reduction is over. ``LOSS``: the retransmission timer fired. ``ECN_NO_CE`` and
-            ``ECN_IS_CE``: a data packet arrived without or with a mark.
+            time. ``COMPLETE_CWR``: a reduction is over. ``LOSS``: a timeout began a reduction. ``ECN_NO_CE`` and
+            ``ECN_IS_CE``: a data packet arrived without or with a mark; only with ``needs_ecn``.
 
         Returns
         -------
@@ -153,6 +162,10 @@ class CongestionControl:
 
 class Reno(CongestionControl):
     """Reno (RFC 5681 3.1) in Python, as a base class: it sends the same packets as the built-in ``reno``.
+
+    A derived class may replace :meth:`ssthresh` alone. One that replaces :meth:`set_state` calls
+    ``super().set_state(view, state)``: it resets ``count``. An exception is ``count`` after a change of the path's MTU:
+    the kernel resets it when an MTU probe succeeds, and keeps it when the MTU shrinks.
 
     Attributes
     ----------
@@ -185,12 +198,12 @@ class Reno(CongestionControl):
 
     def ssthresh(self, view: View) -> int:
         """Returns half of the window, at least 2."""
-        self.count = 0
         return max(view.snd_cwnd // 2, 2)
 
     def set_state(self, view: View, state: State) -> Answer:
-        """``Loss`` resets ``count``."""
-        if state == "Loss":
+        """A reduction and a timeout reset ``count``."""
+        # Linux tcp_init_cwnd_reduction(), tcp_enter_loss(): snd_cwnd_cnt = 0, whatever the algorithm.
+        if state in ("CWR", "Recovery", "Loss"):
             self.count = 0
 
 

@@ -15,6 +15,7 @@ __all__ = [
     "Interrupted",
     "OutputError",
     "TcplabError",
+    "TcplabWarning",
     "UsageError",
 ]
 
@@ -33,6 +34,10 @@ class TcplabError(Exception):
     def __init__(self, message: str, document: dict[str, Any] | None = None) -> None:
         super().__init__(message)
         self.document = document
+
+
+class TcplabWarning(UserWarning):
+    """A run has a result, and something about it needs attention: an unverified profile, a setting that changed nothing."""
 
 
 class UsageError(TcplabError, ValueError):

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
+from tcplab._arguments import entries
+
 __all__ = ["App", "Axis", "Experiment", "Host", "Link", "Variant", "axis", "experiment"]
 
 
@@ -205,6 +207,8 @@ def experiment(
     ... )                                                       # doctest: +SKIP
     >>> tl.run(e).points                                        # doctest: +SKIP
     """
+    hosts, links = entries("hosts", "tl.Host(...)", hosts), entries("links", "tl.Link(...)", links)
+    apps, variants = entries("apps", "tl.App(...)", apps), entries("variants", "tl.Variant(...)", variants)
     top: dict[str, Any] = {"name": name}
     if title is not None:
         top["title"] = title
@@ -246,17 +250,34 @@ def is_tables(value: Any) -> bool:
 
 
 def _lines(table: Mapping[str, Any]) -> list[str]:
-    return [f"{_key(key)} = {_value(value, key)}" for key, value in table.items()]
+    return [f"{_key(key)} = {toml_value(value, key)}" for key, value in table.items()]
 
 
 def _key(key: str) -> str:
     return key if _BARE.fullmatch(key) else json.dumps(key)
 
 
-def _value(value: Any, key: str) -> str:
+def plain(value: Any) -> Any:
+    """A value of numpy, or a range, as Python's own."""
+    if isinstance(value, range):
+        return list(value)
+    # A number or an array of numpy, also in a subclass of float.
+    of_numpy = getattr(value, "tolist", None)
+    return of_numpy() if callable(of_numpy) else value
+
+
+def toml_value(value: Any, key: str) -> str:
+    """A value as TOML.
+
+    Raises
+    ------
+    TypeError
+        TOML has no such value.
+    """
+    value = plain(value)
     if isinstance(value, Axis):
         named = f", name = {json.dumps(value.name)}" if value.name is not None else ""
-        return f"{{ axis = {_value(value.values, key)}{named} }}"
+        return f"{{ axis = {toml_value(value.values, key)}{named} }}"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, float)):
@@ -267,5 +288,8 @@ def _value(value: Any, key: str) -> str:
         inside = ", ".join(_lines(cast("Mapping[str, Any]", value)))
         return f"{{ {inside} }}" if inside else "{}"
     if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(_value(one, key) for one in cast("Sequence[Any]", value)) + "]"
-    raise TypeError(f"{key}: an experiment has texts, numbers, true and false, lists and tables, no {type(value).__name__}")
+        return "[" + ", ".join(toml_value(one, key) for one in cast("Sequence[Any]", value)) + "]"
+    raise TypeError(
+        f"{key}: an experiment has texts, numbers, True and False, lists, dicts and tl.axis(...), no {type(value).__name__}"
+        + ("; leave the key out" if value is None else "")
+    )

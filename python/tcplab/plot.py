@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import os
 import re
 from collections.abc import Sequence
@@ -17,8 +18,14 @@ if TYPE_CHECKING:
 __all__ = ["budget", "lines", "points"]
 
 
+#: The libraries, and the module of each.
+LIBRARIES = {"altair": "altair", "matplotlib": "matplotlib.pyplot"}
+
+
 def _library(wanted: str | None) -> tuple[str, Any]:
-    for name, module in (("altair", "altair"), ("matplotlib", "matplotlib.pyplot")):
+    if wanted is not None and wanted not in LIBRARIES:
+        raise errors.UsageError(f"library={wanted!r}: it is one of {', '.join(LIBRARIES)}, or None for whichever is installed")
+    for name, module in LIBRARIES.items():
         if wanted in (None, name):
             try:
                 return name, importlib.import_module(module)
@@ -32,6 +39,9 @@ def _library(wanted: str | None) -> tuple[str, Any]:
 def _records(table: Any, columns: Sequence[str]) -> list[dict[str, Any]]:
     if isinstance(table, list):
         rows = cast("list[dict[str, Any]]", table)
+        for number, row in enumerate(rows):
+            if missing := [name for name in columns if name not in row]:
+                raise errors.UsageError(f"row {number} has no `{missing[0]}`; its keys are {', '.join(map(str, row))}")
         return [{name: row[name] for name in columns} for row in rows]
     values = [table[name] for name in columns]
     return [dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)]
@@ -48,10 +58,18 @@ def _field(column: str) -> str:
 
 
 def _number(value: Any) -> Any:
+    """A number, also one that is a text; anything else as it is."""
+    if isinstance(value, (bool, int, float)):
+        return value
     try:
-        return float(value)
+        number = float(value)
     except (TypeError, ValueError):
         return value
+    return number if math.isfinite(number) else value
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def lines(
@@ -81,13 +99,28 @@ def lines(
     CannotRun
         Neither library is installed.
     """
-    name, module = _library(library)
     rows = _records(table, [x, y, *([color] if color else [])])
+    return _draw(rows, (x, y, color), (_titled(table, x), _titled(table, y)), points=points, library=library)
+
+
+def _draw(
+    rows: list[dict[str, Any]],
+    columns: tuple[str, str, str | None],
+    titles: tuple[str, str],
+    *,
+    points: bool,
+    library: str | None,
+) -> Any:
+    name, module = _library(library)
+    x, y, color = columns
+    if not any(row[y] is not None for row in rows):
+        raise errors.UsageError(f"`{y}` has no value in any row: there is nothing to draw")
     if name == "altair":
-        kind = "quantitative" if all(isinstance(row[x], (int, float, type(None))) for row in rows) else "nominal"
+        is_numeric = all(row[x] is None or _is_number(row[x]) for row in rows)
+        kind = "quantitative" if is_numeric else "nominal"
         channels: dict[str, Any] = {
-            "x": module.X(field=_field(x), type=kind, title=_titled(table, x), **({"sort": None} if kind == "nominal" else {})),
-            "y": module.Y(field=_field(y), type="quantitative", title=_titled(table, y)),
+            "x": module.X(field=_field(x), type=kind, title=titles[0], **({} if is_numeric else {"sort": None})),
+            "y": module.Y(field=_field(y), type="quantitative", title=titles[1]),
         }
         if color:
             channels["color"] = module.Color(field=_field(color), type="nominal", title=color, sort=None)
@@ -96,15 +129,18 @@ def lines(
     for value in dict.fromkeys(row.get(color) if color else None for row in rows):
         own = [row for row in rows if not color or row[color] == value]
         axes.plot([row[x] for row in own], [row[y] for row in own], marker="o" if points else None, label=value)
-    axes.set_xlabel(_titled(table, x))
-    axes.set_ylabel(_titled(table, y))
+    axes.set_xlabel(titles[0])
+    axes.set_ylabel(titles[1])
     if color:
         axes.legend(title=color)
     return axes
 
 
 def points(run: Run, *, x: str | None = None, y: str | None = None, color: str | None = None, library: str | None = None) -> Any:
-    """Draws a measure of a run over one of its axes; of repeated points the mean (intervals: :attr:`tcplab.Run.summary`).
+    """Draws a measure of a run over one of its axes.
+
+    Each combination of the other axes, variants and stacks has a line of its own. Only repetitions are averaged, and
+    the title then says so (intervals: :attr:`tcplab.Run.summary`).
 
     Parameters
     ----------
@@ -113,59 +149,68 @@ def points(run: Run, *, x: str | None = None, y: str | None = None, color: str |
     x
         The axis; None: the first axis with several values, a numeric one if possible.
     y
-        The measure; None: the first.
+        The measure; None: the first one that has a value.
     color
-        Another axis; None: the next axis with several values, if any.
+        The axis that comes first in the names of lines; None: the next axis with several values, if any.
     library
         As in :func:`lines`.
 
     Returns
     -------
     altair.Chart or matplotlib.axes.Axes
+
+    Raises
+    ------
+    UsageError
+        A column does not exist, or the measure has no value.
     """
     table = run.points
     own = table.columns
+    for name in (x, y, color):
+        if name is not None and name not in own:
+            raise errors.UsageError(f"the run has no column `{name}`; its columns are {', '.join(own)}")
     axes = [name for name in own[1 : own.index("seed")] if name != "repeat" and len(set(table[name])) > 1]
-    measures = own[own.index("error") + 1 :]
-    y = y or (measures[0] if measures else None)
-    if y is None:
-        raise errors.UsageError("the run has no measures to plot: name some in the experiment")
     # A line needs numbers below it; stacks and variants tell lines apart.
-    axes.sort(key=lambda name: not all(isinstance(_number(value), float) for value in table[name]))
+    axes.sort(key=lambda name: not all(_is_number(_number(value)) for value in table[name]))
+    y = y or _measure(table, own[own.index("error") + 1 :])
     x = x or (axes[0] if axes else "stack")
-    color = color or next((name for name in axes if name != x), None)
-    shown = _means(_numbered(table, [x, y, *([color] if color else [])]), x, y, color)
-    return lines(shown, x, y, color, points=True, library=library)
+    for name in (x, y):
+        if own.count(name) > 1:
+            raise errors.UsageError(f"the run has two columns `{name}`: give the axis another name, tl.axis(..., name=NAME)")
+    first = [color] if color else []
+    series = [*first, *(name for name in axes if name not in (x, color))]
+    rows, runs = _means(table, x, y, series)
+    if all(row[x] is None or _is_number(_number(row[x])) for row in rows):
+        rows = [{**row, x: _number(row[x])} for row in rows]
+        rows.sort(key=lambda row: (row[x] is None, row[x] or 0))
+    title = _titled(table, y)
+    if max(runs) > 1:
+        few, most = min(runs), max(runs)
+        title += f", mean of {most} runs" if few == most else f", mean of {few} to {most} runs"
+    key = ", ".join(series) or None
+    return _draw(rows, (x, y, key), (_titled(table, x), title), points=True, library=library)
 
 
-def _means(table: Table, x: str, y: str, color: str | None) -> Table:
-    """The means of the rows that have the same place."""
-    names = [x, *([color] if color else [])]
+def _measure(table: Table, measures: Sequence[str]) -> str:
+    """The first measure that has a value."""
+    if not measures:
+        raise errors.UsageError("the run has no measures to plot: name some in the experiment")
+    return next((name for name in measures if any(value is not None for value in table[name])), measures[0])
+
+
+def _means(table: Table, x: str, y: str, series: Sequence[str]) -> tuple[list[dict[str, Any]], list[int]]:
+    """A row for each place: ``x``, the name of its line, the mean of its repetitions; and the number of runs of each."""
     found: dict[tuple[Any, ...], list[float]] = {}
-    for row in _records(table, [*names, y]):
-        place = found.setdefault(tuple(row[name] for name in names), [])
+    for row in _records(table, list(dict.fromkeys([x, y, *series]))):
+        values = found.setdefault((row[x], *(row[name] for name in series)), [])
         if row[y] is not None:
-            place.append(row[y])
-    from tcplab._native import Table as Made
-
-    kinds = ["float" if isinstance(next(iter(found), (None,))[at], float) else "text" for at in range(len(names))]
-    columns = [(name, kind, table.units.get(name, ""), table.descriptions.get(name, "")) for name, kind in zip(names, kinds, strict=True)]
-    means = [[*place, sum(values) / len(values) if values else None] for place, values in found.items()]
-    return Made.of(table.name, [*columns, (y, "float", table.units.get(y, ""), table.descriptions.get(y, ""))], means)
-
-
-def _numbered(table: Table, columns: Sequence[str]) -> Table:
-    """These columns, with values of axes that are all numbers as numbers."""
-    from tcplab._native import Table as Made
-
-    made: list[tuple[str, str, str, str]] = []
-    values: list[list[Any]] = []
-    for at, name in enumerate(columns):
-        cells = [_number(cell) for cell in table[name]] if at < 2 else table[name]
-        numeric = all(isinstance(cell, (int, float, type(None))) for cell in cells)
-        made.append((name, "float" if numeric else "text", table.units.get(name, ""), table.descriptions.get(name, "")))
-        values.append(cells if numeric else table[name])
-    return Made.of(table.name, made, [list(row) for row in zip(*values, strict=True)])
+            values.append(row[y])
+    key = ", ".join(series)
+    rows: list[dict[str, Any]] = []
+    for place, values in found.items():
+        line = {key: ", ".join("-" if one is None else str(one) for one in place[1:])} if series else {}
+        rows.append({**line, x: place[0], y: sum(values) / len(values) if values else None})
+    return rows, [len(values) for values in found.values()]
 
 
 def budget(table: Table, *, library: str | None = None) -> Any:

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Union
 
-from tcplab import _command, _native, _page, _progress, _records, errors
+from tcplab import _command, _native, _notes, _page, _progress, _records, errors
+from tcplab._arguments import names, whole
 from tcplab._native import Table
 from tcplab._page import Page
 from tcplab.experiment import Experiment, to_toml
@@ -32,8 +33,19 @@ class _Result(Page):
 
     @property
     def messages(self) -> list[str]:
-        """The command's messages on standard error."""
-        return self._answer.messages
+        """The command's messages on standard error, then the warnings of points."""
+        return [*self._answer.messages, *self._new_notes()]
+
+    def _new_notes(self) -> list[str]:
+        """Warnings that the command has not said."""
+        return _notes.unsaid(self._notes(), self._answer.messages)
+
+    def _notes(self) -> list[str]:
+        """The warnings of the document, each once."""
+        raise NotImplementedError
+
+    def _warn(self) -> None:
+        _notes.warn(self._new_notes())
 
     def _page_arguments(self) -> tuple[list[str | os.PathLike[str]], bytes | None]:
         return self._source
@@ -99,6 +111,19 @@ class Run(_Result):
             raise errors.UsageError(f"no variant `{base}` in this run")
         return _native.run_verdicts(self._answer.text, base)
 
+    @functools.cached_property
+    def warnings(self) -> Table:
+        """A row for each warning of a point: point, stack, kind, message.
+
+        The kinds are ``warning``, ``left_out`` (a setting that the stack left out by ``tolerate``), ``unverified``
+        (a profile that was never compared with its kernel) and ``missing`` (a measure without a value). All but
+        ``missing`` are also raised as :class:`tcplab.TcplabWarning`.
+        """
+        return _notes.table(self.to_dict()["points"])
+
+    def _notes(self) -> list[str]:
+        return _notes.texts(self.to_dict()["points"])
+
     @property
     def connections(self) -> Table:
         """A row for each end of each connection."""
@@ -159,6 +184,11 @@ class Run(_Result):
 class PopulationResult(_Result):
     """The result of a population (schema ``tcplab.population/1``, or ``.../variants``)."""
 
+    def _notes(self) -> list[str]:
+        said = self.to_dict()
+        stacks = dict.fromkeys(str(one.get("stack", "")) for one in [said, *said.get("variants", [])])
+        return [note for stack in stacks if (note := _native.unverified(stack)) is not None]
+
     @functools.cached_property
     def rows(self) -> Table:
         """The table: each quantity's change in each arm from the baseline, with interval and verdict."""
@@ -197,6 +227,25 @@ def source_of(wanted: Wanted) -> tuple[str | os.PathLike[str], bytes | None]:
     return wanted, None
 
 
+def choice(
+    on: str | Sequence[str] | None,
+    changes: Mapping[str, Any] | None,
+    repeat: int | None,
+    seed: int | None,
+    connections: int | None,
+    variants: Sequence[str],
+) -> list[str]:
+    """The options that say what runs, for one machine as for a cluster."""
+    return _command.words(
+        on=names("on", on),
+        set=changes,
+        repeat=whole("repeat", repeat, 1),
+        seed=whole("seed", seed),
+        connections=whole("connections", connections, 1),
+        variant=[variants] if isinstance(variants, str) else variants,
+    )
+
+
 def run(
     experiment: Wanted,
     *,
@@ -220,7 +269,9 @@ def run(
     on
         Stacks instead of the file's: ``model``, ``model:linux-6.6``, ``uml:6.1``, ``host``, ``ssh:A,B``.
     set
-        Changes to the file: ``{"link.isp-home.a_to_b.rate": "1mbit"}``; a list of values makes an axis.
+        Changes to the file: ``{"link.isp-home.a_to_b.rate": "1mbit"}``. A list, a range or :func:`tcplab.axis` makes an
+        axis. If a key's value is a list, write a list of lists: ``{"app.web.sizes": [["10k", "20k"], ["5k"]]}`` has two
+        points, ``[["10k", "20k"]]`` one. A text is one value, also with commas.
     repeat
         How often each point is run; each run has its own seed.
     seed
@@ -257,15 +308,15 @@ def run(
     >>> tl.run("examples/delayed-ack.toml", on="uml:6.1").points          # doctest: +SKIP
     """
     path, stdin = source_of(experiment)
-    names = [on] if isinstance(on, str) else list(on or ())
-    args: list[str | os.PathLike[str]] = ["run", path]
-    args += _command.words(on=names, set=set, repeat=repeat, seed=seed, jobs=jobs, connections=connections, variant=variants)
+    args: list[str | os.PathLike[str]] = ["run", path, *choice(on, set, repeat, seed, connections, variants)]
+    args += _command.words(jobs=whole("jobs", jobs, 1))
     kept = [*args, f"--out={os.fspath(out)}"] if out is not None else args
     folder = _page.in_notebook()
     answer = _command.document([*kept, *_page.option(folder)], stdin=stdin, progress=_progress.of(progress))
     is_run = answer.document["schema"].startswith("tcplab.run/")
     result = Run(answer, (kept, stdin), out) if is_run else PopulationResult(answer, (kept, stdin))
     result._folder = folder  # pyright: ignore[reportPrivateUsage]
+    result._warn()  # pyright: ignore[reportPrivateUsage]
     return result
 
 
@@ -302,10 +353,13 @@ def population(
     """
     path, stdin = source_of(experiment)
     args: list[str | os.PathLike[str]] = ["run", path]
-    args += _command.words(on=on, seed=seed, jobs=jobs, connections=connections, variant=variants)
+    args += choice(on, None, None, seed, connections, variants)
+    args += _command.words(jobs=whole("jobs", jobs, 1))
     kept = [*args, *_command.words(out=out, rows=rows)]
     answer = _command.document(kept, stdin=stdin, progress=_progress.of(progress))
     if not answer.document["schema"].startswith("tcplab.population"):
         raise errors.UsageError("the file has no [population] table: use tl.run")
-    return PopulationResult(answer, (kept, stdin))
+    result = PopulationResult(answer, (kept, stdin))
+    result._warn()  # pyright: ignore[reportPrivateUsage]
+    return result
 

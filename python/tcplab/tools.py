@@ -5,10 +5,12 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Union, cast
+from typing import Any, Union
 
 from tcplab import _command, _native, _progress, _records, errors
+from tcplab._arguments import files, whole, wholes
 from tcplab._native import Table
+from tcplab._notes import warn_of_profile
 from tcplab._page import Page
 from tcplab.running import Run
 
@@ -85,10 +87,11 @@ def drill(
     Drill
         Failed cases are a result, not an error.
     """
-    several = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    options = _command.words(on=on, tolerance_us=tolerance_us, jobs=jobs)
+    several = files("paths", paths)
+    options = _command.words(on=on, tolerance_us=whole("tolerance_us", tolerance_us), jobs=whole("jobs", jobs, 1))
     options += [f"--define={name}={value}" for name, value in (define or {}).items()]
     answer = _command.document(["drill", *several, *options], progress=_progress.of(progress), expected=(0, 1))
+    warn_of_profile(answer.document["stack"])
     return Drill(answer)
 
 
@@ -148,14 +151,14 @@ def compare(
     -------
     Comparison
     """
-    first, second = _folder(before), _folder(after)
+    first, second = _side("before", before), _side("after", after)
     args: list[str | os.PathLike[str]] = ["compare"]
     if isinstance(first, (str, os.PathLike)) and (second is None or isinstance(second, (str, os.PathLike))):
         args += [first] if second is None else [first, second]
     elif second is None:
         raise errors.UsageError("a list of files before a change needs those after it")
     else:
-        args += _command.words(before=_several(cast("Side", first)), after=_several(second))
+        args += _command.words(before=files("before", first), after=files("after", second))
     args += _command.words(arms=",".join(arms) if arms else None, band=band_percent, find=find_percent, sampled=sampled)
     return Comparison(_command.document(args), args)
 
@@ -164,17 +167,16 @@ def compare(
 Side = Union[str, "os.PathLike[str]", Sequence[Union[str, "os.PathLike[str]"]]]
 
 
-def _folder(side: Run | Side | None) -> Side | None:
-    """A run's result folder; anything else as it is."""
+def _side(name: str, side: Run | Side | None) -> Side | None:
+    """A run's result folder; a path or a list of paths."""
     if not isinstance(side, Run):
-        return side
+        if side is None:
+            return None
+        several = files(name, side)
+        return several[0] if isinstance(side, (str, os.PathLike)) else several
     if side.folder is None:
         raise errors.UsageError("a run is compared by its result folder: call tl.run with out=FOLDER")
     return side.folder
-
-
-def _several(files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[str | os.PathLike[str]]:
-    return [files] if isinstance(files, (str, os.PathLike)) else list(files)
 
 
 class Explanation(_Document):
@@ -206,7 +208,7 @@ def explain(capture: str | os.PathLike[str] | bytes, *, streams: Sequence[int] =
     """
     stdin = capture if isinstance(capture, bytes) else None
     path = "-" if isinstance(capture, bytes) else capture
-    options = _command.words(stream=",".join(map(str, streams)) or None)
+    options = _command.words(stream=",".join(map(str, wholes("streams", streams))) or None)
     return Explanation(_command.document(["explain", path, *options], stdin=stdin, expected=(0, 3)))
 
 
@@ -263,5 +265,5 @@ def kernel_build(
         Name of the stack, for ``on``.
     """
     args: list[str | os.PathLike[str]] = ["kernel", "build", *([version] if version else [])]
-    args += _command.words(source=source, edit=edits, hz=hz, name=name, jobs=jobs, install=install)
+    args += _command.words(source=source, edit=edits, hz=hz, name=name, jobs=whole("jobs", jobs, 1), install=install)
     return _command.document(args).document["stack"]

@@ -8,12 +8,14 @@
 from __future__ import annotations
 
 import json
-import warnings
+import math
 from collections.abc import Callable, Iterable, Mapping
+from numbers import Real
 from pathlib import Path
-from typing import Any, Union, cast
+from typing import Any, Union
 
-from tcplab import _native, errors
+from tcplab import _native, _notes, errors
+from tcplab._arguments import whole
 from tcplab._command import setting
 from tcplab._native import Ack, Change, View
 from tcplab.congestion import CongestionControl, Reno, methods_of, name_of
@@ -61,7 +63,7 @@ class World:
     seed
         Seed of all random streams.
     set
-        Changes to the file, by paths of keys: ``{"link.client-server.rate": "5mbit"}``.
+        Changes to the file, by paths of keys: ``{"link.client-server.rate": "5mbit"}``; lists as in :func:`tcplab.run`.
     variant
         The variant to run.
     captures
@@ -80,10 +82,10 @@ class World:
 
     Examples
     --------
-    >>> class Half(tl.Reno):                                     # doctest: +SKIP
+    >>> class Gentle(tl.Reno):                                   # doctest: +SKIP
     ...     def ssthresh(self, view):
     ...         return max(view.snd_cwnd * 3 // 4, 2)
-    >>> world = tl.World(apps=[tl.App("bulk", bytes="1 MB")], congestion={"client": Half})      # doctest: +SKIP
+    >>> world = tl.World(apps=[tl.App("bulk", bytes="1 MB")], congestion={"client": Gentle})    # doctest: +SKIP
     >>> while world.run_until(world.now + 0.01):                 # doctest: +SKIP
     ...     info = world.connections[0].info()       # None: its socket is not open
     ...     print(world.now, info and info["tcpi_snd_cwnd"])
@@ -106,22 +108,33 @@ class World:
     ) -> None:
         if experiment is None:
             experiment = _built(hosts, links, apps)
-        elif hosts or links or apps:
+        elif any(given not in ((), [], None) for given in (hosts, links, apps)):
             raise errors.UsageError("a world is made of an experiment or of hosts, links and apps, not of both")
         changes: dict[str, Any] = {f"run.{key}": value for key, value in run.items()}
         changes["run.captures"] = captures
         if seed is not None:
-            changes["run.seed"] = seed
+            changes["run.seed"] = _seed(seed)
         changes.update(set or {})
-        words = [f"{key}={setting(value)}" for key, value in changes.items()]
+        words = [setting(key, value) for key, value in changes.items()]
         name, text = _text(experiment)
         self._native = _native.World(name, text, stack, set=words, variant=variant)
         self._made: Made = {}
+        if congestion is not None and not isinstance(congestion, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f'congestion: a dict of hosts, such as congestion={{"client": tl.Reno}}, not {congestion!r}')
         self._unused = list(congestion or {})
         for host, maker in (congestion or {}).items():
             self._give(host, maker)
         #: The connections, in the order of the applications.
         self.connections = [self._connection(n, *flow) for n, flow in enumerate(self._native.flows)]
+
+        self._said: list[str] = []
+        self._warn()
+
+    def _warn(self) -> None:
+        """Warns of what is new."""
+        new = [text for text in self._native.warnings if text not in self._said]
+        self._said += new
+        _notes.warn(new)
 
     def _connection(self, flow: int, app: str, client: str, server: str) -> Connection:
         first = End(self._native, self._made, (flow, True), client)
@@ -137,7 +150,9 @@ class World:
                 'the host\'s sysctl net.ipv4.tcp_congestion_control names a built-in one'
             )
         # What a class says of all, or what the first one says of itself.
-        one = cast("CongestionControl", maker if isinstance(maker, type) else maker())
+        one: Any = maker if isinstance(maker, type) else maker()
+        if not isinstance(one, CongestionControl) and not (isinstance(one, type) and issubclass(one, CongestionControl)):
+            raise errors.UsageError(f"congestion of `{host}`: {one!r} is not derived from tl.CongestionControl")
         made = self._made
 
         def make(local_host: int, local_port: int, remote_host: int, remote_port: int) -> tuple[Any, ...]:
@@ -169,6 +184,15 @@ class World:
         return self._native.is_over
 
     @property
+    def warnings(self) -> list[str]:
+        """Warnings so far: ambiguous units, an unverified profile, at the end also changes of links that had no effect.
+
+        They are also raised as :class:`tcplab.TcplabWarning`.
+        """
+        self._said += [text for text in self._native.warnings if text not in self._said]
+        return list(self._said)
+
+    @property
     def hosts(self) -> list[str]:
         """Names of its hosts."""
         return self._native.hosts
@@ -194,7 +218,8 @@ class World:
         Raises
         ------
         Exception
-            An exception of a congestion control, unchanged; the run cannot continue then.
+            An exception of a congestion control, unchanged; the run cannot continue then. Ctrl-C's KeyboardInterrupt
+            in one of its methods is such an exception; elsewhere the run can continue after Ctrl-C.
         Inconclusive
             The run reached a limit: time stood still, or it used too much memory.
         """
@@ -226,14 +251,13 @@ class World:
         """At the end: which congestion controls had nothing to do."""
         if goes_on:
             return True
+        self._warn()
         ends = [end for connection in self.connections for end in (connection.client, connection.server)]
         sent = {end.host for end in ends if end.bytes_written > 0}
         if self._unused and not sent.intersection(self._unused):
             hosts = ", ".join(self._unused)
-            warnings.warn(
-                f"congestion of {hosts}: no application sent anything there, so it had nothing to do: give it to the host that sends",
-                stacklevel=3,
-            )
+            note = f"congestion of {hosts}: no application sent anything there, so it had nothing to do: give it to the host that sends"
+            _notes.warn([note])
         self._unused = []
         return False
 
@@ -307,8 +331,19 @@ def _text(wanted: Wanted) -> tuple[str, str]:
 def _nanoseconds(time: Time) -> int:
     if isinstance(time, str):
         return _native.World.nanoseconds(time)
+    if isinstance(time, bool) or not isinstance(time, Real):
+        raise TypeError(f'a time is a number of seconds, or a text such as "250ms", not {time!r}')
+    if math.isnan(time) or time < 0:
+        raise errors.UsageError(f"a time is 0 or later, not {time}")
     # Later than anything that happens.
     return round(min(time * 1e9, 9.2e18))
+
+
+def _seed(seed: int) -> int | None:
+    number = whole("seed", seed)
+    if number is not None and number >= 2**63:
+        raise errors.UsageError(f"seed={number}: a world takes seeds below 2^63; tl.run takes all below 2^64")
+    return number
 
 
 def _index(known: list[Any], wanted: Any, what: str) -> int:

@@ -123,3 +123,10 @@ def test_the_page_in_a_notebook(captures: Path) -> None:
     assert "bulk-loss" in analysis.html()
     assert (analysis._repr_html_() or "").startswith("<iframe")
     assert "tcplab" in tl.analyze((captures / "bulk-loss.a.pcap").read_bytes()).html()
+
+
+def test_a_file_that_is_listed_twice_has_two_names(captures: Path) -> None:
+    path = str(captures / "bulk-rto.a.pcap")
+    analysis = tl.analyze([path, path])
+    assert analysis.streams["file"] == [path, f"{path} (2)"]
+    assert len({row["stream"] for row in analysis.plot(library="altair").data.values}) == 2

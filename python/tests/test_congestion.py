@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import traceback
 
 import pytest
@@ -24,6 +25,17 @@ def test_reno_in_python_gives_the_packets_of_reno(name: str) -> None:
                 met[counter] += counters[counter]
     for counter, least in PATHS[name][2].items():
         assert met[counter] >= least, met
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_the_same_ssthresh_in_a_derived_class_is_reno(name: str) -> None:
+    class Same(tl.Reno):
+        def ssthresh(self, view: tl.View) -> int:
+            return max(view.snd_cwnd // 2, 2)
+
+    for seed in SEEDS:
+        own = tl.World(text(name), seed=seed, captures=True).run()
+        assert digest(own) == digest(tl.World(text(name), seed=seed, captures=True, congestion=both(Same)).run()), f"seed {seed}"
 
 
 def test_the_pauses_restart_the_window() -> None:
@@ -89,7 +101,8 @@ def test_each_method_may_fail(method: str) -> None:
         (0, ValueError, "on_ack returned 0 packets: a window has 1 to"),
         (2**31, ValueError, "a window has 1 to 1073741824"),
         (tl.Change(pacing_rate_bytes=1000), ValueError, "controls_cwnd = True"),
-        (tl.Change(10, snd_ssthresh=-1), ValueError, "-1 packets"),
+        (True, TypeError, "returned True: it must return a whole number"),
+        (2**70, ValueError, "a window has 1 to"),
     ],
 )
 def test_answers_that_cannot_be(answer: object, error: type[Exception], message: str) -> None:
@@ -143,6 +156,96 @@ def test_ecn_is_asked_for_by_one_that_needs_it() -> None:
         marks.append(world.counters("client")["TcpExtTCPDeliveredCE"])
     assert marks[0] > 0
     assert marks[1] == 0
+
+
+def test_ecn_that_one_end_alone_needs_is_refused() -> None:
+    """As Linux's tcp_ecn_create_request(): a SYN that is ECT(0) needs a listener that needs ECN."""
+
+    class Needs(tl.Reno):
+        needs_ecn = True
+
+    class Tells(Needs):
+        def on_ack(self, ack: tl.Ack) -> object:  # type: ignore[override]
+            has.add(ack.has_ecn)
+            return super().on_ack(ack)
+
+    for server, wanted in ((tl.Reno, {False}), (Needs, {True})):
+        has: set[bool] = set()
+        tl.World(text("ecn"), seed=1, congestion={"client": Tells, "server": server}).run()
+        assert has == wanted
+
+
+class Lost(tl.CongestionControl):
+    """A long outage: timeout after timeout."""
+
+    def __init__(self) -> None:
+        self.states: list[tuple[str, str, int, int]] = []
+
+    def on_ack(self, ack: tl.Ack) -> int:
+        return 20
+
+    def ssthresh(self, view: tl.View) -> int:
+        return 7
+
+    def set_state(self, view: tl.View, state: str) -> None:  # type: ignore[override]
+        self.states.append((view.ca_state, state, view.snd_cwnd, view.snd_ssthresh))
+
+
+@pytest.mark.parametrize("controls", [False, True])
+def test_a_timeout_sets_window_and_threshold(controls: bool) -> None:
+    algorithm = type("Lost", (Lost,), {"controls_cwnd": controls})
+    world = tl.World(
+        links=[tl.Link(rate="10mbit", delay="20ms", outage=["300ms..3s"])],
+        apps=[tl.App("bulk", bytes="1 MB")],
+        congestion={"client": algorithm},
+    )
+    world.run_until(3)
+    lost = world.connections[0].client.algorithm
+    assert isinstance(lost, Lost)
+    timeouts = [state for state in lost.states if state[1] == "Loss"]
+    # One call for each timeout, with the window and the threshold that TCP has set.
+    assert [state[0] for state in timeouts[1:3]] == ["Loss", "Loss"]
+    assert {state[2:] for state in timeouts} == {(1, 7)}
+
+
+def test_the_change_of_a_method_says_what_it_is() -> None:
+    assert repr(tl.Change(10, pacing_rate_bytes=1000)) == "Change(snd_cwnd=10, pacing_rate_bytes=1000)"
+    assert repr(tl.Change()) == "Change()"
+    for arguments, message in (((-1,), "snd_cwnd=-1"), ((0,), "1 to 1073741824"), ((2**70,), "1 to 1073741824 packets")):
+        with pytest.raises(ValueError, match=message):
+            tl.Change(*arguments)
+    with pytest.raises(ValueError, match="snd_ssthresh=-1"):
+        tl.Change(10, snd_ssthresh=-1)
+    for rate in (0, -5, 2**64):
+        with pytest.raises(ValueError, match=f"pacing_rate_bytes={rate}"):
+            tl.Change(pacing_rate_bytes=rate)
+    for wrong in (True, 1.5, "10"):
+        with pytest.raises(TypeError, match="a whole number of packets"):
+            tl.Change(wrong)  # type: ignore[arg-type]
+
+
+def test_a_flag_is_no_threshold() -> None:
+    class Flag(tl.Reno):
+        def ssthresh(self, view: tl.View) -> int:
+            return True
+
+    with pytest.raises(TypeError, match="ssthresh returned True: it must return a whole number"):
+        tl.World(text("loss"), seed=1, congestion={"client": Flag}).run()
+
+
+def test_ctrl_c_in_a_method_comes_through_unchanged() -> None:
+    class Stopped(tl.Reno):
+        def on_ack(self, ack: tl.Ack) -> object:  # type: ignore[override]
+            signal.raise_signal(signal.SIGINT)
+            return super().on_ack(ack)
+
+    world = tl.World(text("loss"), seed=1, congestion={"client": Stopped})
+    with pytest.raises(KeyboardInterrupt) as caught:
+        world.run()
+    assert traceback.extract_tb(caught.value.__traceback__)[-1].name != "run_until"
+    assert not world.is_over
+    with pytest.raises(RuntimeError, match=r"interrupted \(Ctrl-C\).*cannot go on"):
+        world.run()
 
 
 def test_the_world_is_not_asked_in_a_callback() -> None:

@@ -91,7 +91,7 @@ def test_charts(library: str, captures: Path) -> None:
     chart = run.plot(library=library)
     if library == "altair":
         assert "bit/s" in chart.to_json() or "us" in chart.to_json()
-    with pytest.raises(tl.CannotRun, match="pip install"):
+    with pytest.raises(tl.UsageError, match="altair, matplotlib"):
         plot.lines(analysis.packets, "time_ns", "seq", library="gnuplot")
 
 

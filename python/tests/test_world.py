@@ -83,7 +83,7 @@ def connection_overhead(world: tl.World) -> int:
 
 
 def test_other_threads_go_on_while_it_runs() -> None:
-    world = tl.World(text("timeouts").replace("1 MB", "300 MB").replace("60s", "600s"), seed=1)
+    world = tl.World(links=[tl.Link(rate="1gbit", delay="1ms")], apps=[tl.App("bulk", bytes="300 MB")])
     thread = threading.Thread(target=world.run)
     thread.start()
     busy = 0

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{
     ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, RecordBatchIterator,
-    StringArray, StringViewArray,
+    StringArray, StringViewArray, UInt64Array,
 };
 use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Field as Column, Schema, SchemaRef};
@@ -18,6 +18,7 @@ pub(crate) fn schema(fields: &[Field]) -> SchemaRef {
     let column = |field: &Field| {
         let kind = match field.kind {
             Kind::Int => DataType::Int64,
+            Kind::Unsigned => DataType::UInt64,
             Kind::Float => DataType::Float64,
             Kind::Text => DataType::Utf8,
             Kind::Word => DataType::Utf8View,
@@ -52,6 +53,7 @@ pub(crate) fn stream(schema: &SchemaRef, batches: &[RecordBatch]) -> FFI_ArrowAr
 fn array(cells: Cells) -> Result<ArrayRef, ArrowError> {
     Ok(match cells {
         Cells::Int(n) => Arc::new(Int64Array::try_new(n.values.into(), there(&n.missing))?),
+        Cells::Unsigned(n) => Arc::new(UInt64Array::try_new(n.values.into(), there(&n.missing))?),
         Cells::Float(n) => Arc::new(Float64Array::try_new(n.values.into(), there(&n.missing))?),
         Cells::Flag(n) => Arc::new(BooleanArray::new(n.values.into(), there(&n.missing))),
         Cells::Word(cells) => Arc::new(views(&cells)),

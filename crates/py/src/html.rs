@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, Schema};
 
@@ -43,6 +43,7 @@ fn cell(column: &dyn Array, row: usize) -> String {
     }
     match column.data_type() {
         DataType::Int64 => column.as_primitive::<Int64Type>().value(row).to_string(),
+        DataType::UInt64 => column.as_primitive::<UInt64Type>().value(row).to_string(),
         DataType::Float64 => column.as_primitive::<Float64Type>().value(row).to_string(),
         DataType::Boolean => column.as_boolean().value(row).to_string(),
         DataType::Utf8View => column.as_string_view().value(row).to_owned(),

@@ -32,6 +32,12 @@ mod _native {
         all.map(|file| (file.name, file.text)).collect()
     }
 
+    /// Why the results of a model's profile are less certain; None: the profile is verified, or `name` is no profile.
+    #[pyfunction]
+    fn unverified(name: &str) -> Option<String> {
+        tcplab_plan::profile::unverified(name)
+    }
+
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, SchemaRef, ffi::FFI_ArrowSchema};
 use pyo3::exceptions::{PyKeyError, PyValueError};
@@ -65,6 +65,10 @@ fn append(out: &Bound<'_, PyList>, cells: &dyn Array) -> PyResult<()> {
             let mut all = cells.as_primitive::<Int64Type>().iter();
             all.try_for_each(|n| out.append(n))
         }
+        DataType::UInt64 => {
+            let mut all = cells.as_primitive::<UInt64Type>().iter();
+            all.try_for_each(|n| out.append(n))
+        }
         DataType::Float64 => {
             let mut all = cells.as_primitive::<Float64Type>().iter();
             all.try_for_each(|n| out.append(n))
@@ -85,6 +89,7 @@ fn append(out: &Bound<'_, PyList>, cells: &dyn Array) -> PyResult<()> {
 fn put(row: &mut Row<'_>, kind: Kind, value: &Bound<'_, PyAny>) -> PyResult<()> {
     match kind {
         Kind::Int => row.maybe(value.extract()?),
+        Kind::Unsigned => row.unsigned(value.extract()?),
         Kind::Float => row.float(value.extract()?),
         Kind::Text | Kind::Word => row.maybe_text(value.extract::<Option<String>>()?.as_deref()),
         Kind::Flag => row.maybe_flag(value.extract()?),
@@ -95,6 +100,7 @@ fn put(row: &mut Row<'_>, kind: Kind, value: &Bound<'_, PyAny>) -> PyResult<()> 
 fn kind(word: &str) -> PyResult<Kind> {
     match word {
         "int" => Ok(Kind::Int),
+        "unsigned" => Ok(Kind::Unsigned),
         "float" => Ok(Kind::Float),
         "text" => Ok(Kind::Text),
         "word" => Ok(Kind::Word),
@@ -103,10 +109,29 @@ fn kind(word: &str) -> PyResult<Kind> {
     }
 }
 
+/// The word of a column's kind.
+fn word(kind: &DataType) -> &'static str {
+    match kind {
+        DataType::Int64 => "int",
+        DataType::UInt64 => "unsigned",
+        DataType::Float64 => "float",
+        DataType::Boolean => "flag",
+        DataType::Utf8View => "word",
+        _ => "text",
+    }
+}
+
+/// The arguments of `Table.of`.
+type Reduced<'py> = (
+    String,
+    Vec<(String, &'static str, String, String)>,
+    Vec<Vec<Bound<'py, PyAny>>>,
+);
+
 #[pymethods]
 impl Table {
-    /// A table of rows (lists). Each column is a tuple of four texts: its name, its kind (``int``, ``float``, ``text`` or
-    /// ``flag``), its unit and what it says: ``Table.of("t", [("at_ns", "int", "ns", "When.")], [[1], [None]])``.
+    /// A table of rows (lists). Each column is a tuple of four texts: its name, its kind (``int``, ``unsigned``, ``float``,
+    /// ``text`` or ``flag``), its unit and what it says: ``Table.of("t", [("at_ns", "int", "ns", "When.")], [[1], [None]])``.
     #[staticmethod]
     fn of(
         name: String,
@@ -208,6 +233,23 @@ impl Table {
             out.set_item(field.name(), self.column(py, at)?)?;
         }
         Ok(out)
+    }
+
+    /// For pickle and copy: the call of `Table.of` that makes the same table.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Reduced<'py>)> {
+        let (py, table) = (slf.py(), slf.get());
+        let fields = table.schema.fields().iter();
+        let columns = fields.map(|field| {
+            let said = |what| field.metadata().get(what).cloned().unwrap_or_default();
+            let word = word(field.data_type());
+            (field.name().clone(), word, said("unit"), said("about"))
+        });
+        let cells = (0..table.schema.fields().len()).map(|at| table.column(py, at));
+        let cells: Vec<Bound<'py, PyList>> = cells.collect::<PyResult<_>>()?;
+        let row = |at| cells.iter().map(|column| column.get_item(at)).collect();
+        let rows: PyResult<Vec<Vec<_>>> = (0..table.__len__()).map(row).collect();
+        let of = slf.get_type().getattr("of")?;
+        Ok((of, (table.name.clone(), columns.collect(), rows?)))
     }
 
     /// Draws two columns; ``points`` and ``library`` are those of :func:`tcplab.plot.lines`.

@@ -160,6 +160,8 @@ fn mark(missing: &mut Vec<bool>, at: usize, is: bool) {
 pub enum Cells {
     /// Whole numbers.
     Int(Nullable<i64>),
+    /// Whole numbers of 64 bits without a sign.
+    Unsigned(Nullable<u64>),
     /// Numbers.
     Float(Nullable<f64>),
     /// Texts.
@@ -175,6 +177,7 @@ impl Cells {
     pub(crate) fn of(kind: Kind) -> Self {
         match kind {
             Kind::Int => Self::Int(Nullable::default()),
+            Kind::Unsigned => Self::Unsigned(Nullable::default()),
             Kind::Float => Self::Float(Nullable::default()),
             Kind::Text => Self::Text(Texts::default()),
             Kind::Word => Self::Word(Words::default()),
@@ -186,6 +189,13 @@ impl Cells {
     pub(crate) fn int(&mut self, n: Option<i64>) {
         match self {
             Self::Int(cells) => cells.push(n),
+            _ => unlike(),
+        }
+    }
+
+    pub(crate) fn unsigned(&mut self, n: Option<u64>) {
+        match self {
+            Self::Unsigned(cells) => cells.push(n),
             _ => unlike(),
         }
     }
@@ -218,6 +228,7 @@ impl Cells {
     pub(crate) fn reserve(&mut self, rows: usize) {
         match self {
             Self::Int(cells) => cells.values.reserve_exact(rows),
+            Self::Unsigned(cells) => cells.values.reserve_exact(rows),
             Self::Float(cells) => cells.values.reserve_exact(rows),
             Self::Text(cells) => cells.offsets.reserve_exact(rows),
             Self::Word(cells) => cells.codes.values.reserve_exact(rows),
@@ -261,6 +272,7 @@ impl Cells {
     pub fn plain(&self, row: usize) -> String {
         match self {
             Self::Int(cells) => cells.get(row).map_or(String::new(), |n| n.to_string()),
+            Self::Unsigned(cells) => cells.get(row).map_or(String::new(), |n| n.to_string()),
             Self::Float(cells) => cells.get(row).map_or(String::new(), |n| n.to_string()),
             Self::Text(cells) => cells.get(row).unwrap_or_default().to_owned(),
             Self::Word(cells) => cells.get(row).unwrap_or_default().to_owned(),

@@ -5,6 +5,8 @@
 pub enum Kind {
     /// Whole numbers.
     Int,
+    /// Whole numbers from 0 to 2^64 - 1: only where one does not fit `Int`.
+    Unsigned,
     /// Numbers.
     Float,
     /// Texts.
@@ -33,7 +35,7 @@ impl Field {
     pub fn new(name: impl Into<String>, kind: Kind, about: impl Into<String>) -> Self {
         let name = name.into();
         let unit = match kind {
-            Kind::Int | Kind::Float => unit_of(&name).to_owned(),
+            Kind::Int | Kind::Unsigned | Kind::Float => unit_of(&name).to_owned(),
             Kind::Text | Kind::Word | Kind::Flag => String::new(),
         };
         Self {

@@ -2,14 +2,13 @@
 //!
 //! `point` is the number of the run, as in a result folder.
 
+mod axes;
 mod ends;
 mod links;
 mod summary;
 mod verdicts;
 
-use std::collections::BTreeSet;
-
-use tcplab_plan::result::{RunDocument, axis_text};
+use tcplab_plan::result::RunDocument;
 
 use crate::field::{Field, Kind};
 use crate::table::Table;
@@ -33,21 +32,20 @@ pub fn all(document: &RunDocument) -> Vec<Table> {
 
 /// A row for each point: where it ran, its axes, its measures.
 pub fn points(document: &RunDocument) -> Table {
-    let axes = document.points.iter().flat_map(|point| point.axes.keys());
-    let axes: BTreeSet<&String> = axes.collect();
+    let axes = axes::axes(document);
     let mut fields = Field::all(&[
         ("point", Kind::Int, "Number of the run, from 0."),
         ("stack", Kind::Word, "Stack that it ran on."),
     ]);
-    fields.extend(axes.iter().map(|name| axis(name)));
+    fields.extend(axes.iter().map(axes::Axis::field));
     let seed = match document
         .points
         .iter()
         .all(|p| i64::try_from(p.seed).is_ok())
     {
         true => Kind::Int,
-        // Some need 64 bits: as text, since a table's whole numbers have a sign.
-        false => Kind::Text,
+        // Some need 64 bits.
+        false => Kind::Unsigned,
     };
     fields.extend(Field::all(&[
         ("seed", seed, "Seed of the random streams."),
@@ -65,13 +63,10 @@ pub fn points(document: &RunDocument) -> Table {
         let mut row = table.row();
         row.int(at);
         row.text(&point.stack);
-        for axis in &axes {
-            let value = point.axes.get(*axis).map(axis_text);
-            row.maybe_text(value.as_deref());
-        }
+        axes.iter().for_each(|axis| axis.put(&mut row, point));
         match seed {
             Kind::Int => row.int(point.seed),
-            _ => row.text(&point.seed.to_string()),
+            _ => row.unsigned(Some(point.seed)),
         }
         row.flag(point.cut_short);
         row.maybe_text(point.error.as_deref());
@@ -80,14 +75,6 @@ pub fn points(document: &RunDocument) -> Table {
         }
     }
     table
-}
-
-/// The column of an axis.
-fn axis(name: &str) -> Field {
-    let about = format!("Value on the axis `{name}`, as the experiment writes it.");
-    // A run has a column `seed` of its own: that of its random streams, which differs with the repetition.
-    let column = if name == "seed" { "run.seed" } else { name };
-    Field::new(column, Kind::Text, about)
 }
 
 /// The kernel's counters of each host, by nstat's names.
@@ -135,7 +122,7 @@ mod tests {
         let (few, many) = (of([7, 1]), of([7, u64::MAX]));
         assert_eq!(
             (few.fields[2].kind, many.fields[2].kind),
-            (Kind::Int, Kind::Text)
+            (Kind::Int, Kind::Unsigned)
         );
         assert_eq!(seeds(few), ["7", "1"]);
         assert_eq!(seeds(many), ["7", "18446744073709551615"]);

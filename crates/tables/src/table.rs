@@ -145,6 +145,13 @@ impl Row<'_> {
         }
     }
 
+    /// A whole number without a sign, or none.
+    pub fn unsigned(&mut self, n: Option<u64>) {
+        if let Some(cells) = self.cells.next() {
+            cells.unsigned(n);
+        }
+    }
+
     /// A number, or none.
     pub fn float(&mut self, n: Option<f64>) {
         if let Some(cells) = self.cells.next() {
@@ -177,6 +184,7 @@ impl Row<'_> {
         for cells in &from.columns {
             match cells {
                 Cells::Int(cells) => self.maybe(cells.get(row)),
+                Cells::Unsigned(cells) => self.unsigned(cells.get(row)),
                 Cells::Float(cells) => self.float(cells.get(row)),
                 Cells::Text(cells) => self.maybe_text(cells.get(row)),
                 Cells::Word(cells) => self.maybe_text(cells.get(row)),

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from tcplab import _command, _progress, errors
+from tcplab._arguments import files
+from tcplab._notes import warn_of_profile
 from tcplab.distributed import _files, _flow, _points, _work
 from tcplab.distributed._dask import Client, Future
 from tcplab.distributed._flow import Job
@@ -46,8 +48,7 @@ def drill(
     """
     if on == "host" or on.startswith("ssh:"):
         raise errors.UsageError(f"{on}: only stacks in virtual time (model:, uml:) run on other machines")
-    several = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    scripts = _scripts(several)
+    scripts = _scripts(files("paths", paths))
     options = _command.words(on=on, tolerance_us=tolerance_us)
     options += [f"--define={name}={value}" for name, value in (define or {}).items()]
     connected = _flow.connect(client)
@@ -67,6 +68,7 @@ def drill(
     if told is not None:
         told.close()
     said = _together([parts[first] for first in sorted(parts)])
+    warn_of_profile(said["stack"])
     text = json.dumps(said, indent=2, ensure_ascii=False) + "\n"
     return Drill(_command.Answer(1 if said["failed"] else 0, text.encode(), []))
 

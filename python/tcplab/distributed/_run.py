@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from tcplab import _command, _progress, errors
+from tcplab._arguments import whole
 from tcplab.distributed import _files, _flow, _points, _population, _work
 from tcplab.distributed._dask import Client
-from tcplab.running import PopulationResult, Run, Wanted, source_of
+from tcplab.running import PopulationResult, Run, Wanted, choice, source_of
 
 __all__ = ["gather", "run"]
 
@@ -64,16 +65,17 @@ def run(
     CannotRun
         There is no worker, or a worker has another version of tcplab.
     """
-    names = [on] if isinstance(on, str) else list(on or ())
-    options = _command.words(on=names, set=set, repeat=repeat, seed=seed, connections=connections, variant=variants, rows=rows)
+    options = [*choice(on, set, repeat, seed, connections, variants), *_command.words(rows=rows)]
+    shards = whole("shards", shards, 1)
     path, stdin = source_of(experiment)
     gather(path, options, out=out, client=client, stdin=stdin, shards=shards, progress=progress)
     args: list[str | os.PathLike[str]] = ["run", path, *options]
     answer = _command.document([*args, *_command.words(out=out)], stdin=stdin, progress=_progress.of(progress))
     shown = [arg for arg in args if arg != "--rows"]
-    if answer.document["schema"].startswith("tcplab.run/"):
-        return Run(answer, (shown, stdin))
-    return PopulationResult(answer, (shown, stdin))
+    is_run = answer.document["schema"].startswith("tcplab.run/")
+    result = Run(answer, (shown, stdin)) if is_run else PopulationResult(answer, (shown, stdin))
+    result._warn()  # pyright: ignore[reportPrivateUsage]
+    return result
 
 
 def gather(

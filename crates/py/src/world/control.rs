@@ -7,6 +7,7 @@ use std::fmt::{self, Debug, Formatter};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use tcplab_tcp::Addr;
 use tcplab_tcp::external::{Ack, Algorithm, CaEvent, CaState, Change, Maker, View};
@@ -17,6 +18,8 @@ use super::view;
 #[derive(Default)]
 pub(crate) struct Failure {
     has: AtomicBool,
+    /// It is Ctrl-C's.
+    is_interrupt: AtomicBool,
     error: Mutex<Option<PyErr>>,
 }
 
@@ -26,7 +29,16 @@ impl Failure {
         self.has.load(Ordering::Acquire)
     }
 
+    /// The exception was Ctrl-C's.
+    pub(crate) fn is_interrupt(&self) -> bool {
+        self.is_interrupt.load(Ordering::Acquire)
+    }
+
     pub(crate) fn put(&self, error: PyErr) {
+        if !self.is_there() {
+            let is = Python::attach(|py| error.is_instance_of::<PyKeyboardInterrupt>(py));
+            self.is_interrupt.store(is, Ordering::Release);
+        }
         if let Ok(mut first) = self.error.lock() {
             first.get_or_insert(error);
         }

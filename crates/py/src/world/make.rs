@@ -49,13 +49,13 @@ pub(super) fn error(py: Python<'_>, class: &str, message: String) -> PyErr {
     }
 }
 
-/// The point of an experiment that a world runs.
+/// The point of an experiment that a world runs, and warnings about its text.
 pub(super) fn point(
     py: Python<'_>,
     (file, text): (&str, &str),
     set: &[String],
     variant: Option<&str>,
-) -> PyResult<Point> {
+) -> PyResult<(Point, Vec<String>)> {
     let input = |e: tcplab_plan::ParseError| error(py, "InputError", e.to_string());
     let experiment = Experiment::parse_with(file, text, set, Some(1)).map_err(input)?;
     let mut points = experiment.points().map_err(input)?;
@@ -81,7 +81,22 @@ pub(super) fn point(
         return Err(error(py, "UsageError", message));
     }
     let point = points.pop();
-    point.ok_or_else(|| error(py, "InputError", format!("{file}: it has no point")))
+    let point = point.ok_or_else(|| error(py, "InputError", format!("{file}: it has no point")))?;
+    Ok((point, experiment.warnings()))
+}
+
+/// Settings that a stack left out, and profiles that were never compared with a kernel.
+pub(super) fn shortcomings(py: Python<'_>, stack: &str, point: &Point) -> PyResult<Vec<String>> {
+    let found = contract::refusals(point, Kind::Model).into_iter();
+    let found = found.chain(tcplab_sim::refusals(point));
+    let left_out = found.map(|refusal| refusal.left_out());
+    let profiles = profiles(py, stack, point)?;
+    let unverified = profiles
+        .iter()
+        .filter_map(|one| profile::unverified(one.name));
+    let mut all: Vec<String> = left_out.chain(unverified).collect();
+    all.dedup();
+    Ok(all)
 }
 
 /// What the stack `model`, or `model:PROFILE`, is for each host.

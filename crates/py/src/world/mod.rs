@@ -30,6 +30,8 @@ pub(crate) struct World {
     world: Mutex<Option<tcplab_sim::World>>,
     captured: Vec<Captured>,
     failure: Arc<Failure>,
+    /// Warnings that are known before the run.
+    warnings: Vec<String>,
     hosts: Vec<String>,
     links: Vec<(String, String)>,
     flows: Vec<Flow>,
@@ -64,8 +66,9 @@ impl World {
         set: Vec<String>,
         variant: Option<&str>,
     ) -> PyResult<Self> {
-        let point = make::point(py, (file, text), &set, variant)?;
+        let (point, mut warnings) = make::point(py, (file, text), &set, variant)?;
         let (world, captured) = make::world(py, file, &point, stack)?;
+        warnings.extend(make::shortcomings(py, stack, &point)?);
         let hosts: Vec<String> = point.hosts.iter().map(|host| host.name.clone()).collect();
         let links = point.links.iter();
         let apps = point.apps.iter();
@@ -79,6 +82,7 @@ impl World {
             world: Mutex::new(Some(world)),
             captured,
             failure: Arc::default(),
+            warnings,
             links: links
                 .map(|link| (hosts[link.a].clone(), hosts[link.b].clone()))
                 .collect(),
@@ -100,6 +104,13 @@ impl World {
     #[getter]
     fn flows(&self) -> Vec<Flow> {
         self.flows.clone()
+    }
+
+    /// Warnings before the run, then those of the run so far.
+    #[getter]
+    fn warnings(&self) -> PyResult<Vec<String>> {
+        let run = self.with(|world| world.warnings())?;
+        Ok(self.warnings.iter().cloned().chain(run).collect())
     }
 
     #[getter]
@@ -143,9 +154,12 @@ impl World {
     /// Runs until a time. False: the run is over.
     fn run_until(&self, py: Python<'_>, until_ns: i64) -> PyResult<bool> {
         if self.failure.is_there() {
-            return Err(PyRuntimeError::new_err(
-                "a callback of the congestion control failed: the run cannot go on",
-            ));
+            let why = match self.failure.is_interrupt() {
+                true => "the run was interrupted (Ctrl-C) in a call of the congestion control",
+                false => "a callback of the congestion control failed",
+            };
+            let message = format!("{why}: the run cannot go on");
+            return Err(PyRuntimeError::new_err(message));
         }
         let until = Instant::from_nanos(until_ns);
         let mut signal = Ok(());

@@ -1,7 +1,10 @@
 //! What a congestion control in Python sees and gives back.
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use std::fmt::Display;
+
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyBool;
 use tcplab_tcp::external::{self, CaEvent, CaState, MAX_CWND};
 
 /// A connection as seen by its congestion control. Windows and counts are in packets; names are Linux's.
@@ -89,11 +92,11 @@ pub(crate) struct Ack {
 #[pyclass(frozen, get_all, module = "tcplab")]
 pub(crate) struct Change {
     /// The window in packets.
-    snd_cwnd: Option<i64>,
+    snd_cwnd: Option<u32>,
     /// The slow start threshold in packets.
-    snd_ssthresh: Option<i64>,
+    snd_ssthresh: Option<u32>,
     /// The pacing rate in bytes a second.
-    pacing_rate_bytes: Option<i64>,
+    pacing_rate_bytes: Option<u64>,
 }
 
 #[pymethods]
@@ -101,15 +104,32 @@ impl Change {
     #[new]
     #[pyo3(signature = (snd_cwnd=None, *, snd_ssthresh=None, pacing_rate_bytes=None))]
     fn new(
-        snd_cwnd: Option<i64>,
-        snd_ssthresh: Option<i64>,
-        pacing_rate_bytes: Option<i64>,
-    ) -> Self {
-        Self {
-            snd_cwnd,
-            snd_ssthresh,
-            pacing_rate_bytes,
-        }
+        snd_cwnd: Option<&Bound<'_, PyAny>>,
+        snd_ssthresh: Option<&Bound<'_, PyAny>>,
+        pacing_rate_bytes: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let window = |name, value: Option<&Bound<'_, PyAny>>| {
+            let number = value.map(|value| number(name, value, i64::from(MAX_CWND), "packets"));
+            PyResult::Ok(number.transpose()?.map(|n| n as u32))
+        };
+        let rate = pacing_rate_bytes
+            .map(|value| number("pacing_rate_bytes", value, i64::MAX, "bytes a second"));
+        Ok(Self {
+            snd_cwnd: window("snd_cwnd", snd_cwnd)?,
+            snd_ssthresh: window("snd_ssthresh", snd_ssthresh)?,
+            pacing_rate_bytes: rate.transpose()?.map(|n| n as u64),
+        })
+    }
+
+    fn __repr__(&self) -> String {
+        let one = |name, value: Option<u64>| value.map(|n| format!("{name}={n}"));
+        let all = [
+            one("snd_cwnd", self.snd_cwnd.map(u64::from)),
+            one("snd_ssthresh", self.snd_ssthresh.map(u64::from)),
+            one("pacing_rate_bytes", self.pacing_rate_bytes),
+        ];
+        let all: Vec<String> = all.into_iter().flatten().collect();
+        format!("Change({})", all.join(", "))
     }
 }
 
@@ -182,24 +202,53 @@ pub(crate) fn event_name(event: CaEvent) -> &'static str {
     }
 }
 
+/// A number of a [`Change`], from 1 to `most`.
+fn number(name: &str, value: &Bound<'_, PyAny>, most: i64, unit: &str) -> PyResult<i64> {
+    if value.is_instance_of::<PyBool>() || !value.hasattr("__index__")? {
+        let message = format!(
+            "{name} must be a whole number of {unit}, not {}",
+            value.repr()?
+        );
+        return Err(PyTypeError::new_err(message));
+    }
+    let number: Option<i64> = value.extract().ok();
+    number.filter(|n| (1..=most).contains(n)).ok_or_else(|| {
+        PyValueError::new_err(format!("{name}={value}: it must be 1 to {most} {unit}"))
+    })
+}
+
 /// A number of packets that a method returned.
 pub(crate) fn packets(method: &str, value: &Bound<'_, PyAny>) -> PyResult<u32> {
-    let number: i64 = value.extract().map_err(|_| {
+    let wrong = || {
         PyTypeError::new_err(format!(
             "{method} returned {value}: it must return a whole number of packets"
         ))
-    })?;
-    whole(method, number)
+    };
+    // True is 1 to Python, and a slip here.
+    if value.is_instance_of::<PyBool>() {
+        return Err(wrong());
+    }
+    let number: Result<i64, PyErr> = value.extract();
+    match number {
+        Ok(number) => whole(method, number),
+        Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => {
+            Err(beyond(method, value))
+        }
+        Err(error) if error.is_instance_of::<PyTypeError>(value.py()) => Err(wrong()),
+        Err(error) => Err(error),
+    }
 }
 
 fn whole(method: &str, number: i64) -> PyResult<u32> {
     let fits = u32::try_from(number).ok();
     let fits = fits.filter(|n| (1..=MAX_CWND).contains(n));
-    fits.ok_or_else(|| {
-        PyValueError::new_err(format!(
-            "{method} returned {number} packets: a window has 1 to {MAX_CWND}"
-        ))
-    })
+    fits.ok_or_else(|| beyond(method, number))
+}
+
+fn beyond(method: &str, number: impl Display) -> PyErr {
+    PyValueError::new_err(format!(
+        "{method} returned {number} packets: a window has 1 to {MAX_CWND}"
+    ))
 }
 
 /// What a method returned: nothing, a window, or a [`Change`]. `paces`: it may set the pacing rate.
@@ -219,22 +268,14 @@ pub(crate) fn change(
         });
     };
     let change = change.get();
-    let of = |number: Option<i64>| number.map(|n| whole(method, n)).transpose();
-    let rate = change.pacing_rate_bytes.map(u64::try_from).transpose();
-    let rate = rate.ok().filter(|rate| rate.is_none_or(|n| n > 0));
-    let pacing_rate = rate.ok_or_else(|| {
-        PyValueError::new_err(format!(
-            "{method} returned a pacing rate below 1 byte a second"
-        ))
-    })?;
-    if pacing_rate.is_some() && !paces {
+    if change.pacing_rate_bytes.is_some() && !paces {
         return Err(PyValueError::new_err(format!(
             "{method} returned a pacing rate: TCP sets it from the window at each ACK; set `controls_cwnd = True` in the class to set both"
         )));
     }
     Ok(external::Change {
-        snd_cwnd: of(change.snd_cwnd)?,
-        snd_ssthresh: of(change.snd_ssthresh)?,
-        pacing_rate,
+        snd_cwnd: change.snd_cwnd,
+        snd_ssthresh: change.snd_ssthresh,
+        pacing_rate: change.pacing_rate_bytes,
     })
 }

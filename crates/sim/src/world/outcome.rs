@@ -31,7 +31,8 @@ impl World {
                 _ => (link.b_to_a, link.b_to_a_qdisc, link.b_to_a_queue) = (count, qdisc, queue),
             }
         }
-        net.warn_of_unreached();
+        let unreached = net.unreached();
+        net.warnings.extend(unreached);
         outcome.link_series = std::mem::take(&mut net.network.series);
         // Its connections go before what they did is told: they do not add up to a peak of memory.
         net.hosts.clear();
@@ -41,17 +42,30 @@ impl World {
     }
 }
 
+impl World {
+    /// The warnings of the run so far; those of its end include what was set on links and changed nothing.
+    pub fn warnings(&self) -> Vec<String> {
+        let unreached = match self.is_over() {
+            true => self.net.unreached(),
+            false => Vec::new(),
+        };
+        self.net.warnings.iter().cloned().chain(unreached).collect()
+    }
+}
+
 impl Net {
     /// What was set on links and changed nothing.
-    fn warn_of_unreached(&mut self) {
-        for (number, one) in self.network.ways.iter().enumerate() {
+    fn unreached(&self) -> Vec<String> {
+        let ways = self.network.ways.iter().enumerate();
+        let told = ways.flat_map(|(number, one)| {
             let place = way_owner(&self.point, number);
             let replay = self.replays.iter().find(|replay| replay.way == number);
-            self.warnings.extend(match replay {
+            match replay {
                 Some(replay) => replay.line.unreached(&place),
                 None => one.way.unreached(&place),
-            });
-        }
+            }
+        });
+        told.collect()
     }
 
     /// The names of the hosts' profiles, each once.

@@ -1,10 +1,11 @@
 //! The repetitions of each point together: a row for each measure, with its mean and the interval of it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use tcplab_plan::result::{PointResult, RunDocument, axis_text};
 use tcplab_stats::reach;
 
+use super::axes::{self, Axis};
 use crate::field::{Field, Kind};
 use crate::table::Table;
 
@@ -16,13 +17,10 @@ const REPEAT: &str = "repeat";
 
 /// A row for each measure at each stack and values of the axes.
 pub(super) fn summary(document: &RunDocument) -> Table {
-    let axes = document.points.iter().flat_map(|point| point.axes.keys());
-    let axes: BTreeSet<&str> = axes
-        .map(String::as_str)
-        .filter(|axis| *axis != REPEAT)
-        .collect();
+    let axes = axes::axes(document).into_iter();
+    let axes: Vec<Axis<'_>> = axes.filter(|axis| axis.name != REPEAT).collect();
     let mut table = Table::new("summary", fields(&axes));
-    for (place, points) in together(document, &axes) {
+    for points in together(document, &axes) {
         for one in &document.measures {
             let value = |point: &&PointResult| point.measures.get(&one.name).copied().flatten();
             let values: Vec<f64> = points.iter().filter_map(value).collect();
@@ -30,9 +28,8 @@ pub(super) fn summary(document: &RunDocument) -> Table {
             let mean = (!values.is_empty()).then_some(mean);
             let reach = reach(&values, LEVEL);
             let mut row = table.row();
-            place
-                .iter()
-                .for_each(|text| row.maybe_text(text.as_deref()));
+            row.text(&points[0].stack);
+            axes.iter().for_each(|axis| axis.put(&mut row, points[0]));
             row.text(&one.name);
             row.text(one.unit.name());
             row.int(values.len());
@@ -44,9 +41,9 @@ pub(super) fn summary(document: &RunDocument) -> Table {
     table
 }
 
-fn fields(axes: &BTreeSet<&str>) -> Vec<Field> {
+fn fields(axes: &[Axis<'_>]) -> Vec<Field> {
     let mut fields = Field::all(&[("stack", Kind::Word, "Stack that they ran on.")]);
-    fields.extend(axes.iter().map(|name| super::axis(name)));
+    fields.extend(axes.iter().map(Axis::field));
     fields.extend(Field::all(&[
         ("measure", Kind::Word, "The measure (docs/experiment.md)."),
         ("unit", Kind::Word, "Unit of its values."),
@@ -65,24 +62,22 @@ fn fields(axes: &BTreeSet<&str>) -> Vec<Field> {
 /// The value of the stack and of each axis.
 type Place = Vec<Option<String>>;
 
-/// The points of each place, in the order in which places come.
-fn together<'a>(
-    document: &'a RunDocument,
-    axes: &BTreeSet<&str>,
-) -> Vec<(Place, Vec<&'a PointResult>)> {
-    let mut found: Vec<(Place, Vec<&PointResult>)> = Vec::new();
+/// The points of each place (never none), in the order in which places come.
+fn together<'a>(document: &'a RunDocument, axes: &[Axis<'_>]) -> Vec<Vec<&'a PointResult>> {
+    let mut found: Vec<Vec<&PointResult>> = Vec::new();
     let mut places: BTreeMap<Place, usize> = BTreeMap::new();
     for point in &document.points {
-        let values = axes.iter().map(|axis| point.axes.get(*axis).map(axis_text));
+        let values = axes.iter();
+        let values = values.map(|axis| point.axes.get(axis.name).map(axis_text));
         let place: Place = [Some(point.stack.clone())]
             .into_iter()
             .chain(values)
             .collect();
-        let at = *places.entry(place.clone()).or_insert_with(|| {
-            found.push((place, Vec::new()));
+        let at = *places.entry(place).or_insert_with(|| {
+            found.push(Vec::new());
             found.len() - 1
         });
-        found[at].1.push(point);
+        found[at].push(point);
     }
     found
 }
