@@ -11,8 +11,8 @@ pub(crate) struct Axis {
     pub name: String,
     /// Its values as written.
     pub values: Vec<Json>,
-    span: Span,
-    path: String,
+    pub(super) span: Span,
+    pub(super) path: String,
     explicit: bool,
 }
 

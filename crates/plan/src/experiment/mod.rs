@@ -272,6 +272,7 @@ impl Experiment {
             }
             let first = self.check_values(&matrix)?;
             self.check_measures(&first)?;
+            self.check_names(&matrix.axes)?;
             let choice = Choice::new();
             let fields = root(&self.tree, &choice);
             view::check(&fields, &matrix.axes, &self.variants, &self.measures)?;
@@ -332,6 +333,20 @@ impl Experiment {
             })?;
         }
         Ok(())
+    }
+
+    /// An axis and a measure of one name would be one column of the results.
+    fn check_names(&self, axes: &[Axis]) -> Result<(), Fault> {
+        match axes.iter().find(|axis| self.measures.contains(&axis.name)) {
+            None => Ok(()),
+            Some(axis) => {
+                let text = format!(
+                    "an axis cannot be called `{}`, which is a measure",
+                    axis.name
+                );
+                Err(Fault::new(&axis.span, &axis.path, text).help("give it another `name`"))
+            }
+        }
     }
 
     fn check_values(&self, matrix: &Matrix<'_>) -> Result<Point, Fault> {
