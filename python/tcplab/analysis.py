@@ -106,12 +106,18 @@ class Analysis(Page):
 
     @functools.cached_property
     def requests(self) -> Table:
-        """A row for each request and its answer, with where its time went."""
+        """A row for each request and its answer, with where its time went: the first 256 of a stream.
+
+        Column ``requests`` of :attr:`streams` counts all.
+        """
         return self._table("requests")
 
     @functools.cached_property
     def episodes(self) -> Table:
-        """A row for each episode of recovery."""
+        """A row for each episode of recovery: the first 256 of each direction of a stream.
+
+        Columns ``c2s_episodes`` and ``s2c_episodes`` of :attr:`streams` count all.
+        """
         return self._table("episodes")
 
     @functools.cached_property
