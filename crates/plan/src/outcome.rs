@@ -87,7 +87,7 @@ pub struct End {
     pub lost: u64,
     /// Time of each transaction, in order (the first 100,000).
     pub latency_ns: Vec<i64>,
-    /// Each ping in order: send time after the run's start and time to its answer, nanoseconds; null: lost.
+    /// Each ping in order: send time after the run's start and time to its answer, nanoseconds; null: no answer in time, or before the run's end.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pings: Vec<(i64, Option<i64>)>,
     /// tcp_info at the connection's end, with the kernel's names and units.
