@@ -1,6 +1,6 @@
 // The page of a result of points: the heat map, then every cell as a table.
 
-import { Cells, type Chosen, type MatrixPage } from '../data/matrix';
+import { Cells, type Chosen, type MatrixPage, partly } from '../data/matrix';
 import { h } from '../dom';
 import { count, plural } from '../format';
 import { OverTimeView } from '../over_time/view';
@@ -64,8 +64,10 @@ function table(page: MatrixPage): HTMLElement {
     const row = h('tr', {}, ...axes.map((axis, i) => h('td', {}, axis.labels[cell.at[i]])));
     measures.forEach((_, i) => {
       const value = cell.values[i];
-      const why = value ? undefined : cell.why?.[i];
-      row.append(h('td', { class: 'number', title: why }, value ? units[i].text(value[0]) : '–'));
+      const some = partly(cell, i);
+      const mark = some && h('small', { class: 'partly' }, some);
+      const text = value ? units[i].text(value[0]) : '–';
+      row.append(h('td', { class: 'number', title: cell.why?.[i] }, text, mark));
     });
     body.append(row);
   }

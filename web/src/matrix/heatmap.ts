@@ -1,7 +1,7 @@
 // The heat map: a table whose cells are coloured by the change of a measure against a base, or by its value.
 // Each cell has its figure as text, so no reading needs the colour.
 
-import type { Cell, Cells, Chosen, MatrixPage } from '../data/matrix';
+import { type Cell, type Cells, type Chosen, cellWords, type MatrixPage, partly } from '../data/matrix';
 import { h } from '../dom';
 import { classOf, classWords, SHADES, shade, signed, steps } from './scale';
 import { type Measured, shownIn } from './unit';
@@ -77,9 +77,16 @@ export class HeatMap {
   private draw(place: number[], chosen: Chosen, measured: Measured, ends: [number, number]): HTMLElement {
     const value = this.cells.at(place)?.values[chosen.measure]?.[0];
     const cell = h('td', { role: 'gridcell', tabindex: '-1' });
+    const some = partly(this.cells.at(place), chosen.measure);
+    const base = chosen.base && partly(this.cells.base(place, chosen.base), chosen.measure);
+    const mark = () => {
+      if (some) cell.append(h('small', { class: 'partly' }, some));
+      if (base && base !== some) cell.append(h('small', { class: 'partly' }, `base: ${base}`));
+    };
     if (!chosen.base) {
       cell.className = value === undefined ? 'no-value' : `shade-${shade(value, ...ends)}`;
       cell.append(value === undefined ? '–' : measured.text(value));
+      mark();
       return cell;
     }
     const change = this.cells.change(place, chosen.measure, chosen.base);
@@ -87,6 +94,7 @@ export class HeatMap {
     cell.className = at === null ? 'no-value' : className(at);
     cell.append(change === null ? '–' : signed(change));
     if (value !== undefined) cell.append(h('small', {}, measured.text(value)));
+    mark();
     return cell;
   }
 
@@ -111,14 +119,7 @@ export class HeatMap {
   }
 
   private words(cell: Cell | undefined, chosen: Chosen, measured: Measured): string {
-    if (!cell) return 'was not run';
-    const value = cell.values[chosen.measure];
-    if (!value) return cell.why?.[chosen.measure] ?? 'no value';
-    const [median, least, most] = value.map(measured.text);
-    const unit = measured.unit === '' ? '' : ` ${measured.unit}`;
-    return cell.runs === 1
-      ? `${median}${unit}`
-      : `${median} [${least} .. ${most}]${unit} in ${cell.runs} runs`;
+    return cellWords(cell, chosen.measure, measured.unit, measured.text);
   }
 
   private key(e: KeyboardEvent, row: number, column: number): void {
