@@ -40,6 +40,8 @@ export interface MatrixPage {
     };
     left_out: number;
   };
+  /** What the terminal says below the table. */
+  notes?: string[];
   /** What was sampled over time. */
   over_time?: OverTime;
 }

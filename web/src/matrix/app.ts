@@ -8,6 +8,7 @@ import { topLine } from '../population/app';
 import { themeByKey } from '../ui/theme';
 import { choosers } from './choosers';
 import { HeatMap } from './heatmap';
+import { notes } from './notes';
 import { shownIn } from './unit';
 
 /** Rows of the table at most. */
@@ -37,6 +38,7 @@ export function showMatrix(page: MatrixPage, place: HTMLElement): void {
       'main',
       { class: 'population matrix' },
       h('h2', {}, page.title ?? page.experiment),
+      notes(page.notes ?? []),
       left && h('p', { class: 'note' }, left),
       able && choosers(page, chosen, () => map.show(chosen)),
       able ? map.element : h('p', { class: 'nothing' }, 'The result has no measure.'),

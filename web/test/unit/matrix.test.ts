@@ -2,6 +2,18 @@
 
 import { describe, expect, it } from 'vitest';
 import { type Cell, cellWords } from '../../src/data/matrix';
+import { parted } from '../../src/matrix/notes';
+
+describe('notes', () => {
+  it('fold where they are more than a few', () => {
+    expect(parted([])).toEqual([[], []]);
+    expect(parted(['a', 'b', 'c', 'd', 'e'])[1]).toEqual([]);
+    expect(parted(['a', 'b', 'c', 'd', 'e', 'f'])).toEqual([
+      ['a', 'b', 'c', 'd'],
+      ['e', 'f'],
+    ]);
+  });
+});
 
 describe('a cell in words', () => {
   const cell: Cell = {
