@@ -15,6 +15,8 @@ export interface WayLines {
   queue: Band;
   rate: Band | null;
   drain_bps: number | null;
+  /** Why the queue has no time to drain. */
+  no_drain?: string;
 }
 
 export interface GroupLines {

@@ -123,6 +123,7 @@ function queue(
   const drains = new Set(rows.map(wayOf).flatMap((way) => (way ? [way.drain_bps] : [])));
   const drain = [...drains][0];
   const shape: Drawn = {
+    note: withoutDrain(rows, wayOf),
     id: 'queue',
     title: `Queue of ${name}`,
     lines,
@@ -152,6 +153,18 @@ function queue(
     words: seconds,
   };
   return [shape, delay];
+}
+
+/** Why some lines have no time to drain; a line's name where the reason is not that of all. */
+function withoutDrain(rows: Row[], wayOf: (row: Row) => WayLines | null): string {
+  const whys = rows.map((row) => wayOf(row)?.no_drain ?? '');
+  const all = new Set(whys);
+  if (all.size === 1) return whys[0] === '' ? '' : `No time to drain is shown: ${whys[0]}.`;
+  const each = [...all].filter(Boolean).map((why) => {
+    const names = rows.filter((_, i) => whys[i] === why).map((row) => row.name);
+    return `${names.join(', ')}: no time to drain is shown, because ${why}.`;
+  });
+  return each.join(' ');
 }
 
 /** A small chart for each point, a line for each flow of these groups, all on one scale. */

@@ -100,6 +100,44 @@ describe('repetitions', () => {
   });
 });
 
+describe('a queue whose rate changes', () => {
+  const way = (no_drain?: string) => ({
+    queue: { first: 0, scale: 1, mid: [9_000] },
+    rate: null,
+    drain_bps: no_drain ? null : 1e6,
+    ...(no_drain ? { no_drain } : {}),
+  });
+  const shapes = (...reasons: (string | undefined)[]) => {
+    const points = reasons.map((why) => ({ at: [], runs: 1, ways: [way(why)], groups: [] }));
+    const over: OverTime = {
+      bin_ns: 1e9,
+      hold_ns: 1e9,
+      ways: ['a → b'],
+      ways_left_out: 0,
+      groups: [],
+      points,
+      points_left_out: 0,
+      runs_drawn: 0,
+    };
+    const rows = points.map((point, number) => ({ name: `v${number}`, number, point }));
+    return shapesOf(over, rows, 0, null);
+  };
+
+  it('has no time to drain, and says why', () => {
+    const [queue, ...more] = shapes('the rate changes');
+    expect(more).toEqual([]);
+    expect(queue.right).toBeUndefined();
+    expect(queue.note).toContain('No time to drain is shown: the rate changes.');
+    expect(queue.words(9_000)).toBe('9.00 kB');
+  });
+
+  it('leaves the times of other lines', () => {
+    const [queue, delay] = shapes(undefined, 'the rate changes');
+    expect(queue.note).toContain('v1: no time to drain is shown, because the rate changes.');
+    expect(delay.lines.map((line) => line.name)).toEqual(['v0']);
+  });
+});
+
 describe('ticks of a logarithmic axis', () => {
   it('are finer where there are few', () => {
     expect(fineTicks(800, 25_000)).toEqual([1e3, 2e3, 5e3, 1e4, 2e4]);

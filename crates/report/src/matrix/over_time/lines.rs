@@ -32,8 +32,12 @@ pub struct WayLines {
     pub queue: Band,
     /// Bits a second that came out.
     pub rate: Option<Band>,
-    /// Bits of frames a second that it sends at most: what divides the queue to give its time; none: nothing limits it.
+    /// Bits of frames a second that it sends at most: what divides the queue to give its time; none: nothing limits it,
+    /// or it does not hold for the whole run.
     pub drain_bps: Option<f64>,
+    /// Why the queue has no time to drain although something limits the way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_drain: Option<String>,
 }
 
 /// The connections of one application, or of a group of them.
@@ -99,10 +103,13 @@ fn way(name: &str, runs: &[Run], grid: Grid) -> Option<WayLines> {
         let runs: Vec<_> = ways.iter().map(|way| of(way)).collect();
         Band::of(&runs, between, grid)
     };
+    let drain = &ways.first()?.drain;
+    let no_drain = ways.iter().find_map(|way| way.drain.unknown.clone());
     Some(WayLines {
         queue: band(Between::State, queue)?,
         rate: band(Between::Rate, rate),
-        drain_bps: ways.first()?.drain_bps,
+        drain_bps: drain.bps.filter(|_| no_drain.is_none()),
+        no_drain,
     })
 }
 

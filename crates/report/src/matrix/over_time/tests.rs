@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use tcplab_plan::Experiment;
 use tcplab_plan::outcome::{End, Flow, LinkSeries, TCP_INFO_SERIES};
+use tcplab_plan::point::Change;
 
 use super::*;
 
@@ -131,6 +132,27 @@ fn a_point_has_its_queues_flows_and_shares() {
         all.map(|v| (v * 1e6).round()),
         [10_000.0, 20_000.0, 30_000.0]
     );
+}
+
+#[test]
+fn a_queue_without_one_rate_has_no_time_to_drain() {
+    let mut once: Vec<Point> = points("").into_iter().step_by(2).collect();
+    let change = Change {
+        at_ns: 5 * MS,
+        rate_bps: Some(1_000_000),
+        ..Change::default()
+    };
+    once[0].links[2].a_to_b.changes = vec![change];
+    // The frames that are queued have 1,000 bytes, not 1,514.
+    once[1].links[2].a_to_b.overhead = 400;
+    let over = over_time(&once);
+    let way = |n: usize| &over["points"][n]["ways"][0];
+    for (n, why) in [(0, "changes during the run"), (1, "have 1000 bytes")] {
+        assert_eq!(way(n)["drain_bps"], Value::Null);
+        let told = way(n)["no_drain"].as_str().unwrap();
+        assert!(told.contains(why), "{told}");
+    }
+    assert_eq!(over["points"][0]["ways"][1]["no_drain"], Value::Null);
 }
 
 #[test]
