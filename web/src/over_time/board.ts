@@ -91,11 +91,11 @@ function at({ curve, median }: Line, time: number, { words, small }: Drawn): str
 }
 
 /** What a line is over a range; empty: nothing is known. */
-function within({ curve, median }: Line, range: Range, { words, small }: Drawn): string {
+function within({ curve, median }: Line, range: Range, { words, small, mostOf }: Drawn): string {
   const all = statistics(curve, ...range);
   if (!all) return '';
   if (small) return words(all.mean);
-  return `mean ${median ? 'of the median ' : ''}${words(all.mean)}, most ${words(all.most)}`;
+  return `mean ${median ? 'of the median ' : ''}${words(all.mean)}, most ${mostOf ? `${mostOf} ` : ''}${words(all.most)}`;
 }
 
 /** A line's name, in its colour, and words. */

@@ -23,6 +23,8 @@ export interface Row {
 export interface Drawn extends Shape {
   /** A value in words. */
   words: (value: number) => string;
+  /** What "most" is the most of: `in one sample of 100 ms`. */
+  mostOf?: string;
   /** One of a row of small charts. */
   small?: boolean;
   note?: string;
@@ -44,6 +46,9 @@ const time = (value: number): string =>
       ? `${(value * 1e6).toFixed(2)} µs`
       : seconds(value);
 
+/** `100 ms`. */
+const every = (ns: number): string => short(time(ns / 1e9));
+
 const seconds = (value: number): string => micros(value * 1e6);
 
 export function shapesOf(over: OverTime, rows: Row[], way: number, log: boolean | null): Drawn[] {
@@ -57,8 +62,11 @@ export function shapesOf(over: OverTime, rows: Row[], way: number, log: boolean 
   const joins = over.hold_ns / 1e9;
   const out: Drawn[] = [];
   if (over.ways.length > 0) {
-    out.push(...queue(over.ways[way], lines, (row) => row.point.ways[way], rows, log));
+    out.push(...queue(over, way, lines, (row) => row.point.ways[way], rows, log));
+    const sample = over.link_every_ns === null ? 'one sample' : `one sample of ${every(over.link_every_ns)}`;
     out.push({
+      mostOf: `in ${sample}`,
+      note: `The rate is the mean of each sample. A frame counts as a whole when it leaves, so ${sample} may lie above the link's rate.`,
       id: 'rate',
       title: `Rate of frames out of ${over.ways[way]}`,
       lines: lines((row) => row.point.ways[way]?.rate),
@@ -108,12 +116,14 @@ export function shapesOf(over: OverTime, rows: Row[], way: number, log: boolean 
 type Lines = (of: (row: Row) => Band | null | undefined, factor?: (row: Row) => number) => Line[];
 
 function queue(
-  name: string,
+  over: OverTime,
+  way: number,
   linesOf: Lines,
   wayOf: (row: Row) => WayLines | null,
   rows: Row[],
   log: boolean | null,
 ): Drawn[] {
+  const name = over.ways[way];
   const lines = linesOf((row) => wayOf(row)?.queue);
   const means = lines
     .map((line) => statistics(line.curve, 0, Number.POSITIVE_INFINITY)?.mean ?? 0)
@@ -123,7 +133,7 @@ function queue(
   const drains = new Set(rows.map(wayOf).flatMap((way) => (way ? [way.drain_bps] : [])));
   const drain = [...drains][0];
   const shape: Drawn = {
-    note: withoutDrain(rows, wayOf),
+    note: [sampled(over, rows, wayOf), withoutDrain(rows, wayOf)].filter(Boolean).join(' '),
     id: 'queue',
     title: `Queue of ${name}`,
     lines,
@@ -153,6 +163,13 @@ function queue(
     words: seconds,
   };
   return [shape, delay];
+}
+
+/** What the curve of a queue is, and its "most". */
+function sampled(over: OverTime, rows: Row[], wayOf: (row: Row) => WayLines | null): string {
+  const often = over.link_every_ns === null ? '' : ` every ${every(over.link_every_ns)}`;
+  const all = rows.every((row) => wayOf(row)?.every_packet ?? true);
+  return `Lines: the queue in samples${often}. Most: ${all ? 'of all packets, also between samples' : 'of the samples'}.`;
 }
 
 /** Why some lines have no time to drain; a line's name where the reason is not that of all. */

@@ -41,6 +41,15 @@ const repeated: Band = {
   ],
 };
 
+describe('the most of repetitions', () => {
+  it('is that of all samples, also of runs that have no line', () => {
+    const peak = { first: 0, scale: 1, mid: [7, 56_018, 9] };
+    const { peak: most, ...line } = curve({ ...repeated, mid: [0, 0, null], peak }, 1e9);
+    expect(statistics({ ...line, peak: most }, 0, 3)).toEqual({ mean: 0, least: 0, most: 56_018 });
+    expect(statistics({ ...line, peak: most }, 2, 3)).toBeNull();
+  });
+});
+
 describe('repetitions', () => {
   const { low, mid, high, runs } = curve(repeated, 1e9, 2);
 
@@ -54,6 +63,8 @@ describe('repetitions', () => {
   const over = (runs: number[], drawn: number): OverTime => ({
     bin_ns: 1e9,
     hold_ns: 1e9,
+    link_every_ns: null,
+    tcp_info_every_ns: null,
     ways: [],
     ways_left_out: 0,
     groups: ['flow'],
@@ -103,7 +114,8 @@ describe('repetitions', () => {
 describe('a queue whose rate changes', () => {
   const way = (no_drain?: string) => ({
     queue: { first: 0, scale: 1, mid: [9_000] },
-    rate: null,
+    every_packet: true,
+    rate: { first: 0, scale: 1, mid: [1e6] },
     drain_bps: no_drain ? null : 1e6,
     ...(no_drain ? { no_drain } : {}),
   });
@@ -112,6 +124,8 @@ describe('a queue whose rate changes', () => {
     const over: OverTime = {
       bin_ns: 1e9,
       hold_ns: 1e9,
+      link_every_ns: 1e8,
+      tcp_info_every_ns: null,
       ways: ['a → b'],
       ways_left_out: 0,
       groups: [],
@@ -125,10 +139,17 @@ describe('a queue whose rate changes', () => {
 
   it('has no time to drain, and says why', () => {
     const [queue, ...more] = shapes('the rate changes');
-    expect(more).toEqual([]);
+    expect(more.map((shape) => shape.id)).toEqual(['rate']);
     expect(queue.right).toBeUndefined();
     expect(queue.note).toContain('No time to drain is shown: the rate changes.');
     expect(queue.words(9_000)).toBe('9.00 kB');
+  });
+
+  it('says what its samples and those of the rate are', () => {
+    const [queue, rate] = shapes('the rate changes');
+    expect(queue.note).toContain('samples every 100 ms. Most: of all packets, also between samples.');
+    expect(rate.mostOf).toBe('in one sample of 100 ms');
+    expect(rate.note).toContain("may lie above the link's rate");
   });
 
   it('leaves the times of other lines', () => {

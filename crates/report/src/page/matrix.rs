@@ -7,8 +7,8 @@ use serde::Serialize;
 use tcplab_plan::view::View;
 
 use super::write_document;
-use crate::terminal::style::safe;
 use crate::matrix::{Matrix, OverTime};
+use crate::terminal::style::safe;
 
 #[derive(Serialize)]
 struct MatrixPage<'a> {

@@ -30,6 +30,8 @@ pub struct Lines {
 pub struct WayLines {
     /// Bytes in the queue.
     pub queue: Band,
+    /// The extremes of the queue are of every packet, not of the samples.
+    pub every_packet: bool,
     /// Bits a second that came out.
     pub rate: Option<Band>,
     /// Bits of frames a second that it sends at most: what divides the queue to give its time; none: nothing limits it,
@@ -107,6 +109,10 @@ fn way(name: &str, runs: &[Run], grid: Grid) -> Option<WayLines> {
     let no_drain = ways.iter().find_map(|way| way.drain.unknown.clone());
     Some(WayLines {
         queue: band(Between::State, queue)?,
+        every_packet: ways.iter().all(|way| {
+            let mut samples = way.samples.iter();
+            samples.all(|(_, values)| field(values, "queue_max_bytes").is_some())
+        }),
         rate: band(Between::Rate, rate),
         drain_bps: drain.bps.filter(|_| no_drain.is_none()),
         no_drain,

@@ -23,6 +23,7 @@ pub(super) struct Run<'a> {
     /// Connections that were sampled or sent pings, by the name of their application or group.
     pub groups: BTreeMap<String, Vec<&'a Flow>>,
     pub tcp_info_every_ns: Option<i64>,
+    pub link_every_ns: Option<i64>,
     /// When the last sample was.
     pub end_ns: i64,
     /// The longest time between two.
@@ -44,6 +45,7 @@ impl<'a> Run<'a> {
     pub fn of(point: &Point, result: &'a PointResult) -> Self {
         let mut out = Self {
             tcp_info_every_ns: point.tcp_info_every_ns,
+            link_every_ns: point.link_every_ns,
             ..Self::default()
         };
         for (link, series) in point.links.iter().zip(&result.link_series) {

@@ -178,7 +178,21 @@ fn repetitions_give_a_median_and_the_first_have_lines() {
     assert_eq!(drawn.len(), MAX_RUNS);
     let first = [goodput, &drawn[0], &drawn[1]].map(|line| values(line, "mid")[0]);
     assert_eq!(first, [24e6, 72e6, 24e6].map(Some));
-    assert_eq!(point["ways"][0]["queue"]["high"], Value::Null);
+    let queue = &point["ways"][0]["queue"];
+    assert_eq!(queue["high"], Value::Null);
+    assert_eq!(
+        values(&queue["peak"], "mid")
+            .into_iter()
+            .flatten()
+            .reduce(f64::max),
+        Some(90_000.0),
+        "a peak between samples stays"
+    );
+    assert_eq!(point["ways"][0]["every_packet"], true);
+    assert_eq!(
+        (&over["link_every_ns"], &over["bin_ns"]),
+        (&json!(MS), &json!(MS))
+    );
     // The more flows, the less is said of each.
     for result in &mut document.points {
         result.flows = (0..6).map(|_| flow("flow-1", 1_000)).collect();
