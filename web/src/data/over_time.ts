@@ -23,8 +23,16 @@ export interface WayLines {
   no_drain?: string;
 }
 
+export interface FlowLine {
+  name: string;
+  /** None: it lasted for less than an interval of samples. */
+  goodput: Band | null;
+  /** Goodput from its first to its last end, as in the table; of repetitions the median. */
+  mean_bps: number | null;
+}
+
 export interface GroupLines {
-  flows: { name: string; goodput: Band }[];
+  flows: FlowLine[];
   flows_left_out: number;
   jain: Band | null;
   rtt: Band | null;

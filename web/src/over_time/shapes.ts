@@ -5,6 +5,7 @@ import { byteAxis, durationAxis, rateAxis, tidy } from '../charts/marks';
 import {
   type Band,
   curve,
+  type FlowLine,
   type OverTime,
   type PointLines,
   statistics,
@@ -108,7 +109,7 @@ export function shapesOf(over: OverTime, rows: Row[], way: number, log: boolean 
   const numbers = over.groups.map((_, g) => g);
   const sets = numbers.every(single) ? [numbers] : numbers.map((g) => [g]);
   for (const set of sets) out.push(...flows(over, rows, set));
-  const all = out.filter((shape) => shape.lines.length > 0);
+  const all = out.filter((shape) => shape.lines.length > 0 || (shape.small && shape.note));
   const gutter = all.some((shape) => shape.right);
   return all.map((shape) => ({ ...shape, gutter: gutter && !shape.small }));
 }
@@ -172,6 +173,17 @@ function sampled(over: OverTime, rows: Row[], wayOf: (row: Row) => WayLines | nu
   return `Lines: the queue in samples${often}. Most: ${all ? 'of all packets, also between samples' : 'of the samples'}.`;
 }
 
+/** The flows that lasted for less than an interval of samples. */
+function withoutCurve(flows: FlowLine[], interval: string): string {
+  const short = flows.filter(({ goodput }) => !goodput);
+  const known = short.flatMap(({ mean_bps }) => mean_bps ?? []);
+  if (short.length === 0) return '';
+  const [least, most] = [Math.min(...known), Math.max(...known)].map(rate);
+  const got = known.length === 0 ? '' : `, goodput ${least === most ? least : `${least} to ${most}`}`;
+  const who = short.length === 1 ? short[0].name : plural(short.length, 'flow');
+  return `No curve of ${who}${got}: shorter than ${interval}, the time between samples.`;
+}
+
 /** Why some lines have no time to drain; a line's name where the reason is not that of all. */
 function withoutDrain(rows: Row[], wayOf: (row: Row) => WayLines | null): string {
   const whys = rows.map((row) => wayOf(row)?.no_drain ?? '');
@@ -188,15 +200,21 @@ function withoutDrain(rows: Row[], wayOf: (row: Row) => WayLines | null): string
 function flows(over: OverTime, rows: Row[], groups: number[]): Drawn[] {
   const of = rows.map(({ point }) => {
     const all = groups.flatMap((g) => point.groups[g]?.flows ?? []);
-    return all.map(({ name, goodput }, i): Line => {
-      return { name, curve: curve(goodput, over.bin_ns), median: point.runs > 1, ...style(i), on: true };
+    return all.flatMap(({ name, goodput, mean_bps }, i): Line[] => {
+      if (!goodput) return [];
+      const own = curve(goodput, over.bin_ns);
+      const whole = mean_bps ?? undefined;
+      return [{ name, curve: own, median: point.runs > 1, ...style(i), on: true, whole }];
     });
   });
+  const interval = over.tcp_info_every_ns === null ? 'tcp_info_every' : every(over.tcp_info_every_ns);
   const what = `Goodput of ${groups.map((g) => over.groups[g]).join(', ')}`;
   return rows.map((row, i) => {
     const left = groups.reduce((sum, g) => sum + (row.point.groups[g]?.flows_left_out ?? 0), 0);
     const bare = over.runs_drawn > 0 && of[i].some((line) => line.median && line.curve.runs.length === 0);
+    const all = groups.flatMap((g) => row.point.groups[g]?.flows ?? []);
     const notes = [
+      withoutCurve(all, interval),
       left > 0 && `${plural(left, 'flow')} with fewer bytes are left out.`,
       bare && 'Only medians: there are too many flows to draw each repetition.',
     ];

@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { fineTicks } from '../../src/charts/decades';
 import { type Band, binAt, curve, endOf, type OverTime, statistics } from '../../src/data/over_time';
+import { within } from '../../src/over_time/board';
 import { shapesOf } from '../../src/over_time/shapes';
 import { CurvesSpec } from '../../src/over_time/spec';
 import { repetitions } from '../../src/over_time/view';
@@ -108,6 +109,47 @@ describe('repetitions', () => {
       new CurvesSpec({ id: 'a', title: 'a', lines: [line], y: axis, byMeans }, axis).yRange(0, 40)[1];
     expect(top(true)).toBeCloseTo(12 * 1.06);
     expect(top(false)).toBeCloseTo(500 * 1.06);
+  });
+});
+
+describe('a flow', () => {
+  const goodput = { first: 0, scale: 1, mid: [4e6, 2e6] };
+  const flow = (name: string, mean_bps: number | null, curve: Band | null) => ({
+    name,
+    goodput: curve,
+    mean_bps,
+  });
+  const shapes = (...flows: { name: string; goodput: Band | null; mean_bps: number | null }[]) => {
+    const group = { flows, flows_left_out: 0, jain: null, rtt: null, pings: null };
+    const points = [{ at: [], runs: 1, ways: [], groups: [group] }];
+    const over: OverTime = {
+      bin_ns: 1e9,
+      hold_ns: 1e9,
+      link_every_ns: null,
+      tcp_info_every_ns: 2e8,
+      ways: [],
+      ways_left_out: 0,
+      groups: ['bulk'],
+      points,
+      points_left_out: 0,
+      runs_drawn: 0,
+    };
+    return shapesOf(over, [{ name: '', number: 0, point: points[0] }], 0, null);
+  };
+
+  it('has the goodput of the table beside its name, and a mean over a part', () => {
+    const [shape] = shapes(flow('bulk', 5e6, goodput));
+    expect(within(shape.lines[0], [0, 2], shape, true)).toBe('goodput 5.00 Mbit/s');
+    expect(within(shape.lines[0], [0, 1], shape, false)).toBe('mean 4.00 Mbit/s');
+  });
+
+  it('has no curve but its goodput where it was shorter than a sample', () => {
+    const words = 'shorter than 200 ms, the time between samples.';
+    const [one] = shapes(flow('bulk', 8e6, null));
+    expect(one.lines).toEqual([]);
+    expect(one.note).toBe(`No curve of bulk, goodput 8.00 Mbit/s: ${words}`);
+    const [two] = shapes(flow('a', 8e6, null), flow('b', 9e6, null), flow('c', 5e6, goodput));
+    expect(two.note).toBe(`No curve of 2 flows, goodput 8.00 Mbit/s to 9.00 Mbit/s: ${words}`);
   });
 });
 

@@ -133,7 +133,12 @@ impl<'a> Run<'a> {
                 .iter()
                 .filter(|(_, rtt)| rtt.is_some())
                 .map(|(sent, _)| *sent);
-            let Some(end) = info.max(ping.max()) else {
+            // A short connection may end before its first sample: it has no curve, but a goodput.
+            let short = flow.client.closed_ns.filter(|_| {
+                let every = self.tcp_info_every_ns;
+                every.is_some_and(|every| is_short(flow, every))
+            });
+            let Some(end) = info.max(ping.max()).or(short) else {
                 continue;
             };
             self.end_ns = self.end_ns.max(end);
@@ -146,6 +151,12 @@ impl<'a> Run<'a> {
             self.groups.insert(name, sampled);
         }
     }
+}
+
+/// Whether a connection ended before it had a whole interval of samples. What pings has no samples at all.
+pub(super) fn is_short(flow: &Flow, every_ns: i64) -> bool {
+    let ends = flow.client.opened_ns.zip(flow.client.closed_ns);
+    flow.client.pings.is_empty() && ends.is_some_and(|(from, to)| to - from < every_ns)
 }
 
 /// Whether its server sends.

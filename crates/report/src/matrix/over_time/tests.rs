@@ -156,6 +156,37 @@ fn a_queue_without_one_rate_has_no_time_to_drain() {
 }
 
 #[test]
+fn a_short_flow_has_no_curve_but_its_goodput() {
+    let once: Vec<Point> = points("").into_iter().step_by(2).collect();
+    let mut document = RunDocument {
+        points: once.iter().map(result).collect(),
+        ..RunDocument::default()
+    };
+    for result in &mut document.points {
+        let short = &mut result.flows[1];
+        for end in [&mut short.client, &mut short.server] {
+            end.closed_ns = Some(MS / 2);
+            end.tcp_info_series.clear();
+        }
+        short.server.read_bytes = 500;
+    }
+    let over = serde_json::to_value(OverTime::of(&document, &once)).unwrap();
+    let flows = &over["points"][0]["groups"][0]["flows"];
+    assert_eq!(flows[1]["goodput"], Value::Null);
+    assert_eq!(flows[1]["mean_bps"], 8e6);
+    // As the table has it: 60,000 bytes in 20 ms.
+    assert_eq!(flows[0]["mean_bps"], 24e6);
+    // Pings over datagrams have no samples, however long they last: no line, and no reason that is false.
+    for result in &mut document.points {
+        let pings = &mut result.flows[1].client;
+        (pings.pings, pings.closed_ns) = (vec![(MS, Some(MS))], Some(20 * MS));
+    }
+    let over = serde_json::to_value(OverTime::of(&document, &once)).unwrap();
+    let flows = &over["points"][0]["groups"][0]["flows"];
+    assert_eq!(flows.as_array().unwrap().len(), 1);
+}
+
+#[test]
 fn repetitions_give_a_median_and_the_first_have_lines() {
     let twice = points("");
     let runs = |n: usize| -> Vec<Point> {
