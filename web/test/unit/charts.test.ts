@@ -93,6 +93,32 @@ describe('stretches of ACKs', () => {
   });
 });
 
+describe('a wait of 0', () => {
+  const chart = (...us: number[]) =>
+    new WaitChart(
+      makeView(
+        traceOf(
+          us.flatMap((us, i): Packet[] => [
+            { time: i, client: false, seq: 1 + i * 100, len: 100 },
+            { time: i, client: true, ack: 101 + i * 100, wait: { class: 'immediate', newest: i + 1, us } },
+          ]),
+        ),
+        false,
+      ),
+      { modes: [{ mode: 'quick', from_segment: 1, from_byte: 0, acks: 1, mean_us: 0 }] } as never,
+    );
+
+  it('stands below the axis, not at 1 µs', () => {
+    const some = chart(0, 0, 20, 9_000);
+    const [bottom] = some.yRange();
+    expect(some.place(1)?.[1]).toBeLessThan(some.heightOf(20));
+    expect(some.heightOf(0)).toBeLessThan(10);
+    expect(some.heightOf(0)).toBeGreaterThan(bottom);
+    expect(chart(20, 9_000).yRange()[0]).toBe(10);
+    expect(chart(0, 0).summary).toContain('median 0 µs');
+  });
+});
+
 describe('a window without its scale', () => {
   it('is not drawn until a reader asks, and the packet box says so', () => {
     const trace = pingPong(3);
