@@ -4,7 +4,18 @@
 import { KIND } from '../data/columns';
 import { lowerBound, seqEnd, type View } from '../data/view';
 import type { Layer, Plane, Spec } from './chart';
-import { byteAxis, dashed, drawSteps, label, nearest, shape, timeAxis, visible, windowLayer } from './marks';
+import {
+  byteAxis,
+  dashed,
+  drawSteps,
+  label,
+  nearest,
+  Room,
+  shape,
+  timeAxis,
+  visible,
+  windowLayer,
+} from './marks';
 import { type Ink, ink } from './palette';
 import { BarColumns, DotCells } from './reduce';
 
@@ -209,6 +220,7 @@ class SequenceChart implements Spec {
     const [first, end] = visible(data, (r) => trace.time[r], plane);
     const close = end - first < plane.width / ratio / 7;
     let drawn = 0;
+    const room = new Room();
     for (const [key, , colour, , letters] of BARS) {
       if (!this.on(key)) continue;
       const again = key !== 'data';
@@ -226,7 +238,8 @@ class SequenceChart implements Spec {
         if (text) {
           const wide = ctx.measureText(text).width + 4 * ratio;
           const beside = x + wide < plane.left + plane.width ? x + 4 * ratio : x - wide;
-          ctx.fillText(text, beside, Math.max(top - 2 * ratio, plane.top + 10 * ratio));
+          const y = Math.max(top - 2 * ratio, plane.top + 10 * ratio);
+          if (room.take(beside, y - 10 * ratio, wide, 11 * ratio)) ctx.fillText(text, beside, y);
         }
       });
       const rows = this.rowsOfKey.get(key) ?? new Uint32Array();

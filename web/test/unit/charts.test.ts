@@ -2,10 +2,12 @@
 
 import { describe, expect, it } from 'vitest';
 import { FlightChart } from '../../src/charts/flight';
+import { Room } from '../../src/charts/marks';
 import { binWidth, rateOf, sumsOf, ThroughputChart } from '../../src/charts/throughput';
 import { WaitChart } from '../../src/charts/wait';
 import type { AcksSent } from '../../src/data/model';
 import { makeView } from '../../src/data/view';
+import { rangeWords } from '../../src/format';
 import { packetFields } from '../../src/ui/tooltip';
 import { type Packet, pingPong, traceOf } from './sample';
 
@@ -116,6 +118,22 @@ describe('a wait of 0', () => {
     expect(some.heightOf(0)).toBeGreaterThan(bottom);
     expect(chart(20, 9_000).yRange()[0]).toBe(10);
     expect(chart(0, 0).summary).toContain('median 0 µs');
+  });
+});
+
+describe('labels', () => {
+  it('leave out what would lie on another', () => {
+    const room = new Room();
+    const box = (x: number, y: number) => room.take(x, y, 20, 10);
+    expect([box(0, 0), box(10, 5), box(10, 11), box(21, 0)]).toEqual([true, false, true, true]);
+  });
+});
+
+describe('a range of time', () => {
+  it('ends where the packets do, and its width is that of its ends', () => {
+    expect(rangeWords([-0.015, 1.015], [0, 1])).toBe('0.000000 s to 1.000000 s, 1.000 s');
+    expect(rangeWords([0.25, 0.5], [0, 1])).toBe('0.250000 s to 0.500000 s, 250.0 ms');
+    expect(rangeWords([2, 3], [0, 1])).toBe('2.000000 s to 3.000000 s, 1.000 s');
   });
 });
 
