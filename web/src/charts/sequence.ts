@@ -65,9 +65,7 @@ class SequenceChart implements Spec {
     const spurious = data.reduce((n, row) => n + trace.spurious[row], 0);
     const sacks = acks.reduce((n, r) => n + trace.sackFrom[r + 1] - trace.sackFrom[r], 0);
     this.layers = [
-      ...BARS.map(([key, name, colour]) =>
-        layer(key, name, colour, 'bar', this.rowsOfKey.get(key)?.length ?? 0),
-      ),
+      ...BARS.map(([key, name, colour]) => layer(key, name, colour, 'bar', this.counted(key))),
       layer('spurious', 'spurious', 'text', 'ring', spurious),
       layer('ack', 'ACK', 'ack', 'line', acks.length),
       windowLayer(view, acks.length),
@@ -88,8 +86,15 @@ class SequenceChart implements Spec {
       .join(', ')}.`;
   }
 
+  /** Bars that the legend counts: SYN and FIN are drawn like data, but carry none. */
+  private counted(key: string): number {
+    const rows = this.rowsOfKey.get(key) ?? [];
+    return key === 'data' ? rows.filter((row) => this.view.trace.len[row] > 0).length : rows.length;
+  }
+
   private on(key: string): boolean {
-    return this.layers.some((l) => l.key === key && l.on && l.count > 0);
+    const any = (l: Layer) => l.count > 0 || (this.rowsOfKey.get(key)?.length ?? 0) > 0;
+    return this.layers.some((l) => l.key === key && l.on && any(l));
   }
 
   yRange(from: number, to: number): [number, number] {

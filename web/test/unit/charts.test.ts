@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { FlightChart } from '../../src/charts/flight';
 import { Room } from '../../src/charts/marks';
+import { sequenceSpec } from '../../src/charts/sequence';
 import { binWidth, rateOf, sumsOf, ThroughputChart } from '../../src/charts/throughput';
 import { WaitChart } from '../../src/charts/wait';
 import type { AcksSent } from '../../src/data/model';
@@ -118,6 +119,20 @@ describe('a wait of 0', () => {
     expect(some.heightOf(0)).toBeGreaterThan(bottom);
     expect(chart(20, 9_000).yRange()[0]).toBe(10);
     expect(chart(0, 0).summary).toContain('median 0 µs');
+  });
+});
+
+describe('the legend of the time-sequence graph', () => {
+  it('counts segments with payload as data, not SYN and FIN', () => {
+    const packets: Packet[] = [
+      { time: 0, client: true, seq: 0, flags: 0x002 },
+      { time: 1, client: true, seq: 1, len: 100, kind: 1 },
+      { time: 2, client: true, seq: 101, len: 50, flags: 0x011, kind: 1 },
+      { time: 3, client: true, seq: 152, flags: 0x011 },
+    ];
+    const chart = sequenceSpec(makeView(traceOf(packets), true));
+    expect(chart.layers[0]).toMatchObject({ key: 'data', count: 2 });
+    expect(chart.empty).toBeNull();
   });
 });
 
