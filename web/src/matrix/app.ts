@@ -5,6 +5,7 @@ import { h } from '../dom';
 import { count, plural } from '../format';
 import { OverTimeView } from '../over_time/view';
 import { topLine } from '../population/app';
+import { onPrint } from '../ui/print';
 import { themeByKey } from '../ui/theme';
 import { choosers } from './choosers';
 import { HeatMap } from './heatmap';
@@ -50,6 +51,7 @@ export function showMatrix(page: MatrixPage, place: HTMLElement): void {
   if (able) map.show(chosen);
   over?.mount();
   themeByKey(place);
+  onPrint(() => over?.fit());
 }
 
 function table(page: MatrixPage): HTMLElement {

@@ -165,6 +165,12 @@ export class Board {
     for (const panel of this.panels) panel.destroy();
   }
 
+  /** Takes the sizes and colours that there are now. */
+  fit(): void {
+    for (const panel of this.panels) panel.resize();
+    this.repaint();
+  }
+
   repaint(): void {
     for (const panel of this.panels) panel.redraw();
   }
