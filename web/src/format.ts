@@ -45,6 +45,13 @@ export const rate = (bps: number): string => scaled(bps, ['bit/s', 'kbit/s', 'Mb
 /** Seconds with microseconds: `1.634217 s`. */
 export const exact = (s: number): string => `${s.toFixed(6)} s`;
 
+/** `0.250000 s to 0.500000 s, 250.0 ms`: a range, without the margin around the packets. */
+export function rangeWords([from, to]: [number, number], [first, last]: [number, number]): string {
+  const apart = from > last || to < first;
+  const [a, b] = apart ? [from, to] : [Math.max(from, first), Math.min(to, last)];
+  return `${exact(a)} to ${exact(b)}, ${micros((b - a) * 1e6)}`;
+}
+
 /** UTC date and time with microseconds. */
 export function date(ns: number): string {
   const ms = Math.floor(ns / 1e6);

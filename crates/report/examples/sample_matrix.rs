@@ -34,7 +34,9 @@ fn main() -> ExitCode {
     let written = File::create(&path)
         .map_err(|e| e.to_string())
         .and_then(|mut file| {
-            write_matrix("sample", &view, (&matrix, None), &mut file).map_err(|e| e.to_string())
+            let notes = ["latency_us: <b>no</b> ping came back".to_owned()];
+            write_matrix("sample", &view, (&matrix, None), &notes, &mut file)
+                .map_err(|e| e.to_string())
         });
     match written {
         Ok(()) => ExitCode::SUCCESS,

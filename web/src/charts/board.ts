@@ -5,7 +5,7 @@ import type { AcksSent } from '../data/model';
 import type { Spans } from '../data/spans';
 import { timeAt, type View } from '../data/view';
 import { h } from '../dom';
-import { exact, micros } from '../format';
+import { exact, rangeWords } from '../format';
 import { chartHead } from '../ui/legend';
 import type { Tooltip } from '../ui/tooltip';
 import { Band } from './band';
@@ -162,7 +162,7 @@ export class Board {
     const [from, to] = this.range;
     this.element.dataset.from = String(from);
     this.element.dataset.to = String(to);
-    this.readout.textContent = `${exact(Math.max(0, from))} to ${exact(to)}, ${micros((to - from) * 1e6)}`;
+    this.readout.textContent = rangeWords(this.range, this.view.span);
   }
 
   /** Shows a range of time and remembers the one before. */

@@ -157,3 +157,17 @@ export function label(plane: Plane, text: string, x: number, y: number, colour: 
   ctx.fillStyle = colour;
   ctx.fillText(text, x, y);
 }
+
+/** Boxes that have text: a label that would lie on another one is left out. */
+export class Room {
+  private readonly taken: [x: number, y: number, width: number, height: number][] = [];
+
+  /** Takes a box if it is free. */
+  take(x: number, y: number, width: number, height: number): boolean {
+    const on = this.taken.some(
+      ([a, b, wide, high]) => x < a + wide && a < x + width && y < b + high && b < y + height,
+    );
+    if (!on) this.taken.push([x, y, width, height]);
+    return !on;
+  }
+}

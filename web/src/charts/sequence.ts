@@ -4,7 +4,18 @@
 import { KIND } from '../data/columns';
 import { lowerBound, seqEnd, type View } from '../data/view';
 import type { Layer, Plane, Spec } from './chart';
-import { byteAxis, dashed, drawSteps, label, nearest, shape, timeAxis, visible, windowLayer } from './marks';
+import {
+  byteAxis,
+  dashed,
+  drawSteps,
+  label,
+  nearest,
+  Room,
+  shape,
+  timeAxis,
+  visible,
+  windowLayer,
+} from './marks';
 import { type Ink, ink } from './palette';
 import { BarColumns, DotCells } from './reduce';
 
@@ -54,9 +65,7 @@ class SequenceChart implements Spec {
     const spurious = data.reduce((n, row) => n + trace.spurious[row], 0);
     const sacks = acks.reduce((n, r) => n + trace.sackFrom[r + 1] - trace.sackFrom[r], 0);
     this.layers = [
-      ...BARS.map(([key, name, colour]) =>
-        layer(key, name, colour, 'bar', this.rowsOfKey.get(key)?.length ?? 0),
-      ),
+      ...BARS.map(([key, name, colour]) => layer(key, name, colour, 'bar', this.counted(key))),
       layer('spurious', 'spurious', 'text', 'ring', spurious),
       layer('ack', 'ACK', 'ack', 'line', acks.length),
       windowLayer(view, acks.length),
@@ -77,8 +86,15 @@ class SequenceChart implements Spec {
       .join(', ')}.`;
   }
 
+  /** Bars that the legend counts: SYN and FIN are drawn like data, but carry none. */
+  private counted(key: string): number {
+    const rows = this.rowsOfKey.get(key) ?? [];
+    return key === 'data' ? rows.filter((row) => this.view.trace.len[row] > 0).length : rows.length;
+  }
+
   private on(key: string): boolean {
-    return this.layers.some((l) => l.key === key && l.on && l.count > 0);
+    const any = (l: Layer) => l.count > 0 || (this.rowsOfKey.get(key)?.length ?? 0) > 0;
+    return this.layers.some((l) => l.key === key && l.on && any(l));
   }
 
   yRange(from: number, to: number): [number, number] {
@@ -209,6 +225,7 @@ class SequenceChart implements Spec {
     const [first, end] = visible(data, (r) => trace.time[r], plane);
     const close = end - first < plane.width / ratio / 7;
     let drawn = 0;
+    const room = new Room();
     for (const [key, , colour, , letters] of BARS) {
       if (!this.on(key)) continue;
       const again = key !== 'data';
@@ -226,7 +243,8 @@ class SequenceChart implements Spec {
         if (text) {
           const wide = ctx.measureText(text).width + 4 * ratio;
           const beside = x + wide < plane.left + plane.width ? x + 4 * ratio : x - wide;
-          ctx.fillText(text, beside, Math.max(top - 2 * ratio, plane.top + 10 * ratio));
+          const y = Math.max(top - 2 * ratio, plane.top + 10 * ratio);
+          if (room.take(beside, y - 10 * ratio, wide, 11 * ratio)) ctx.fillText(text, beside, y);
         }
       });
       const rows = this.rowsOfKey.get(key) ?? new Uint32Array();

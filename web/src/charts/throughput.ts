@@ -10,6 +10,8 @@ import { ink } from './palette';
 /** Bins in the visible range, at most; a bin is never below a millisecond, where single packets look like rates. */
 const BINS = 120;
 const SMALLEST = 1e-3;
+/** The text in the corner stands above the highest step. */
+const HEADROOM = 1.3;
 
 /** The smallest of 1, 2, 5 times a power of ten that gives at most `BINS` bins, seconds. */
 export function binWidth(range: number): number {
@@ -143,7 +145,7 @@ export class ThroughputChart implements Spec {
     let high = 0;
     const sums = this.repeats() ? this.sent : this.main;
     for (let i = 0; i < n; i++) high = Math.max(high, rateOf(sums, (first + i) * this.bin, this.bin));
-    return high > 0 ? [-high * 0.04, high * 1.12] : [-40, 1000];
+    return high > 0 ? [-high * 0.04, high * HEADROOM] : [-40, 1000];
   }
 
   draw(plane: Plane): number {

@@ -50,6 +50,9 @@ export class WaitChart implements Spec {
   };
   private readonly stretches: Stretch[];
   private readonly heights: [number, number];
+  /** The axis ends here; below is the row of waits of 0. */
+  private foot = 1;
+  private zeros = 0;
 
   constructor(
     private readonly view: View,
@@ -81,7 +84,12 @@ export class WaitChart implements Spec {
   }
 
   private wait(row: number): number {
-    return Math.max(1, this.view.trace.acks.waitUs[this.view.trace.ackRow[row]]);
+    return this.view.trace.acks.waitUs[this.view.trace.ackRow[row]];
+  }
+
+  /** Where a wait stands on the axis: 0, which no logarithmic axis has, in a row of its own below it. */
+  heightOf(us: number): number {
+    return us > 0 ? us : this.foot / 4.5;
   }
 
   private on(row: number): boolean {
@@ -97,10 +105,13 @@ export class WaitChart implements Spec {
     let low = 1000;
     let high = 10_000;
     for (const row of this.view.waits) {
-      low = Math.min(low, this.wait(row));
-      high = Math.max(high, this.wait(row));
+      const us = this.wait(row);
+      if (us === 0) this.zeros++;
+      else low = Math.min(low, us);
+      high = Math.max(high, us);
     }
-    return [10 ** Math.floor(Math.log10(low * 0.8)), roof(high)];
+    this.foot = 10 ** Math.floor(Math.log10(low * 0.8));
+    return [this.zeros > 0 ? this.foot / 9.5 : this.foot, roof(high)];
   }
 
   draw(plane: Plane): number {
@@ -128,7 +139,7 @@ export class WaitChart implements Spec {
       for (let i = first; i < end; i++) {
         const row = waits[i];
         if (trace.acks.class[trace.ackRow[row]] !== kind) continue;
-        cells.add(plane.x(this.segment(row)), plane.y(this.wait(row)));
+        cells.add(plane.x(this.segment(row)), plane.y(this.heightOf(this.wait(row))));
       }
       drawn += cells.drawn;
     });
@@ -157,7 +168,14 @@ export class WaitChart implements Spec {
         free = x + width;
       } else if (this.stretches.length === 2 && i === 0) {
         // No room above a short quick stretch: its name goes beside it, at the height of its dots.
-        label(plane, stretch.text, to + 8 * ratio, plane.y(stretch.median) - 6 * ratio, colour, ink('page'));
+        label(
+          plane,
+          stretch.text,
+          to + 8 * ratio,
+          plane.y(this.heightOf(stretch.median)) - 6 * ratio,
+          colour,
+          ink('page'),
+        );
       }
     });
   }
@@ -165,8 +183,7 @@ export class WaitChart implements Spec {
   /** The path's share and the shortest delay of Linux's timer, for the eye to compare with. */
   private drawLines(plane: Plane): void {
     const { ctx, ratio } = plane;
-    const line = (us: number, text: string) => {
-      const y = plane.y(us);
+    const rule = (y: number) => {
       ctx.strokeStyle = ink('faint');
       ctx.lineWidth = ratio;
       ctx.setLineDash([2 * ratio, 3 * ratio]);
@@ -175,10 +192,19 @@ export class WaitChart implements Spec {
       ctx.lineTo(plane.left + plane.width, y);
       ctx.stroke();
       ctx.setLineDash([]);
+    };
+    const line = (us: number, text: string) => {
+      const y = plane.y(us);
+      rule(y);
       const x = plane.left + plane.width - ctx.measureText(text).width - 6 * ratio;
       const below = y + 16 * ratio < plane.top + plane.height;
       label(plane, text, x, y + (below ? 13 : -5) * ratio, ink('faint'), ink('page'));
     };
+    if (this.zeros > 0) {
+      rule(plane.y(this.foot));
+      const text = `0: ${count(this.zeros)} ${this.zeros === 1 ? 'ACK' : 'ACKs'} without a wait`;
+      label(plane, text, plane.left + 4 * ratio, plane.y(this.foot) + 13 * ratio, ink('faint'), ink('page'));
+    }
     if (this.layers[2].count > 0) line(DELACK_MIN_US, 'shortest timer of Linux, 40 ms');
     const path = this.sent?.path_us;
     if (path) line(path, `path, ${micros(path)}`);
@@ -187,7 +213,7 @@ export class WaitChart implements Spec {
   pick(plane: Plane, px: number, py: number): number {
     const distance = (r: number) =>
       this.on(r)
-        ? Math.hypot(plane.x(this.segment(r)) - px, plane.y(this.wait(r)) - py)
+        ? Math.hypot(plane.x(this.segment(r)) - px, plane.y(this.heightOf(this.wait(r))) - py)
         : Number.POSITIVE_INFINITY;
     return nearest(this.view.waits, (r) => this.segment(r), distance, plane, px, 40 * plane.ratio).row;
   }
@@ -195,7 +221,7 @@ export class WaitChart implements Spec {
   place(row: number): [number, number] | null {
     const { trace, fromClient } = this.view;
     if (trace.ackRow[row] < 0 || trace.fromClient[row] === (fromClient ? 1 : 0)) return null;
-    return [this.segment(row), this.wait(row)];
+    return [this.segment(row), this.heightOf(this.wait(row))];
   }
 
   /** x of the cursor line for a packet or a time of the other charts. */
@@ -252,5 +278,5 @@ function waitsIn(view: View, from: number, to: number, kind: number): [all: numb
 
 /** Nearest rank, as everywhere in tcplab. */
 function medianOf(sorted: number[], mode: AckMode): number {
-  return Math.max(1, sorted.length > 0 ? sorted[Math.ceil(sorted.length / 2) - 1] : mode.mean_us);
+  return sorted.length > 0 ? sorted[Math.ceil(sorted.length / 2) - 1] : mode.mean_us;
 }

@@ -13,7 +13,9 @@ export interface Cell {
   runs: number;
   /** Of each measure: median, least, most of the repetitions. */
   values: ([number, number, number] | null)[];
-  /** Why a measure has no value, by its number. */
+  /** How many of its runs have a value of a measure, by its number; left out where all or none have. */
+  known?: Record<string, number>;
+  /** Why a measure has no value, or some of its runs have none, by its number. */
   why?: Record<string, string>;
 }
 
@@ -38,6 +40,8 @@ export interface MatrixPage {
     };
     left_out: number;
   };
+  /** What the terminal says below the table. */
+  notes?: string[];
   /** What was sampled over time. */
   over_time?: OverTime;
 }
@@ -53,6 +57,32 @@ export interface Chosen {
   base: [number, number] | null;
   /** Changes up to this many per cent do not matter. */
   band: number;
+}
+
+/** `4 of 6 runs`, or empty when all runs of a cell have a value. */
+export function partly(cell: Cell | undefined, measure: number): string {
+  const known = cell?.known?.[measure];
+  return known === undefined ? '' : `${known} of ${cell?.runs} runs`;
+}
+
+/** `8.89 [8.77 .. 8.99] Mbit/s in 4 of 6 runs`, or why there is no value. */
+export function cellWords(
+  cell: Cell | undefined,
+  measure: number,
+  unit: string,
+  text: (value: number) => string,
+): string {
+  if (!cell) return 'was not run';
+  const value = cell.values[measure];
+  const why = cell.why?.[measure];
+  if (!value) return why ?? 'no value';
+  const [median, least, most] = value.map(text);
+  const units = unit === '' ? '' : ` ${unit}`;
+  if (cell.runs === 1) return `${median}${units}`;
+  const some = partly(cell, measure);
+  const runs = some === '' ? `${cell.runs} runs` : some;
+  const others = some === '' || !why ? '' : ` (the others: ${why})`;
+  return `${median} [${least} .. ${most}]${units} in ${runs}${others}`;
 }
 
 /** Cells by their place. */

@@ -7,18 +7,32 @@ export interface Band {
   mid: (number | null)[];
   low?: (number | null)[];
   high?: (number | null)[];
+  /** The most of all samples of all repetitions. */
+  peak?: Band;
   /** The first repetitions; `mid` is the median of all. */
   runs?: Band[];
 }
 
 export interface WayLines {
   queue: Band;
+  /** The extremes of the queue are of every packet, not of the samples. */
+  every_packet: boolean;
   rate: Band | null;
   drain_bps: number | null;
+  /** Why the queue has no time to drain. */
+  no_drain?: string;
+}
+
+export interface FlowLine {
+  name: string;
+  /** None: it lasted for less than an interval of samples. */
+  goodput: Band | null;
+  /** Goodput from its first to its last end, as in the table; of repetitions the median. */
+  mean_bps: number | null;
 }
 
 export interface GroupLines {
-  flows: { name: string; goodput: Band }[];
+  flows: FlowLine[];
   flows_left_out: number;
   jain: Band | null;
   rtt: Band | null;
@@ -36,6 +50,9 @@ export interface PointLines {
 export interface OverTime {
   bin_ns: number;
   hold_ns: number;
+  /** Time between two samples, if all runs have the same. */
+  link_every_ns: number | null;
+  tcp_info_every_ns: number | null;
   ways: string[];
   ways_left_out: number;
   groups: string[];
@@ -54,6 +71,8 @@ export interface Curve {
   /** The least and the most in a bin, or the lowest and the highest of `runs`. */
   low: Float64Array;
   high: Float64Array;
+  /** The most of all samples, of every repetition too. */
+  peak: Float64Array;
   /** Repetitions that are drawn. */
   runs: Curve[];
 }
@@ -72,12 +91,15 @@ export function curve(band: Band, binNs: number, factor = 1): Curve {
     });
   const spread = (values: (number | null)[] | undefined, pick: typeof Math.min) =>
     runs.length > 0 ? ofRuns(pick) : values ? numbers(values) : mid;
+  const high = spread(band.high, Math.max);
+  const peak = band.peak ? curve(band.peak, binNs, factor).mid : high;
   return {
     first: band.first,
     bin: binNs / 1e9,
     mid,
     low: spread(band.low, Math.min),
-    high: spread(band.high, Math.max),
+    high,
+    peak,
     runs,
   };
 }
@@ -107,11 +129,12 @@ export function statistics(of: Curve, from: number, to: number): Statistics | nu
   let [n, sum, least, most] = [0, 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (let i = first; i < end; i++) {
     const begins = (of.first + i) * of.bin;
-    if (Number.isNaN(of.mid[i]) || begins + of.bin / 2 < from || begins + of.bin / 2 > to) continue;
+    if (begins + of.bin / 2 < from || begins + of.bin / 2 > to) continue;
+    if (!Number.isNaN(of.peak[i])) most = Math.max(most, of.peak[i]);
+    if (Number.isNaN(of.mid[i])) continue;
     n++;
     sum += of.mid[i];
     least = Math.min(least, of.low[i]);
-    most = Math.max(most, of.high[i]);
   }
   return n === 0 ? null : { mean: sum / n, least, most };
 }

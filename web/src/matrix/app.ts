@@ -1,13 +1,15 @@
 // The page of a result of points: the heat map, then every cell as a table.
 
-import { Cells, type Chosen, type MatrixPage } from '../data/matrix';
+import { Cells, type Chosen, type MatrixPage, partly } from '../data/matrix';
 import { h } from '../dom';
 import { count, plural } from '../format';
 import { OverTimeView } from '../over_time/view';
 import { topLine } from '../population/app';
+import { onPrint } from '../ui/print';
 import { themeByKey } from '../ui/theme';
 import { choosers } from './choosers';
 import { HeatMap } from './heatmap';
+import { notes } from './notes';
 import { shownIn } from './unit';
 
 /** Rows of the table at most. */
@@ -37,6 +39,7 @@ export function showMatrix(page: MatrixPage, place: HTMLElement): void {
       'main',
       { class: 'population matrix' },
       h('h2', {}, page.title ?? page.experiment),
+      notes(page.notes ?? []),
       left && h('p', { class: 'note' }, left),
       able && choosers(page, chosen, () => map.show(chosen)),
       able ? map.element : h('p', { class: 'nothing' }, 'The result has no measure.'),
@@ -48,6 +51,7 @@ export function showMatrix(page: MatrixPage, place: HTMLElement): void {
   if (able) map.show(chosen);
   over?.mount();
   themeByKey(place);
+  onPrint(() => over?.fit());
 }
 
 function table(page: MatrixPage): HTMLElement {
@@ -64,8 +68,10 @@ function table(page: MatrixPage): HTMLElement {
     const row = h('tr', {}, ...axes.map((axis, i) => h('td', {}, axis.labels[cell.at[i]])));
     measures.forEach((_, i) => {
       const value = cell.values[i];
-      const why = value ? undefined : cell.why?.[i];
-      row.append(h('td', { class: 'number', title: why }, value ? units[i].text(value[0]) : '–'));
+      const some = partly(cell, i);
+      const mark = some && h('small', { class: 'partly' }, some);
+      const text = value ? units[i].text(value[0]) : '–';
+      row.append(h('td', { class: 'number', title: cell.why?.[i] }, text, mark));
     });
     body.append(row);
   }

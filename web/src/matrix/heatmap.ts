@@ -1,9 +1,28 @@
 // The heat map: a table whose cells are coloured by the change of a measure against a base, or by its value.
 // Each cell has its figure as text, so no reading needs the colour.
 
-import type { Cell, Cells, Chosen, MatrixPage } from '../data/matrix';
+import {
+  type Axis,
+  type Cell,
+  type Cells,
+  type Chosen,
+  cellWords,
+  type MatrixPage,
+  partly,
+} from '../data/matrix';
 import { h } from '../dom';
-import { classOf, classWords, SHADES, shade, signed, steps } from './scale';
+import {
+  classOf,
+  classWords,
+  edge,
+  type Scale,
+  SHADES,
+  scaleOf,
+  scaleWords,
+  shade,
+  signed,
+  steps,
+} from './scale';
 import { type Measured, shownIn } from './unit';
 
 export class HeatMap {
@@ -16,8 +35,10 @@ export class HeatMap {
     private readonly cells: Cells,
   ) {}
 
-  show(chosen: Chosen): void {
+  show(asked: Chosen): void {
     const { axes, units } = this.page.matrix;
+    const nothing = nothingToCompare(axes, asked);
+    const chosen = nothing === '' ? asked : { ...asked, base: null };
     const across = chosen.x === null ? null : axes[chosen.x];
     const down = chosen.y === null ? null : axes[chosen.y];
     const places = (down?.labels ?? ['']).map((_, row) =>
@@ -26,7 +47,7 @@ export class HeatMap {
       ),
     );
     const values = places.flat().flatMap((p) => this.cells.at(p)?.values[chosen.measure]?.[0] ?? []);
-    const [least, most] = [Math.min(...values), Math.max(...values)];
+    const scale = scaleOf(values);
     const measured = shownIn(units[chosen.measure], Math.max(...values.map(Math.abs), 0));
     const table = h('table', { role: 'grid', 'aria-label': this.caption(chosen, measured) });
     const head = h('tr', {}, h('td', { class: 'corner' }));
@@ -44,7 +65,7 @@ export class HeatMap {
       const line = h('tr', {}, h('th', { scope: 'row' }, down?.labels[r] ?? ''));
       body.append(line);
       return row.map((place, c) => {
-        const cell = this.draw(place, chosen, measured, [least, most]);
+        const cell = this.draw(place, chosen, measured, scale);
         cell.addEventListener('focus', () => this.read(place, chosen, measured));
         cell.addEventListener('mouseenter', () => this.read(place, chosen, measured));
         cell.addEventListener('keydown', (e) => this.key(e, r, c));
@@ -55,31 +76,37 @@ export class HeatMap {
     table.append(body);
     this.buttons[0]?.[0]?.setAttribute('tabindex', '0');
     this.reading.textContent = 'Point at a cell, or go through them with Tab and the arrow keys.';
-    this.element.replaceChildren(
+    const parts = [
       h('h3', {}, this.caption(chosen, measured)),
+      nothing !== '' && h('p', { class: 'note' }, nothing),
       h('div', { class: 'scroll' }, h('span', { class: 'axis down' }, down?.name ?? ''), table),
-      this.legend(chosen, measured, [least, most], values.length > 0),
+      this.legend(chosen, measured, scale, values.length > 0),
       this.reading,
-    );
+    ];
+    this.element.replaceChildren(...parts.filter((part) => part !== false));
   }
 
   private caption(chosen: Chosen, measured: Measured): string {
     const { axes, measures } = this.page.matrix;
     const name = measures[chosen.measure];
     if (!chosen.base) return measured.unit === '' ? name : `${name}, ${measured.unit}`;
-    const [axis, value] = chosen.base;
-    const onAxis = axis === chosen.x || axis === chosen.y;
-    const what = onAxis ? '' : `: what ${axes[axis].labels[chosen.pinned[axis]]} changes`;
     const below = measured.unit === '' ? '' : `; small: the value in ${measured.unit}`;
-    return `${name}${what}, in per cent of ${axes[axis].labels[value]}${below}`;
+    return `${name}: ${changeWords(axes, chosen)}${below}`;
   }
 
-  private draw(place: number[], chosen: Chosen, measured: Measured, ends: [number, number]): HTMLElement {
+  private draw(place: number[], chosen: Chosen, measured: Measured, scale: Scale): HTMLElement {
     const value = this.cells.at(place)?.values[chosen.measure]?.[0];
     const cell = h('td', { role: 'gridcell', tabindex: '-1' });
+    const some = partly(this.cells.at(place), chosen.measure);
+    const base = chosen.base && partly(this.cells.base(place, chosen.base), chosen.measure);
+    const mark = () => {
+      if (some) cell.append(h('small', { class: 'partly' }, some));
+      if (base && base !== some) cell.append(h('small', { class: 'partly' }, `base: ${base}`));
+    };
     if (!chosen.base) {
-      cell.className = value === undefined ? 'no-value' : `shade-${shade(value, ...ends)}`;
+      cell.className = value === undefined ? 'no-value' : `shade-${shade(value, scale)}`;
       cell.append(value === undefined ? '–' : measured.text(value));
+      mark();
       return cell;
     }
     const change = this.cells.change(place, chosen.measure, chosen.base);
@@ -87,6 +114,7 @@ export class HeatMap {
     cell.className = at === null ? 'no-value' : className(at);
     cell.append(change === null ? '–' : signed(change));
     if (value !== undefined) cell.append(h('small', {}, measured.text(value)));
+    mark();
     return cell;
   }
 
@@ -111,14 +139,7 @@ export class HeatMap {
   }
 
   private words(cell: Cell | undefined, chosen: Chosen, measured: Measured): string {
-    if (!cell) return 'was not run';
-    const value = cell.values[chosen.measure];
-    if (!value) return cell.why?.[chosen.measure] ?? 'no value';
-    const [median, least, most] = value.map(measured.text);
-    const unit = measured.unit === '' ? '' : ` ${measured.unit}`;
-    return cell.runs === 1
-      ? `${median}${unit}`
-      : `${median} [${least} .. ${most}]${unit} in ${cell.runs} runs`;
+    return cellWords(cell, chosen.measure, measured.unit, measured.text);
   }
 
   private key(e: KeyboardEvent, row: number, column: number): void {
@@ -141,7 +162,7 @@ export class HeatMap {
     next.focus();
   }
 
-  private legend(chosen: Chosen, measured: Measured, ends: [number, number], any: boolean): HTMLElement {
+  private legend(chosen: Chosen, measured: Measured, scale: Scale, any: boolean): HTMLElement {
     const items = h('ul', { class: 'legend classes', 'aria-label': 'colours' });
     const add = (name: string, text: string) =>
       items.append(h('li', {}, h('i', { class: name, 'aria-hidden': 'true' }), text));
@@ -154,12 +175,30 @@ export class HeatMap {
       return items;
     }
     if (!any) return items;
-    for (let at = 0; at < SHADES; at++) {
-      const text = at === 0 ? measured.text(ends[0]) : at === SHADES - 1 ? measured.text(ends[1]) : '';
-      add(`shade-${at}`, text === '' ? '' : `${text} ${measured.unit}`);
+    const ends = (at: number) => measured.text(edge(at, scale));
+    for (let at = 0; at < (scale.from === scale.to ? 1 : SHADES); at++) {
+      const range = scale.from === scale.to ? ends(0) : `${ends(at)} to ${ends(at + 1)}`;
+      add(`shade-${at}`, `${range} ${measured.unit}`.trim());
     }
+    if (this.buttons.flat().length > 1) items.append(h('li', {}, scaleWords(scale)));
     return items;
   }
+}
+
+/** `filter: change in per cent against none`, or without the value where all of the axis are seen. */
+export function changeWords(axes: Axis[], { x, y, pinned, base }: Chosen): string {
+  if (!base) return '';
+  const [axis, value] = base;
+  const { labels } = axes[axis];
+  const what = axis === x || axis === y ? 'change' : `change of ${labels[pinned[axis]]}`;
+  return `${what} in per cent against ${labels[value]}`;
+}
+
+/** Why nothing can be compared; empty where it can. */
+export function nothingToCompare(axes: Axis[], { x, y, pinned, base }: Chosen): string {
+  if (!base || base[0] === x || base[0] === y || pinned[base[0]] !== base[1]) return '';
+  const { name, labels } = axes[base[0]];
+  return `There is nothing to compare: ${labels[base[1]]} is both the chosen ${name} and the base. These are the values.`;
 }
 
 /** Class of the style of a class of change. */

@@ -32,12 +32,52 @@ export function classWords(at: number, band: number): string {
     : `${sign}${from} to ${sign}${to} %`;
 }
 
-/** Shade of a value, 0 to `SHADES - 1`; by ratio where the values span more than a factor of 20. */
-export function shade(value: number, least: number, most: number): number {
-  if (most === least) return 0;
-  const byRatio = least > 0 && most / least > 20;
-  const part = byRatio ? Math.log(value / least) / Math.log(most / least) : (value - least) / (most - least);
+/** Values that differ by less than this part of the largest do not get the whole range of colours. */
+const LEAST_WIDTH = 0.05;
+
+/** The ends of the shades of some values. */
+export interface Scale {
+  from: number;
+  to: number;
+  /** By ratio: the values span more than a factor of 20. */
+  log: boolean;
+  /** What the values span, as a part of the largest, where the ends lie further apart than they; else 0. */
+  narrow: number;
+}
+
+/** The scale of values. */
+export function scaleOf(values: number[]): Scale {
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  const size = Math.max(Math.abs(least), Math.abs(most));
+  const width = most - least;
+  if (width > 0 && width < size * LEAST_WIDTH) {
+    const more = (size * LEAST_WIDTH - width) / 2;
+    return { from: least - more, to: most + more, log: false, narrow: width / size };
+  }
+  return { from: least, to: most, log: least > 0 && most / least > 20, narrow: 0 };
+}
+
+/** Shade of a value, 0 to `SHADES - 1`. */
+export function shade(value: number, { from, to, log }: Scale): number {
+  if (to === from) return 0;
+  const part = log ? Math.log(value / from) / Math.log(to / from) : (value - from) / (to - from);
   return Math.min(SHADES - 1, Math.max(0, Math.floor(part * SHADES)));
+}
+
+/** The value at which a shade begins; that of `SHADES` is the end. */
+export function edge(at: number, { from, to, log }: Scale): number {
+  const part = at / SHADES;
+  return log ? from * (to / from) ** part : from + (to - from) * part;
+}
+
+/** What kind of scale it is. */
+export function scaleWords({ from, to, log, narrow }: Scale): string {
+  if (from === to) return 'all values are equal';
+  if (log) return 'logarithmic scale';
+  if (narrow === 0) return 'linear scale';
+  const percent = narrow * 100;
+  const few = percent < 0.1 ? 'less than 0.1' : percent.toFixed(1);
+  return `linear scale, over ${LEAST_WIDTH * 100} %: the values differ by ${few} % only`;
 }
 
 /** `+17 %`, `−2 %`, `0 %`. */

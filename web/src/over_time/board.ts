@@ -23,17 +23,19 @@ class Panel {
   constructor(readonly shape: Drawn) {
     this.body = h('div', { class: 'plot', role: 'img', tabindex: 0 });
     const head = h('header', {}, h('h3', {}, shape.title));
+    const drawn = shape.lines.length > 0;
     this.element = h(
       'section',
       { class: shape.small ? 'chart small' : 'chart', 'data-chart': shape.id },
       head,
-      this.body,
-      this.reading,
+      drawn && this.body,
+      drawn && this.reading,
       shape.note && h('p', { class: 'note' }, shape.note),
     );
   }
 
   mount(range: Range, board: Board): void {
+    if (this.shape.lines.length === 0) return;
     const spec = new CurvesSpec(this.shape, timeAxis);
     this.body.setAttribute('aria-label', spec.summary);
     this.chart = new Chart(spec, this.body, range, {
@@ -67,17 +69,21 @@ class Panel {
   }
 
   /** What the lines are at a time, or over the range. */
-  read(time: number | null, range: Range, except?: Chart): void {
+  read(time: number | null, range: Range, whole: boolean, except?: Chart): void {
     if (this.chart !== except) this.chart?.pointAt(time);
     const parts = this.shape.lines.flatMap((line) => {
       const words = !line.on
         ? ''
         : time === null
-          ? within(line, range, this.shape)
+          ? within(line, range, this.shape, whole)
           : at(line, time, this.shape);
       return words ? [value(line, words)] : [];
     });
-    this.reading.replaceChildren(...parts);
+    const span = h('span', { class: 'span' }, `${spanWords(range)}:`);
+    this.reading.replaceChildren(
+      ...(time === null && !this.shape.small && parts.length > 0 ? [span] : []),
+      ...parts,
+    );
   }
 }
 
@@ -91,12 +97,19 @@ function at({ curve, median }: Line, time: number, { words, small }: Drawn): str
 }
 
 /** What a line is over a range; empty: nothing is known. */
-function within({ curve, median }: Line, range: Range, { words, small }: Drawn): string {
+export function within(line: Line, range: Range, { words, small, mostOf }: Drawn, whole: boolean): string {
+  const { curve, median } = line;
   const all = statistics(curve, ...range);
   if (!all) return '';
-  if (small) return words(all.mean);
-  return `mean ${median ? 'of the median ' : ''}${words(all.mean)}, most ${words(all.most)}`;
+  if (small && whole && line.whole !== undefined)
+    return `${median ? 'median ' : ''}goodput ${words(line.whole)}`;
+  if (small) return `mean ${median ? 'of the median ' : ''}${words(all.mean)}`;
+  return `mean ${median ? 'of the median ' : ''}${words(all.mean)}, most ${mostOf ? `${mostOf} ` : ''}${words(all.most)}`;
 }
+
+/** `0 to 12.4 s`. */
+const spanWords = ([from, to]: Range): string =>
+  `${from === 0 ? '0' : micros(from * 1e6)} to ${micros(to * 1e6)}`;
 
 /** A line's name, in its colour, and words. */
 const value = (line: Line, words: string): HTMLElement =>
@@ -150,6 +163,12 @@ export class Board {
   destroy(): void {
     this.sizes.disconnect();
     for (const panel of this.panels) panel.destroy();
+  }
+
+  /** Takes the sizes and colours that there are now. */
+  fit(): void {
+    for (const panel of this.panels) panel.resize();
+    this.repaint();
   }
 
   repaint(): void {
@@ -207,9 +226,8 @@ export class Board {
 
   /** A time under the pointer. */
   point(time: number | null, except?: Chart): void {
-    for (const panel of this.panels) panel.read(time, this.range, except);
-    const [from, to] = this.range;
-    this.said.textContent =
-      time === null ? `${from === 0 ? '0' : micros(from * 1e6)} to ${micros(to * 1e6)}` : `at ${exact(time)}`;
+    const whole = this.range === this.full;
+    for (const panel of this.panels) panel.read(time, this.range, whole, except);
+    this.said.textContent = time === null ? spanWords(this.range) : `at ${exact(time)}`;
   }
 }

@@ -5,6 +5,7 @@ import { byteAxis, durationAxis, rateAxis, tidy } from '../charts/marks';
 import {
   type Band,
   curve,
+  type FlowLine,
   type OverTime,
   type PointLines,
   statistics,
@@ -23,6 +24,8 @@ export interface Row {
 export interface Drawn extends Shape {
   /** A value in words. */
   words: (value: number) => string;
+  /** What "most" is the most of: `in one sample of 100 ms`. */
+  mostOf?: string;
   /** One of a row of small charts. */
   small?: boolean;
   note?: string;
@@ -44,6 +47,9 @@ const time = (value: number): string =>
       ? `${(value * 1e6).toFixed(2)} µs`
       : seconds(value);
 
+/** `100 ms`. */
+const every = (ns: number): string => short(time(ns / 1e9));
+
 const seconds = (value: number): string => micros(value * 1e6);
 
 export function shapesOf(over: OverTime, rows: Row[], way: number, log: boolean | null): Drawn[] {
@@ -57,8 +63,11 @@ export function shapesOf(over: OverTime, rows: Row[], way: number, log: boolean 
   const joins = over.hold_ns / 1e9;
   const out: Drawn[] = [];
   if (over.ways.length > 0) {
-    out.push(...queue(over.ways[way], lines, (row) => row.point.ways[way], rows, log));
+    out.push(...queue(over, way, lines, (row) => row.point.ways[way], rows, log));
+    const sample = over.link_every_ns === null ? 'one sample' : `one sample of ${every(over.link_every_ns)}`;
     out.push({
+      mostOf: `in ${sample}`,
+      note: `The rate is the mean of each sample. A frame counts as a whole when it leaves, so ${sample} may lie above the link's rate.`,
       id: 'rate',
       title: `Rate of frames out of ${over.ways[way]}`,
       lines: lines((row) => row.point.ways[way]?.rate),
@@ -100,7 +109,7 @@ export function shapesOf(over: OverTime, rows: Row[], way: number, log: boolean 
   const numbers = over.groups.map((_, g) => g);
   const sets = numbers.every(single) ? [numbers] : numbers.map((g) => [g]);
   for (const set of sets) out.push(...flows(over, rows, set));
-  const all = out.filter((shape) => shape.lines.length > 0);
+  const all = out.filter((shape) => shape.lines.length > 0 || (shape.small && shape.note));
   const gutter = all.some((shape) => shape.right);
   return all.map((shape) => ({ ...shape, gutter: gutter && !shape.small }));
 }
@@ -108,12 +117,14 @@ export function shapesOf(over: OverTime, rows: Row[], way: number, log: boolean 
 type Lines = (of: (row: Row) => Band | null | undefined, factor?: (row: Row) => number) => Line[];
 
 function queue(
-  name: string,
+  over: OverTime,
+  way: number,
   linesOf: Lines,
   wayOf: (row: Row) => WayLines | null,
   rows: Row[],
   log: boolean | null,
 ): Drawn[] {
+  const name = over.ways[way];
   const lines = linesOf((row) => wayOf(row)?.queue);
   const means = lines
     .map((line) => statistics(line.curve, 0, Number.POSITIVE_INFINITY)?.mean ?? 0)
@@ -123,6 +134,7 @@ function queue(
   const drains = new Set(rows.map(wayOf).flatMap((way) => (way ? [way.drain_bps] : [])));
   const drain = [...drains][0];
   const shape: Drawn = {
+    note: [sampled(over, rows, wayOf), withoutDrain(rows, wayOf)].filter(Boolean).join(' '),
     id: 'queue',
     title: `Queue of ${name}`,
     lines,
@@ -154,19 +166,55 @@ function queue(
   return [shape, delay];
 }
 
+/** What the curve of a queue is, and its "most". */
+function sampled(over: OverTime, rows: Row[], wayOf: (row: Row) => WayLines | null): string {
+  const often = over.link_every_ns === null ? '' : ` every ${every(over.link_every_ns)}`;
+  const all = rows.every((row) => wayOf(row)?.every_packet ?? true);
+  return `Lines: the queue in samples${often}. Most: ${all ? 'of all packets, also between samples' : 'of the samples'}.`;
+}
+
+/** The flows that lasted for less than an interval of samples. */
+function withoutCurve(flows: FlowLine[], interval: string): string {
+  const short = flows.filter(({ goodput }) => !goodput);
+  const known = short.flatMap(({ mean_bps }) => mean_bps ?? []);
+  if (short.length === 0) return '';
+  const [least, most] = [Math.min(...known), Math.max(...known)].map(rate);
+  const got = known.length === 0 ? '' : `, goodput ${least === most ? least : `${least} to ${most}`}`;
+  const who = short.length === 1 ? short[0].name : plural(short.length, 'flow');
+  return `No curve of ${who}${got}: shorter than ${interval}, the time between samples.`;
+}
+
+/** Why some lines have no time to drain; a line's name where the reason is not that of all. */
+function withoutDrain(rows: Row[], wayOf: (row: Row) => WayLines | null): string {
+  const whys = rows.map((row) => wayOf(row)?.no_drain ?? '');
+  const all = new Set(whys);
+  if (all.size === 1) return whys[0] === '' ? '' : `No time to drain is shown: ${whys[0]}.`;
+  const each = [...all].filter(Boolean).map((why) => {
+    const names = rows.filter((_, i) => whys[i] === why).map((row) => row.name);
+    return `${names.join(', ')}: no time to drain is shown, because ${why}.`;
+  });
+  return each.join(' ');
+}
+
 /** A small chart for each point, a line for each flow of these groups, all on one scale. */
 function flows(over: OverTime, rows: Row[], groups: number[]): Drawn[] {
   const of = rows.map(({ point }) => {
     const all = groups.flatMap((g) => point.groups[g]?.flows ?? []);
-    return all.map(({ name, goodput }, i): Line => {
-      return { name, curve: curve(goodput, over.bin_ns), median: point.runs > 1, ...style(i), on: true };
+    return all.flatMap(({ name, goodput, mean_bps }, i): Line[] => {
+      if (!goodput) return [];
+      const own = curve(goodput, over.bin_ns);
+      const whole = mean_bps ?? undefined;
+      return [{ name, curve: own, median: point.runs > 1, ...style(i), on: true, whole }];
     });
   });
+  const interval = over.tcp_info_every_ns === null ? 'tcp_info_every' : every(over.tcp_info_every_ns);
   const what = `Goodput of ${groups.map((g) => over.groups[g]).join(', ')}`;
   return rows.map((row, i) => {
     const left = groups.reduce((sum, g) => sum + (row.point.groups[g]?.flows_left_out ?? 0), 0);
     const bare = over.runs_drawn > 0 && of[i].some((line) => line.median && line.curve.runs.length === 0);
+    const all = groups.flatMap((g) => row.point.groups[g]?.flows ?? []);
     const notes = [
+      withoutCurve(all, interval),
       left > 0 && `${plural(left, 'flow')} with fewer bytes are left out.`,
       bare && 'Only medians: there are too many flows to draw each repetition.',
     ];

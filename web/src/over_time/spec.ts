@@ -15,6 +15,8 @@ export interface Line {
   /** The number of its pattern: lines of one colour differ in it. */
   dash: number;
   on: boolean;
+  /** The figure of the whole line, where that is not the mean of its curve. */
+  whole?: number;
 }
 
 const DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3]];
@@ -34,6 +36,8 @@ interface Pen {
 
 const MEAN: Pen = { width: 1.4, alpha: 1 };
 const MEDIAN: Pen = { width: 2.4, alpha: 1 };
+/** The least length of a stroke that stands alone, CSS pixels. */
+const LONE = 7;
 /** The more repetitions there are, the lighter is each. */
 const ofRun = (runs: number): Pen => ({ width: 0.8, alpha: Math.max(0.12, Math.min(0.4, 4.5 / runs)) });
 
@@ -192,8 +196,12 @@ export class CurvesSpec implements Spec {
       const y = this.height(plane, curve.mid[i]);
       if (pen) ctx.lineTo(x, y);
       else ctx.moveTo(x, y);
-      // A bin between gaps is a dot.
-      if (!pen && (i + 1 >= end || Number.isNaN(curve.mid[i + 1]))) ctx.lineTo(x + ratio, y);
+      // A bin between gaps is a stroke as long as the bin, and long enough to be seen.
+      if (!pen && (i + 1 >= end || Number.isNaN(curve.mid[i + 1]))) {
+        const half = Math.max(plane.x(curve.bin) - plane.x(0), LONE * ratio) / 2;
+        ctx.moveTo(x - half, y);
+        ctx.lineTo(x + half, y);
+      }
       pen = true;
     }
     ctx.stroke();

@@ -54,6 +54,11 @@ export class OverTimeView {
     this.draw();
   }
 
+  /** Takes the sizes of the page, or of paper. */
+  fit(): void {
+    this.board?.fit();
+  }
+
   repaint(): void {
     this.board?.repaint();
   }

@@ -24,6 +24,16 @@ function copyButton(remedy: string): HTMLElement {
   return button;
 }
 
+/** Whether the findings of a group have figures of their own. */
+const differ = (findings: Finding[], group: number[]): boolean =>
+  group.some((i) => findings[i].title !== findings[group[0]].title);
+
+/** The title of a group: of one stream, where each has its own figures. */
+export function titleOf(findings: Finding[], group: number[], index: number): string {
+  const { stream, title } = findings[index];
+  return differ(findings, group) ? `For example stream ${stream}: ${title}` : title;
+}
+
 export interface FindingsHandlers {
   choose(index: number): void;
   packet(number: number): void;
@@ -134,7 +144,7 @@ export class FindingsList {
         onclick: () => this.handlers.choose(index),
       },
       h('span', { class: `severity ${finding.severity}` }, finding.severity),
-      h('span', { class: 'title' }, finding.title),
+      h('span', { class: 'title' }, titleOf(this.findings, group, index)),
       h('span', { class: 'meta' }, this.origin(group, finding)),
     );
     return h(
@@ -178,7 +188,7 @@ export class FindingsList {
       remedies.length > 0 && h('h4', {}, 'What to do'),
       remedies.length > 0 && h('ul', { class: 'remedies' }, ...remedies),
       proofOf(finding.proof, this.whole),
-      h('h4', {}, 'Why'),
+      h('h4', {}, differ(this.findings, group) ? `Why, for stream ${finding.stream}` : 'Why'),
       h('p', {}, ...withCode(finding.cause)),
       group.length > 1 && h('h4', {}, 'Where'),
       group.length > 1 && this.places(group, index),

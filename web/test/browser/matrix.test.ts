@@ -42,7 +42,7 @@ describe('the heat map', () => {
   it('opens with what the file says: changes against the base, readable labels, a band', async () => {
     expect(await page.locator('main h2').first().textContent()).toBe('Does the <b>filter</b> help?');
     expect(await page.locator('.heatmap h3').textContent()).toBe(
-      'down.goodput_bps: what filter changes, in per cent of none; small: the value in Mbit/s',
+      'down.goodput_bps: change of filter in per cent against none; small: the value in Mbit/s',
     );
     expect(await page.locator('.heatmap thead th').allTextContents()).toEqual([
       'up rate',
@@ -80,6 +80,7 @@ describe('the heat map', () => {
     expect(await figures()).toEqual(['3.60', '7.50', '8.91', '10.8', '22.5', '26.7']);
     expect((await classes())[0]).toBe('shade-0');
     expect((await classes())[5]).toBe('shade-6');
+    expect(await page.locator('.classes li').allTextContents()).toContain('linear scale');
     await choose('x', 'down rate');
     expect(await page.locator('.heatmap tbody th').allTextContents()).toEqual([
       '500 kbit/s',
@@ -113,6 +114,32 @@ describe('the heat map', () => {
     const over = () =>
       page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
     await expect.poll(over).toBe(0);
+  });
+
+  it('has the notes of the run as text, above the map', async () => {
+    const notes = page.locator('.run-notes li');
+    expect(await notes.allTextContents()).toEqual(['latency_us: <b>no</b> ping came back']);
+    const [note, map] = await Promise.all(
+      ['.run-notes', '.heatmap'].map((part) => page.locator(part).boundingBox()),
+    );
+    expect(note?.y).toBeLessThan(map?.y ?? 0);
+  });
+
+  it('is printed with all columns of its tables', async () => {
+    await page.setViewportSize({ width: 760, height: 1000 });
+    await page.emulateMedia({ media: 'print' });
+    const tables = () =>
+      page.evaluate(() => {
+        // As wide as a table of many measures.
+        for (const cell of document.querySelectorAll('table.points tr > :last-child'))
+          cell.textContent = 'many.measures.with.long.names_bps '.repeat(20);
+        return [...document.querySelectorAll<HTMLElement>('.scroll')].map(
+          (place) => place.scrollWidth <= document.body.clientWidth,
+        );
+      });
+    expect(await tables()).toContain(false);
+    await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+    expect(await tables()).toEqual([true, true]);
   });
 
   it('has every point in a table', async () => {

@@ -2,10 +2,13 @@
 
 import { describe, expect, it } from 'vitest';
 import { FlightChart } from '../../src/charts/flight';
+import { Room } from '../../src/charts/marks';
+import { sequenceSpec } from '../../src/charts/sequence';
 import { binWidth, rateOf, sumsOf, ThroughputChart } from '../../src/charts/throughput';
 import { WaitChart } from '../../src/charts/wait';
 import type { AcksSent } from '../../src/data/model';
 import { makeView } from '../../src/data/view';
+import { rangeWords } from '../../src/format';
 import { packetFields } from '../../src/ui/tooltip';
 import { type Packet, pingPong, traceOf } from './sample';
 
@@ -90,6 +93,62 @@ describe('stretches of ACKs', () => {
     );
     expect(text).toContain('delayed: segments 1 to 4, 1 of 4 ACKs, median 41.00 ms');
     expect(summary(['delayed', 'delayed'], [40_000, 42_000])).toContain('segments 1 to 2, median 40.00 ms');
+  });
+});
+
+describe('a wait of 0', () => {
+  const chart = (...us: number[]) =>
+    new WaitChart(
+      makeView(
+        traceOf(
+          us.flatMap((us, i): Packet[] => [
+            { time: i, client: false, seq: 1 + i * 100, len: 100 },
+            { time: i, client: true, ack: 101 + i * 100, wait: { class: 'immediate', newest: i + 1, us } },
+          ]),
+        ),
+        false,
+      ),
+      { modes: [{ mode: 'quick', from_segment: 1, from_byte: 0, acks: 1, mean_us: 0 }] } as never,
+    );
+
+  it('stands below the axis, not at 1 µs', () => {
+    const some = chart(0, 0, 20, 9_000);
+    const [bottom] = some.yRange();
+    expect(some.place(1)?.[1]).toBeLessThan(some.heightOf(20));
+    expect(some.heightOf(0)).toBeLessThan(10);
+    expect(some.heightOf(0)).toBeGreaterThan(bottom);
+    expect(chart(20, 9_000).yRange()[0]).toBe(10);
+    expect(chart(0, 0).summary).toContain('median 0 µs');
+  });
+});
+
+describe('the legend of the time-sequence graph', () => {
+  it('counts segments with payload as data, not SYN and FIN', () => {
+    const packets: Packet[] = [
+      { time: 0, client: true, seq: 0, flags: 0x002 },
+      { time: 1, client: true, seq: 1, len: 100, kind: 1 },
+      { time: 2, client: true, seq: 101, len: 50, flags: 0x011, kind: 1 },
+      { time: 3, client: true, seq: 152, flags: 0x011 },
+    ];
+    const chart = sequenceSpec(makeView(traceOf(packets), true));
+    expect(chart.layers[0]).toMatchObject({ key: 'data', count: 2 });
+    expect(chart.empty).toBeNull();
+  });
+});
+
+describe('labels', () => {
+  it('leave out what would lie on another', () => {
+    const room = new Room();
+    const box = (x: number, y: number) => room.take(x, y, 20, 10);
+    expect([box(0, 0), box(10, 5), box(10, 11), box(21, 0)]).toEqual([true, false, true, true]);
+  });
+});
+
+describe('a range of time', () => {
+  it('ends where the packets do, and its width is that of its ends', () => {
+    expect(rangeWords([-0.015, 1.015], [0, 1])).toBe('0.000000 s to 1.000000 s, 1.000 s');
+    expect(rangeWords([0.25, 0.5], [0, 1])).toBe('0.250000 s to 0.500000 s, 250.0 ms');
+    expect(rangeWords([2, 3], [0, 1])).toBe('2.000000 s to 3.000000 s, 1.000 s');
   });
 });
 

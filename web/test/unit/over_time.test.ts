@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { fineTicks } from '../../src/charts/decades';
 import { type Band, binAt, curve, endOf, type OverTime, statistics } from '../../src/data/over_time';
+import { within } from '../../src/over_time/board';
 import { shapesOf } from '../../src/over_time/shapes';
 import { CurvesSpec } from '../../src/over_time/spec';
 import { repetitions } from '../../src/over_time/view';
@@ -41,6 +42,15 @@ const repeated: Band = {
   ],
 };
 
+describe('the most of repetitions', () => {
+  it('is that of all samples, also of runs that have no line', () => {
+    const peak = { first: 0, scale: 1, mid: [7, 56_018, 9] };
+    const { peak: most, ...line } = curve({ ...repeated, mid: [0, 0, null], peak }, 1e9);
+    expect(statistics({ ...line, peak: most }, 0, 3)).toEqual({ mean: 0, least: 0, most: 56_018 });
+    expect(statistics({ ...line, peak: most }, 2, 3)).toBeNull();
+  });
+});
+
 describe('repetitions', () => {
   const { low, mid, high, runs } = curve(repeated, 1e9, 2);
 
@@ -54,6 +64,8 @@ describe('repetitions', () => {
   const over = (runs: number[], drawn: number): OverTime => ({
     bin_ns: 1e9,
     hold_ns: 1e9,
+    link_every_ns: null,
+    tcp_info_every_ns: null,
     ways: [],
     ways_left_out: 0,
     groups: ['flow'],
@@ -97,6 +109,95 @@ describe('repetitions', () => {
       new CurvesSpec({ id: 'a', title: 'a', lines: [line], y: axis, byMeans }, axis).yRange(0, 40)[1];
     expect(top(true)).toBeCloseTo(12 * 1.06);
     expect(top(false)).toBeCloseTo(500 * 1.06);
+  });
+});
+
+describe('a flow', () => {
+  const goodput = { first: 0, scale: 1, mid: [4e6, 2e6] };
+  const flow = (name: string, mean_bps: number | null, curve: Band | null) => ({
+    name,
+    goodput: curve,
+    mean_bps,
+  });
+  const shapes = (...flows: { name: string; goodput: Band | null; mean_bps: number | null }[]) => {
+    const group = { flows, flows_left_out: 0, jain: null, rtt: null, pings: null };
+    const points = [{ at: [], runs: 1, ways: [], groups: [group] }];
+    const over: OverTime = {
+      bin_ns: 1e9,
+      hold_ns: 1e9,
+      link_every_ns: null,
+      tcp_info_every_ns: 2e8,
+      ways: [],
+      ways_left_out: 0,
+      groups: ['bulk'],
+      points,
+      points_left_out: 0,
+      runs_drawn: 0,
+    };
+    return shapesOf(over, [{ name: '', number: 0, point: points[0] }], 0, null);
+  };
+
+  it('has the goodput of the table beside its name, and a mean over a part', () => {
+    const [shape] = shapes(flow('bulk', 5e6, goodput));
+    expect(within(shape.lines[0], [0, 2], shape, true)).toBe('goodput 5.00 Mbit/s');
+    expect(within(shape.lines[0], [0, 1], shape, false)).toBe('mean 4.00 Mbit/s');
+  });
+
+  it('has no curve but its goodput where it was shorter than a sample', () => {
+    const words = 'shorter than 200 ms, the time between samples.';
+    const [one] = shapes(flow('bulk', 8e6, null));
+    expect(one.lines).toEqual([]);
+    expect(one.note).toBe(`No curve of bulk, goodput 8.00 Mbit/s: ${words}`);
+    const [two] = shapes(flow('a', 8e6, null), flow('b', 9e6, null), flow('c', 5e6, goodput));
+    expect(two.note).toBe(`No curve of 2 flows, goodput 8.00 Mbit/s to 9.00 Mbit/s: ${words}`);
+  });
+});
+
+describe('a queue whose rate changes', () => {
+  const way = (no_drain?: string) => ({
+    queue: { first: 0, scale: 1, mid: [9_000] },
+    every_packet: true,
+    rate: { first: 0, scale: 1, mid: [1e6] },
+    drain_bps: no_drain ? null : 1e6,
+    ...(no_drain ? { no_drain } : {}),
+  });
+  const shapes = (...reasons: (string | undefined)[]) => {
+    const points = reasons.map((why) => ({ at: [], runs: 1, ways: [way(why)], groups: [] }));
+    const over: OverTime = {
+      bin_ns: 1e9,
+      hold_ns: 1e9,
+      link_every_ns: 1e8,
+      tcp_info_every_ns: null,
+      ways: ['a → b'],
+      ways_left_out: 0,
+      groups: [],
+      points,
+      points_left_out: 0,
+      runs_drawn: 0,
+    };
+    const rows = points.map((point, number) => ({ name: `v${number}`, number, point }));
+    return shapesOf(over, rows, 0, null);
+  };
+
+  it('has no time to drain, and says why', () => {
+    const [queue, ...more] = shapes('the rate changes');
+    expect(more.map((shape) => shape.id)).toEqual(['rate']);
+    expect(queue.right).toBeUndefined();
+    expect(queue.note).toContain('No time to drain is shown: the rate changes.');
+    expect(queue.words(9_000)).toBe('9.00 kB');
+  });
+
+  it('says what its samples and those of the rate are', () => {
+    const [queue, rate] = shapes('the rate changes');
+    expect(queue.note).toContain('samples every 100 ms. Most: of all packets, also between samples.');
+    expect(rate.mostOf).toBe('in one sample of 100 ms');
+    expect(rate.note).toContain("may lie above the link's rate");
+  });
+
+  it('leaves the times of other lines', () => {
+    const [queue, delay] = shapes(undefined, 'the rate changes');
+    expect(queue.note).toContain('v1: no time to drain is shown, because the rate changes.');
+    expect(delay.lines.map((line) => line.name)).toEqual(['v0']);
   });
 });
 

@@ -81,7 +81,9 @@ fn run(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failure> {
     }
     let on = input::whole_names(&args.on);
     input.check(&on)?;
-    remarks::say_all(&input.points);
+    for remark in remarks::all(&input.points) {
+        say(&format!("note: {remark}"));
+    }
     if args.dry_run {
         let plan = input.plan(&on);
         match args.json {
@@ -148,11 +150,7 @@ fn tell(
             say(&format!("results: {}", out.display()));
         }
     }
-    let told = [
-        notes::all_failed(&document.points),
-        notes::alike(&document.points),
-    ];
-    for words in told.into_iter().flatten() {
+    for words in notes::of_result(&document.points) {
         say(&format!("tcplab: warning: {words}"));
     }
     Ok(())

@@ -3,9 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
+use tcplab_plan::Point;
 use tcplab_plan::outcome::Flow;
 use tcplab_plan::profile::unverified;
 use tcplab_plan::result::{PointResult, RunDocument};
+
+use super::{agreement, remarks};
 
 /// Variants that a note names; more are counted.
 const NAMED: usize = 3;
@@ -20,6 +23,22 @@ pub fn notes(document: &RunDocument, said: &[String]) -> BTreeSet<String> {
     notes.extend(unfinished(&document.points));
     notes.extend(errors(&document.points));
     notes
+}
+
+/// All that the terminal says of a result, before its run and after it: a page is read alone.
+pub fn of_page(document: &RunDocument, points: &[Point]) -> Vec<String> {
+    let mut all: Vec<String> = of_result(&document.points);
+    all.extend(notes(document, &[]));
+    all.extend(remarks::all(points));
+    let agree = document.agreement.iter();
+    all.extend(agree.map(|pair| agreement::line(pair, None)));
+    all
+}
+
+/// Warnings of the whole result.
+pub fn of_result(points: &[PointResult]) -> Vec<String> {
+    let told = [all_failed(points), alike(points)];
+    told.into_iter().flatten().collect()
 }
 
 /// Missing measures, warnings and errors of single runs: with the variants, if only some have them.
@@ -129,7 +148,7 @@ fn met(flow: &Flow) -> impl PartialEq + '_ {
 }
 
 /// Variants that came to the same in every run: what sets them apart changed nothing.
-pub fn alike(points: &[PointResult]) -> Option<String> {
+fn alike(points: &[PointResult]) -> Option<String> {
     let mut runs: BTreeMap<&str, BTreeMap<String, &PointResult>> = BTreeMap::new();
     let mut order = Vec::new();
     for point in points {
@@ -178,7 +197,7 @@ pub fn alike(points: &[PointResult]) -> Option<String> {
 
 /// That an error ended every connection of the run: also an answer, where an experiment is about failures, so no exit code
 /// says it.
-pub fn all_failed(points: &[PointResult]) -> Option<String> {
+fn all_failed(points: &[PointResult]) -> Option<String> {
     let mut found: BTreeMap<&str, usize> = BTreeMap::new();
     let clients = points.iter().flat_map(|point| &point.flows);
     for flow in clients {
@@ -237,6 +256,35 @@ mod tests {
         };
         assert_eq!(told("z", 4), [", c: y", ", 4 of 5 variants: z"]);
         assert_eq!(told("w", 5)[0], ": w");
+    }
+
+    #[test]
+    fn a_page_has_what_the_terminal_says_before_and_after_the_run() {
+        let mut points = vec![point("a", 1, 5), point("b", 1, 7)];
+        points[0].warnings.push("said before".to_owned());
+        points[0].tolerated.push("`x` is ignored".to_owned());
+        points[0].cut_short = true;
+        points[1].error = Some("the kernel fell".to_owned());
+        points[1].missing.insert("rtt".into(), "no ping".into());
+        points[1].flows[0].client.error = Some("ETIMEDOUT".to_owned());
+        points[0].flows[0].client.error = Some("ETIMEDOUT".to_owned());
+        let document = RunDocument {
+            points,
+            ..RunDocument::default()
+        };
+        let page = of_page(&document, &[]).join("\n");
+        let terminal = notes(&document, &["said before".to_owned()]);
+        assert!(terminal.iter().all(|note| page.contains(note)), "{page}");
+        for words in [
+            "said before",
+            "is ignored",
+            "reached `max`",
+            "the kernel fell",
+            "rtt: no ping",
+            "all 2 connections ended with ETIMEDOUT: the measures are of failures",
+        ] {
+            assert!(page.contains(words), "{words}: {page}");
+        }
     }
 
     #[test]

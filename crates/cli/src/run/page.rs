@@ -14,6 +14,8 @@ use crate::failure::Failure;
 use crate::files;
 use crate::population::page::put;
 
+use super::notes;
+
 /// Writes the page of a result.
 pub fn write(
     file: &Path,
@@ -23,9 +25,10 @@ pub fn write(
 ) -> Result<(), Failure> {
     let matrix = Matrix::of(document, measures, view);
     let over_time = OverTime::of(document, points);
+    let notes = notes::of_page(document, points);
     put(file, |out| {
         let parts = (&matrix, over_time.as_ref());
-        write_matrix(&document.experiment, view, parts, out)
+        write_matrix(&document.experiment, view, parts, &notes, out)
     })
 }
 

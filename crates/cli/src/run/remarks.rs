@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use tcplab_base::quantity::rate;
-use tcplab_os::say;
 use tcplab_plan::Point;
 use tcplab_plan::app::Listening;
 use tcplab_plan::point::Direction;
@@ -12,13 +11,11 @@ use tcplab_qdisc::Kind;
 /// Remarks of one kind at most.
 const MOST: usize = 4;
 
-/// Says all of them.
-pub fn say_all(points: &[Point]) {
-    over_lo(points);
-    listeners(points);
-    for remark in shapers(points).iter().take(MOST) {
-        say(&format!("note: {remark}"));
-    }
+/// All of them.
+pub fn all(points: &[Point]) -> Vec<String> {
+    let one = [over_lo(points), listeners(points)];
+    let shapers = shapers(points).into_iter().take(MOST);
+    one.into_iter().flatten().chain(shapers).collect()
 }
 
 /// CAKE with a bandwidth far below its wire's rate: often only one of the two was changed.
@@ -65,7 +62,7 @@ fn far_below(way: &Direction) -> Option<(u64, u64)> {
 }
 
 /// A group of clients has a listener for each: its backlog is not that of one crowded server.
-fn listeners(points: &[Point]) {
+fn listeners(points: &[Point]) -> Option<String> {
     let plain = Listening::default();
     let crowded = points.iter().find_map(|point| {
         let apps = point.apps.iter();
@@ -75,16 +72,15 @@ fn listeners(points: &[Point]) {
         let members = apps.filter(|other| other.group == app.group && other.server == app.server);
         Some((app.group.clone()?, members.count()))
     });
-    if let Some((group, members @ 2..)) = crowded {
-        say(&format!(
-            "note: application `{group}`: each of its {members} members has a port and a listener of its own, so `backlog` and \
-             `accept_every` hold for each of them; clients of one listener are `connections` of one host"
-        ));
-    }
+    let (group, members) = crowded.filter(|(_, members)| *members > 1)?;
+    Some(format!(
+        "application `{group}`: each of its {members} members has a port and a listener of its own, so `backlog` and \
+         `accept_every` hold for each of them; clients of one listener are `connections` of one host"
+    ))
 }
 
 /// An application whose ends are one host by a slip of the pen uses no link.
-fn over_lo(points: &[Point]) {
+fn over_lo(points: &[Point]) -> Option<String> {
     let both = |point: &Point| {
         let app = point.apps.iter().find(|app| app.client == app.server)?;
         let host = point.hosts.get(app.client)?;
@@ -92,9 +88,8 @@ fn over_lo(points: &[Point]) {
     };
     // Where some points only are so, an axis or a variant says it.
     let all: Option<Vec<_>> = points.iter().map(both).collect();
-    if let Some((app, host)) = all.and_then(|all| all.into_iter().next()) {
-        say(&format!(
-            "note: application `{app}`: client and server are both host `{host}`, so it runs over lo, not over a link"
-        ));
-    }
+    let (app, host) = all?.into_iter().next()?;
+    Some(format!(
+        "application `{app}`: client and server are both host `{host}`, so it runs over lo, not over a link"
+    ))
 }

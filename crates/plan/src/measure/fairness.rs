@@ -68,21 +68,27 @@ pub fn jain_over_time(flows: &[&Flow], step_ns: i64) -> Vec<(i64, f64)> {
 }
 
 /// Goodput of a connection's receiver over time: the end of each interval of `step_ns` from the run's start on, and its
-/// bits a second. Intervals in which the connection was not open throughout are left out. The end that read more is the
-/// receiver.
+/// bits a second over the whole interval, also of the first and the last one, so that their sum is all bytes. A
+/// connection that lasted less than an interval has none. The end that read more is the receiver.
 pub fn goodput_over_time(flow: &Flow, step_ns: i64) -> Vec<(i64, f64)> {
     let shares = Shares::of(&[flow]);
     let Some(share) = shares.0.first().filter(|_| step_ns > 0) else {
         return Vec::new();
     };
     let first = share.opened.div_euclid(step_ns);
-    let last = share.closed.div_euclid(step_ns);
+    let (last, rest) = (
+        share.closed.div_euclid(step_ns),
+        share.closed.rem_euclid(step_ns),
+    );
+    if share.closed.saturating_sub(share.opened) < step_ns {
+        return Vec::new();
+    }
     // The first interval begins when it opens, or it would have a gap before its first byte.
     let bits = |n: i64| {
         let [from, until] = [n, n + 1].map(|n| share.got.at(n.saturating_mul(step_ns)));
         (until - from) * 8e9 / step_ns as f64
     };
-    (first..last)
+    (first..last + i64::from(rest > 0))
         .map(|n| ((n + 1).saturating_mul(step_ns), bits(n)))
         .collect()
 }
@@ -265,6 +271,22 @@ mod tests {
                 (20 * MS, 8e6)
             ]
         );
+    }
+
+    #[test]
+    fn goodput_over_time_has_every_byte() {
+        let all = |flow: &Flow| -> f64 {
+            let line = goodput_over_time(flow, 5 * MS);
+            line.iter().map(|(_, bps)| bps * 5e-3 / 8.0).sum()
+        };
+        // Both ends lie within intervals.
+        let short = flow(3, 18, |_| 1000);
+        assert_eq!(all(&short).round(), 15_000.0);
+        assert_eq!(
+            goodput_over_time(&short, 5 * MS).last(),
+            Some(&(20 * MS, 4.8e6))
+        );
+        assert_eq!(goodput_over_time(&flow(3, 7, |_| 1000), 5 * MS), []);
     }
 
     #[test]

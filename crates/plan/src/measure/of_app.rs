@@ -85,15 +85,23 @@ impl Sources<'_> {
             },
             _ if self.is_replay(owner) => Err("no program reads what a replay sends".to_owned()),
             _ => {
-                let read = count(&|f| f.client.read_bytes.saturating_add(f.server.read_bytes));
                 // What is still open has read until the run's end.
                 let until = flows.iter().any(|flow| flow.is_open());
-                match duration_ns(&flows, until.then_some(self.outcome.virtual_ns))? {
-                    0 => Err("the connections lasted 0 s".to_owned()),
-                    ns => Ok(read * 8.0 / (ns as f64 / 1e9)),
-                }
+                goodput(&flows, until.then_some(self.outcome.virtual_ns))
             }
         }
+    }
+}
+
+/// Bits that both ends read a second, `until` a time or the last end.
+///
+/// # Errors
+/// Why there is no such rate.
+pub fn goodput(flows: &[&Flow], until: Option<i64>) -> Result<f64, String> {
+    let read = |f: &&Flow| f.client.read_bytes.saturating_add(f.server.read_bytes) as f64;
+    match duration_ns(flows, until)? {
+        0 => Err("the connections lasted 0 s".to_owned()),
+        ns => Ok(flows.iter().map(read).sum::<f64>() * 8.0 / (ns as f64 / 1e9)),
     }
 }
 

@@ -25,7 +25,7 @@ use crate::qdisc::{Dequeued, Device};
 use crate::stats::Stats;
 use crate::words::{Lexer, Wrong};
 
-pub use cake::AckFilter;
+pub use cake::{AckFilter, Framing};
 
 /// Kinds that may be a child of another.
 pub const CHILDREN: [&str; 8] = [

@@ -57,7 +57,10 @@ pub struct Cell {
     pub runs: usize,
     /// Of each measure: median, least and most; nothing where no repetition has a value.
     pub values: Vec<Option<[f64; 3]>>,
-    /// Why a measure has no value, by its number.
+    /// Points that have a value of a measure, by its number; left out where that is all or none of them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub known: BTreeMap<usize, usize>,
+    /// Why a measure has no value, or the first reason of those without one, by its number.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub why: BTreeMap<usize, String>,
 }
@@ -132,15 +135,19 @@ impl Matrix {
 
 impl Cell {
     fn of(at: Vec<usize>, points: &[&PointResult], measures: &[String]) -> Self {
-        let mut why = BTreeMap::new();
+        let (mut known, mut why) = (BTreeMap::new(), BTreeMap::new());
         let values = measures.iter().enumerate().map(|(number, name)| {
             let value = |point: &&PointResult| point.measures.get(name).copied().flatten();
             let mut values: Vec<f64> = points.iter().filter_map(value).collect();
             values.sort_by(f64::total_cmp);
             let all = median(&values).zip(values.first().zip(values.last()));
-            if all.is_none() {
+            if values.len() < points.len() {
+                if all.is_some() {
+                    known.insert(number, values.len());
+                }
                 let reason = |p: &&PointResult| p.error.clone().or(p.missing.get(name).cloned());
-                let reason = points.iter().find_map(reason);
+                let without = points.iter().filter(|p| value(p).is_none());
+                let reason = without.filter_map(reason).next();
                 why.insert(number, reason.unwrap_or_else(|| "no value".to_owned()));
             }
             all.map(|(median, (least, most))| [median, *least, *most].map(shown))
@@ -149,6 +156,7 @@ impl Cell {
             values: values.collect(),
             at,
             runs: points.len(),
+            known,
             why,
         }
     }

@@ -149,3 +149,19 @@ fn values_that_do_not_pair_keep_their_words() {
     );
     assert_eq!((matrix.open.x, matrix.open.y), (Some(0), None));
 }
+
+#[test]
+fn a_cell_says_how_many_of_its_runs_have_a_value() {
+    let values = [Some(3.0), None, Some(1.0)];
+    let points = values.map(|value| point(json!({}), value));
+    let document = RunDocument {
+        points: points.into(),
+        ..RunDocument::default()
+    };
+    let described = [Described::of("down.goodput_bps")];
+    let matrix = Matrix::of(&document, &described, &View::default());
+    let cell = &matrix.cells[0];
+    assert_eq!(cell.values, [Some([2.0, 1.0, 3.0])]);
+    assert_eq!((cell.runs, cell.known[&0]), (3, 2));
+    assert_eq!(cell.why[&0], "nothing came", "of the run without a value");
+}

@@ -18,7 +18,7 @@ mod shaper;
 mod tin;
 mod words;
 
-pub use settings::{AckFilter, Settings};
+pub use settings::{AckFilter, Framing, Settings};
 
 use tcplab_base::{Instant, Random};
 

@@ -4,6 +4,7 @@
 //! the run and however few the bins.
 //!
 //! Repetitions share the grid of bins, and a bin of the median is the median of their means (nearest rank, as everywhere).
+//! A peak of any repetition stays beside them.
 //! A bin of the median needs values of half of the repetitions; otherwise the last one to end would be the median.
 //! A state (queue, RTT, ping) holds until the next sample, for [`HOLD_NS`] at most: a step. A rate is what came in its own
 //! interval, so an interval without a sample stays empty.
@@ -28,6 +29,9 @@ pub struct Band {
     /// The most of each; left out where it is the mean in all.
     #[serde(skip_serializing_if = "Option::is_none")]
     high: Option<Vec<Number>>,
+    /// The most of all samples of all repetitions; left out for one run, which has `high`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    peak: Option<Box<Band>>,
     /// The means of the first repetitions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     runs: Vec<Band>,
@@ -141,10 +145,30 @@ impl Bins {
         (bin.n > 0).then(|| bin.mean())
     }
 
-    /// The median of the means in each bin; without a value where fewer than half of `all` runs have one.
-    fn median(runs: &[Self], all: usize) -> Option<Self> {
+    /// The most of each bin in all runs.
+    fn peaks(runs: &[Self]) -> Option<Self> {
+        let (first, end) = Self::ends(runs)?;
+        let mut bins = vec![Bin::default(); end - first];
+        for run in runs {
+            for (to, from) in bins[run.first - first..].iter_mut().zip(&run.bins) {
+                if from.n > 0 && (to.n == 0 || from.most > to.most) {
+                    *to = Bin::of(from.most);
+                }
+            }
+        }
+        Some(Self { first, bins })
+    }
+
+    /// The first bin of all runs, and the one behind the last.
+    fn ends(runs: &[Self]) -> Option<(usize, usize)> {
         let first = runs.iter().map(|run| run.first).min()?;
         let end = runs.iter().map(|run| run.first + run.bins.len()).max()?;
+        Some((first, end))
+    }
+
+    /// The median of the means in each bin; without a value where fewer than half of `all` runs have one.
+    fn median(runs: &[Self], all: usize) -> Option<Self> {
+        let (first, end) = Self::ends(runs)?;
         let median = |number: usize| {
             let mut values: Vec<f64> = runs.iter().filter_map(|run| run.at(number)).collect();
             values.sort_by(f64::total_cmp);
@@ -172,10 +196,12 @@ impl Band {
         };
         // A run without a sample counts: it says that there was nothing.
         let all = runs.len();
-        let runs = runs.iter().filter_map(bins).map(|run| run.steps(hold));
-        let runs: Vec<Bins> = runs.collect();
+        let runs: Vec<Bins> = runs.iter().filter_map(bins).collect();
+        let peak = Self::from(&Bins::peaks(&runs)?, DIGITS);
+        let runs: Vec<Bins> = runs.into_iter().map(|run| run.steps(hold)).collect();
         let of_runs = runs.iter().take(grid.runs);
         Some(Self {
+            peak: Some(Box::new(peak)),
             runs: of_runs.map(|run| Self::from(run, DIGITS_OF_RUNS)).collect(),
             ..Self::from(&Bins::median(&runs, all)?, DIGITS)
         })
@@ -207,6 +233,7 @@ impl Band {
             mid,
             low: (!is_line).then_some(low),
             high: (!is_line).then_some(high),
+            peak: None,
             runs: Vec::new(),
         }
     }

@@ -1,11 +1,11 @@
 //! The lines of one point: each quantity of its runs, thinned.
 
 use serde::Serialize;
-use tcplab_plan::measure::{goodput_over_time, jain_over_time};
+use tcplab_plan::measure::{goodput, goodput_over_time, jain_over_time};
 use tcplab_plan::outcome::{Flow, LINK_SERIES, TCP_INFO_SERIES};
 
 use super::band::{Band, Between, Grid, Sample};
-use super::points::{Run, Way};
+use super::points::{Run, Way, is_short};
 
 /// Flows of a group in a point at most, those with the most bytes.
 const MAX_FLOWS: usize = 16;
@@ -30,10 +30,16 @@ pub struct Lines {
 pub struct WayLines {
     /// Bytes in the queue.
     pub queue: Band,
+    /// The extremes of the queue are of every packet, not of the samples.
+    pub every_packet: bool,
     /// Bits a second that came out.
     pub rate: Option<Band>,
-    /// Bits of frames a second that it sends at most: what divides the queue to give its time; none: nothing limits it.
+    /// Bits of frames a second that it sends at most: what divides the queue to give its time; none: nothing limits it,
+    /// or it does not hold for the whole run.
     pub drain_bps: Option<f64>,
+    /// Why the queue has no time to drain although something limits the way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_drain: Option<String>,
 }
 
 /// The connections of one application, or of a group of them.
@@ -56,8 +62,11 @@ pub struct GroupLines {
 pub struct FlowLine {
     /// Its application's name and, if that has several, its number.
     pub name: String,
-    /// Bits a second.
-    pub goodput: Band,
+    /// Bits a second; none: no repetition lasted for an interval of samples.
+    pub goodput: Option<Band>,
+    /// Bits a second from the first to the last end, as in the table; of repetitions the median. None: all are open at
+    /// the run's end, or none was established.
+    pub mean_bps: Option<f64>,
 }
 
 impl Lines {
@@ -99,19 +108,26 @@ fn way(name: &str, runs: &[Run], grid: Grid) -> Option<WayLines> {
         let runs: Vec<_> = ways.iter().map(|way| of(way)).collect();
         Band::of(&runs, between, grid)
     };
+    let drain = &ways.first()?.drain;
+    let no_drain = ways.iter().find_map(|way| way.drain.unknown.clone());
     Some(WayLines {
         queue: band(Between::State, queue)?,
+        every_packet: ways.iter().all(|way| {
+            let mut samples = way.samples.iter();
+            samples.all(|(_, values)| field(values, "queue_max_bytes").is_some())
+        }),
         rate: band(Between::Rate, rate),
-        drain_bps: ways.first()?.drain_bps,
+        drain_bps: drain.bps.filter(|_| no_drain.is_none()),
+        no_drain,
     })
 }
 
-fn group(name: &str, runs: &[Run], grid: Grid) -> Option<GroupLines> {
+fn group<'a>(name: &str, runs: &'a [Run<'a>], grid: Grid) -> Option<GroupLines> {
     let runs = runs.iter().filter_map(|run| {
         let flows = run.groups.get(name)?;
         Some((flows.as_slice(), run.tcp_info_every_ns.unwrap_or(0)))
     });
-    let runs: Vec<(&[&Flow], i64)> = runs.collect();
+    let runs: Vec<(&'a [&'a Flow], i64)> = runs.collect();
     let (first, _) = runs.first()?;
     let band = |between, of: &dyn Fn(&[&Flow], i64) -> Vec<Sample>| {
         let runs: Vec<_> = runs
@@ -126,19 +142,29 @@ fn group(name: &str, runs: &[Run], grid: Grid) -> Option<GroupLines> {
         false => grid,
     };
     let flow = |one: &&Flow| {
-        let same = |other: &&&Flow| (&other.app, other.connection) == (&one.app, one.connection);
-        let goodput = |(flows, every): &(&[&Flow], i64)| match flows.iter().find(same) {
-            Some(flow) => line(goodput_over_time(flow, *every)),
+        let same = |other: &&Flow| (&other.app, other.connection) == (&one.app, one.connection);
+        let own = |(flows, _): &(&'a [&'a Flow], i64)| flows.iter().copied().find(|f| same(&f));
+        let over_time = |run: &(&'a [&'a Flow], i64)| match own(run) {
+            Some(flow) => line(goodput_over_time(flow, run.1)),
             None => Vec::new(),
         };
-        let runs: Vec<_> = runs.iter().map(goodput).collect();
+        let lines: Vec<_> = runs.iter().map(over_time).collect();
+        let ended = runs.iter().filter_map(own).filter(|flow| !flow.is_open());
+        let mut means: Vec<f64> = ended
+            .filter_map(|flow| goodput(&[flow], None).ok())
+            .collect();
+        means.sort_by(f64::total_cmp);
         let several = |other: &&Flow| other.app == one.app && other.connection > 0;
-        Some(FlowLine {
+        let over_time = Band::of(&lines, Between::Rate, grid_of_flows);
+        let short = |run: &(&'a [&'a Flow], i64)| own(run).is_some_and(|f| is_short(f, run.1));
+        let has_line = over_time.is_some() || runs.iter().any(short);
+        has_line.then(|| FlowLine {
             name: match first.iter().any(several) {
                 true => format!("{} {}", one.app, one.connection + 1),
                 false => one.app.clone(),
             },
-            goodput: Band::of(&runs, Between::Rate, grid_of_flows)?,
+            goodput: over_time,
+            mean_bps: super::super::median(&means),
         })
     };
     let flows: Vec<FlowLine> = largest.iter().filter_map(flow).collect();

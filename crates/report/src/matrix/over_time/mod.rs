@@ -45,6 +45,10 @@ pub struct OverTime {
     pub bin_ns: i64,
     /// A state without a new sample holds this long.
     pub hold_ns: i64,
+    /// Time between two samples of links, if all runs have the same.
+    pub link_every_ns: Option<i64>,
+    /// Time between two samples of tcp_info, if all runs have the same.
+    pub tcp_info_every_ns: Option<i64>,
     /// Ways of links, the one with the longest queue first: `switch → sink`.
     pub ways: Vec<String>,
     /// Ways that were sampled and are not here.
@@ -93,13 +97,19 @@ impl OverTime {
             most => most.min(MAX_RUNS).min((MAX_BANDS - bands) / of_runs.max(1)),
         };
         let grid = Grid {
-            bin_ns: bin(&places, bands + runs * of_runs, most > 1)?,
+            // A median has a band of peaks beside it.
+            bin_ns: bin(&places, bands * most.min(2) + runs * of_runs, most > 1)?,
             runs,
         };
+        let runs_of = || places.iter().flat_map(|(_, runs)| runs);
+        let link_every_ns = same(runs_of().filter_map(|run| run.link_every_ns));
+        let tcp_info_every_ns = same(runs_of().filter_map(|run| run.tcp_info_every_ns));
         let lines = |(at, runs): Place| Lines::of(at, &runs, (&ways, &groups), grid);
         Some(Self {
             bin_ns: grid.bin_ns,
             hold_ns: HOLD_NS,
+            link_every_ns,
+            tcp_info_every_ns,
             points_left_out: all - places.len(),
             points: places.into_iter().map(lines).collect(),
             ways,
@@ -108,6 +118,12 @@ impl OverTime {
             runs_drawn: runs,
         })
     }
+}
+
+/// The value that all have.
+fn same(mut all: impl Iterator<Item = i64>) -> Option<i64> {
+    let first = all.next()?;
+    all.all(|other| other == first).then_some(first)
 }
 
 /// The places that have series, in the order of the points.

@@ -3,15 +3,17 @@
 use std::collections::BTreeMap;
 
 use tcplab_plan::outcome::Flow;
-use tcplab_plan::point::{Direction, Link};
+use tcplab_plan::point::{Change, Direction, Link};
 use tcplab_plan::result::PointResult;
 use tcplab_plan::{App, AppKind, Point};
-use tcplab_qdisc::Kind;
+use tcplab_qdisc::{Framing, Kind};
 
 use super::lines::field;
 
 /// Header bytes of an Ethernet frame.
 const HEADER: f64 = 14.0;
+/// Rates of full frames and of those that were queued differ by less than this part.
+const NEAR: f64 = 0.05;
 
 /// One run of a point.
 #[derive(Debug, Default)]
@@ -21,6 +23,7 @@ pub(super) struct Run<'a> {
     /// Connections that were sampled or sent pings, by the name of their application or group.
     pub groups: BTreeMap<String, Vec<&'a Flow>>,
     pub tcp_info_every_ns: Option<i64>,
+    pub link_every_ns: Option<i64>,
     /// When the last sample was.
     pub end_ns: i64,
     /// The longest time between two.
@@ -35,14 +38,14 @@ pub(super) struct Way<'a> {
     /// Seconds that the longest queue takes to drain, and its bytes.
     pub peak: (f64, f64),
     pub samples: &'a [(i64, Vec<i64>)],
-    /// Bits of frames a second at most.
-    pub drain_bps: Option<f64>,
+    pub drain: Drain,
 }
 
 impl<'a> Run<'a> {
     pub fn of(point: &Point, result: &'a PointResult) -> Self {
         let mut out = Self {
             tcp_info_every_ns: point.tcp_info_every_ns,
+            link_every_ns: point.link_every_ns,
             ..Self::default()
         };
         for (link, series) in point.links.iter().zip(&result.link_series) {
@@ -102,13 +105,13 @@ impl<'a> Run<'a> {
             field(values, "queue_max_bytes").or_else(|| field(values, "queue_bytes"))
         };
         let bytes = samples.iter().filter_map(most).fold(0.0, f64::max);
-        let drain_bps = drain(link, way);
+        let drain = Drain::of(link, way, samples);
         self.end_ns = self.end_ns.max(*end);
         self.ways.push(Way {
             name: format!("{} → {}", host(from), host(to)),
-            peak: (drain_bps.map_or(0.0, |bps| bytes * 8.0 / bps), bytes),
+            peak: (drain.bps.map_or(0.0, |bps| bytes * 8.0 / bps), bytes),
             samples,
-            drain_bps,
+            drain,
         });
     }
 
@@ -130,7 +133,12 @@ impl<'a> Run<'a> {
                 .iter()
                 .filter(|(_, rtt)| rtt.is_some())
                 .map(|(sent, _)| *sent);
-            let Some(end) = info.max(ping.max()) else {
+            // A short connection may end before its first sample: it has no curve, but a goodput.
+            let short = flow.client.closed_ns.filter(|_| {
+                let every = self.tcp_info_every_ns;
+                every.is_some_and(|every| is_short(flow, every))
+            });
+            let Some(end) = info.max(ping.max()).or(short) else {
                 continue;
             };
             self.end_ns = self.end_ns.max(end);
@@ -143,6 +151,12 @@ impl<'a> Run<'a> {
             self.groups.insert(name, sampled);
         }
     }
+}
+
+/// Whether a connection ended before it had a whole interval of samples. What pings has no samples at all.
+pub(super) fn is_short(flow: &Flow, every_ns: i64) -> bool {
+    let ends = flow.client.opened_ns.zip(flow.client.closed_ns);
+    flow.client.pings.is_empty() && ends.is_some_and(|(from, to)| to - from < every_ns)
 }
 
 /// Whether its server sends.
@@ -165,19 +179,82 @@ fn direction(point: &Point, app: &App) -> String {
     }
 }
 
-/// Bits of frames a second at most: by the wire, whose overhead no frame has, or by a shaper in front of it.
-fn drain(link: &Link, way: &Direction) -> Option<f64> {
-    let frame = f64::from(link.mtu) + HEADER;
-    let part = frame / (frame + f64::from(way.overhead));
-    let wire = way.rate_bps.map(|bps| bps as f64 * part);
-    let shaper = way.queue.as_ref().and_then(|queue| match queue.kind() {
-        Kind::Cake(cake) if !cake.autorate => cake.bandwidth_bps.map(|bps| bps as f64),
-        Kind::Tbf(tbf) => Some(tbf.rate as f64 * 8.0),
-        Kind::Htb(htb) => Some(htb.rate as f64 * 8.0),
-        _ => None,
-    });
-    match (wire, shaper) {
-        (Some(wire), Some(shaper)) => Some(wire.min(shaper)),
-        (wire, shaper) => wire.or(shaper),
+/// How fast a queue drains.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Drain {
+    /// Bits of frames a second at the run's start, if frames are full; none: nothing limits them.
+    pub bps: Option<f64>,
+    /// Why that does not hold for the whole run.
+    pub unknown: Option<String>,
+}
+
+impl Drain {
+    /// By the wire, whose overhead no frame has, or by a shaper in front of it.
+    fn of(link: &Link, way: &Direction, samples: &[(i64, Vec<i64>)]) -> Self {
+        let full = f64::from(link.mtu) + HEADER;
+        let part = |frame: f64| frame / (frame + f64::from(way.overhead));
+        let wire = way.rate_bps.map(|bps| bps as f64 * part(full));
+        let shaper = way.queue.as_ref().map(|queue| queue.kind());
+        let shaped = shaper.and_then(|kind| match kind {
+            Kind::Cake(cake) => cake.bandwidth_bps.map(|bps| bps as f64),
+            Kind::Tbf(tbf) => Some(tbf.rate as f64 * 8.0),
+            Kind::Htb(htb) => Some(htb.rate as f64 * 8.0),
+            _ => None,
+        });
+        let changes = |change: &Change| change.rate_bps.is_some() || change.queue.is_some();
+        let mean = mean_frame(samples).unwrap_or(full);
+        let unknown = if way.rate_trace.is_some() {
+            Some("the rate follows a trace".to_owned())
+        } else if way.changes.iter().any(changes) {
+            Some("the rate or the qdisc changes during the run".to_owned())
+        } else if (part(mean) / part(full) - 1.0).abs() > NEAR {
+            Some(format!(
+                "queued frames have {mean:.0} bytes on average, so `overhead` takes a part of the rate that changes"
+            ))
+        } else {
+            shaper.and_then(varies).map(str::to_owned)
+        };
+        let bps = match (wire, shaped) {
+            (Some(wire), Some(shaped)) => Some(wire.min(shaped)),
+            (wire, shaped) => wire.or(shaped),
+        };
+        Self { bps, unknown }
     }
+}
+
+/// Why a shaper has no fixed rate of frames' bits.
+fn varies(kind: &Kind) -> Option<&'static str> {
+    const SIZES: &str =
+        "the shaper counts overhead, a least size or cells, so its rate depends on the frames";
+    let of_link = |overhead: u16, mpu: u16, is_atm: bool| overhead > 0 || mpu > 0 || is_atm;
+    match kind {
+        Kind::Cake(cake) if cake.autorate => Some("CAKE's autorate changes its rate"),
+        Kind::Cake(cake) => (cake.bandwidth_bps.is_some()
+            && (cake.overhead.is_some() || cake.mpu > 0 || cake.framing != Framing::None))
+            .then_some(SIZES),
+        Kind::Tbf(tbf) => {
+            let link = &tbf.link;
+            of_link(link.overhead, link.mpu, link.is_atm).then_some(SIZES)
+        }
+        Kind::Htb(htb) => {
+            let link = &htb.link;
+            of_link(link.overhead, link.mpu, link.is_atm).then_some(SIZES)
+        }
+        Kind::Netem(netem)
+            if netem.latency_ns > 0
+                || netem.jitter_ns > 0
+                || netem.rate.is_some()
+                || netem.slot.is_some() =>
+        {
+            Some("netem holds frames for a time, not by a rate")
+        }
+        _ => None,
+    }
+}
+
+/// Bytes of a queued frame, on average over all samples.
+fn mean_frame(samples: &[(i64, Vec<i64>)]) -> Option<f64> {
+    let sum = |name| -> f64 { samples.iter().filter_map(|(_, v)| field(v, name)).sum() };
+    let (frames, bytes) = (sum("queue_pkts"), sum("queue_bytes"));
+    (frames > 0.0).then(|| bytes / frames)
 }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use tcplab_plan::Experiment;
 use tcplab_plan::outcome::{End, Flow, LinkSeries, TCP_INFO_SERIES};
+use tcplab_plan::point::Change;
 
 use super::*;
 
@@ -134,6 +135,58 @@ fn a_point_has_its_queues_flows_and_shares() {
 }
 
 #[test]
+fn a_queue_without_one_rate_has_no_time_to_drain() {
+    let mut once: Vec<Point> = points("").into_iter().step_by(2).collect();
+    let change = Change {
+        at_ns: 5 * MS,
+        rate_bps: Some(1_000_000),
+        ..Change::default()
+    };
+    once[0].links[2].a_to_b.changes = vec![change];
+    // The frames that are queued have 1,000 bytes, not 1,514.
+    once[1].links[2].a_to_b.overhead = 400;
+    let over = over_time(&once);
+    let way = |n: usize| &over["points"][n]["ways"][0];
+    for (n, why) in [(0, "changes during the run"), (1, "have 1000 bytes")] {
+        assert_eq!(way(n)["drain_bps"], Value::Null);
+        let told = way(n)["no_drain"].as_str().unwrap();
+        assert!(told.contains(why), "{told}");
+    }
+    assert_eq!(over["points"][0]["ways"][1]["no_drain"], Value::Null);
+}
+
+#[test]
+fn a_short_flow_has_no_curve_but_its_goodput() {
+    let once: Vec<Point> = points("").into_iter().step_by(2).collect();
+    let mut document = RunDocument {
+        points: once.iter().map(result).collect(),
+        ..RunDocument::default()
+    };
+    for result in &mut document.points {
+        let short = &mut result.flows[1];
+        for end in [&mut short.client, &mut short.server] {
+            end.closed_ns = Some(MS / 2);
+            end.tcp_info_series.clear();
+        }
+        short.server.read_bytes = 500;
+    }
+    let over = serde_json::to_value(OverTime::of(&document, &once)).unwrap();
+    let flows = &over["points"][0]["groups"][0]["flows"];
+    assert_eq!(flows[1]["goodput"], Value::Null);
+    assert_eq!(flows[1]["mean_bps"], 8e6);
+    // As the table has it: 60,000 bytes in 20 ms.
+    assert_eq!(flows[0]["mean_bps"], 24e6);
+    // Pings over datagrams have no samples, however long they last: no line, and no reason that is false.
+    for result in &mut document.points {
+        let pings = &mut result.flows[1].client;
+        (pings.pings, pings.closed_ns) = (vec![(MS, Some(MS))], Some(20 * MS));
+    }
+    let over = serde_json::to_value(OverTime::of(&document, &once)).unwrap();
+    let flows = &over["points"][0]["groups"][0]["flows"];
+    assert_eq!(flows.as_array().unwrap().len(), 1);
+}
+
+#[test]
 fn repetitions_give_a_median_and_the_first_have_lines() {
     let twice = points("");
     let runs = |n: usize| -> Vec<Point> {
@@ -156,7 +209,21 @@ fn repetitions_give_a_median_and_the_first_have_lines() {
     assert_eq!(drawn.len(), MAX_RUNS);
     let first = [goodput, &drawn[0], &drawn[1]].map(|line| values(line, "mid")[0]);
     assert_eq!(first, [24e6, 72e6, 24e6].map(Some));
-    assert_eq!(point["ways"][0]["queue"]["high"], Value::Null);
+    let queue = &point["ways"][0]["queue"];
+    assert_eq!(queue["high"], Value::Null);
+    assert_eq!(
+        values(&queue["peak"], "mid")
+            .into_iter()
+            .flatten()
+            .reduce(f64::max),
+        Some(90_000.0),
+        "a peak between samples stays"
+    );
+    assert_eq!(point["ways"][0]["every_packet"], true);
+    assert_eq!(
+        (&over["link_every_ns"], &over["bin_ns"]),
+        (&json!(MS), &json!(MS))
+    );
     // The more flows, the less is said of each.
     for result in &mut document.points {
         result.flows = (0..6).map(|_| flow("flow-1", 1_000)).collect();
