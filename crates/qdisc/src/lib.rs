@@ -29,7 +29,8 @@ pub use count::{COUNTERS, QdiscCount, xstats};
 pub use discipline::Named;
 pub use frame::Frame;
 pub use kinds::{
-    AckFilter, CHILDREN, Framing, KINDS, Kind, ONLY_KERNEL, SUPPORTED, examples, htb, netem, words_of,
+    AckFilter, CHILDREN, Framing, KINDS, Kind, ONLY_KERNEL, SUPPORTED, examples, htb, netem,
+    words_of,
 };
 pub use packet::{FlowKeys, Packet};
 pub use qdisc::{Dequeued, Device, Qdisc};
