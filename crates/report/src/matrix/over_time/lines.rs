@@ -143,7 +143,7 @@ fn group<'a>(name: &str, runs: &'a [Run<'a>], grid: Grid) -> Option<GroupLines> 
     };
     let flow = |one: &&Flow| {
         let same = |other: &&Flow| (&other.app, other.connection) == (&one.app, one.connection);
-        let own = |(flows, _): &(&'a [&'a Flow], i64)| flows.iter().copied().find(|f| same(&f));
+        let own = |(flows, _): &(&'a [&'a Flow], i64)| flows.iter().copied().find(|f| same(f));
         let over_time = |run: &(&'a [&'a Flow], i64)| match own(run) {
             Some(flow) => line(goodput_over_time(flow, run.1)),
             None => Vec::new(),
