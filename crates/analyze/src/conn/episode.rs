@@ -21,10 +21,14 @@ pub(crate) struct Episodes {
     pub open: Option<Box<Open>>,
     /// The first [`KEPT`] that ended.
     pub ended: Vec<Record>,
-    /// The last one that ended after them.
-    beyond: Option<Box<Record>>,
-    /// How many ended after them.
-    pub not_kept: u64,
+    beyond: Option<Box<Beyond>>,
+}
+
+/// Those that ended after the ones that are kept.
+#[derive(Clone, Debug)]
+struct Beyond {
+    last: Record,
+    count: u64,
 }
 
 /// The episode that is going on.
@@ -227,16 +231,27 @@ impl Episodes {
 
     /// How many ended.
     pub(crate) fn count(&self) -> u64 {
-        self.ended.len() as u64 + self.not_kept
+        self.ended.len() as u64 + self.not_kept()
+    }
+
+    /// How many ended after those that are kept.
+    pub(crate) fn not_kept(&self) -> u64 {
+        self.beyond.as_deref().map_or(0, |beyond| beyond.count)
     }
 
     /// The one that ended last.
     pub(crate) fn last(&self) -> Option<&Record> {
-        self.beyond.as_deref().or(self.ended.last())
+        match self.beyond.as_deref() {
+            Some(beyond) => Some(&beyond.last),
+            None => self.ended.last(),
+        }
     }
 
     pub(crate) fn last_mut(&mut self) -> Option<&mut Record> {
-        self.beyond.as_deref_mut().or(self.ended.last_mut())
+        match self.beyond.as_deref_mut() {
+            Some(beyond) => Some(&mut beyond.last),
+            None => self.ended.last_mut(),
+        }
     }
 
     /// The only episode so far, taken for a probe's, was a timeout's. Gives whether there is such a one.
@@ -281,7 +296,7 @@ impl Episodes {
         let is_it = |r: &Record| {
             r.kind == Some(EpisodeKind::Rto) && r.lost && r.end.is_some_and(|end| end >= since)
         };
-        if self.open.is_some() || self.not_kept > 0 || !self.ended.last().is_some_and(is_it) {
+        if self.open.is_some() || self.beyond.is_some() || !self.ended.last().is_some_and(is_it) {
             return false;
         }
         let Some(record) = self.ended.pop() else {
@@ -334,8 +349,9 @@ impl Episodes {
         if self.ended.len() < KEPT {
             self.ended.push(record);
         } else {
-            self.beyond = Some(Box::new(record));
-            self.not_kept += 1;
+            let count = self.not_kept() + 1;
+            let last = record;
+            self.beyond = Some(Box::new(Beyond { last, count }));
         }
     }
 

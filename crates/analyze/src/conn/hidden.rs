@@ -33,12 +33,16 @@ pub(super) fn timeout(tx: &Dir, rx: &Dir, p: &TcpPacket, at: At) -> Option<Again
     if !told && (tx.id_run < STEADY || !tx.timestamps) {
         return None;
     }
+    let tsval = p.options.timestamps.map(|t| t.0);
+    let (idle, wait) = silence(tx, tsval, at.now);
+    let timer = (wait + RTO_MIN).as_nanos().saturating_mul(3) / 2;
     let lost = match told {
-        true => 1,
+        true => sent_in(idle, timer),
         false => p.ip_id?.wrapping_sub(tx.newest_id).checked_sub(1)?,
     };
     let missed = tx.rare.as_deref().map(|r| &r.missed);
-    let dropped = missed.is_some_and(|m| m.bytes > 0 && (lost == 1 || m.at >= tx.last_data));
+    let at_once = told || lost == 1;
+    let dropped = missed.is_some_and(|m| m.bytes > 0 && (at_once || m.at >= tx.last_data));
     // The missing packet may be an ACK for data that this packet ACKs once more.
     let acks = rx.progress == at.now;
     let probes = |d: &Dir| d.rare.as_deref().is_some_and(|r| r.keep_alives > 0);
@@ -55,11 +59,8 @@ pub(super) fn timeout(tx: &Dir, rx: &Dir, p: &TcpPacket, at: At) -> Option<Again
     {
         return None;
     }
-    let tsval = p.options.timestamps.map(|t| t.0);
-    let (idle, wait) = silence(tx, tsval, at.now);
     // Each timeout doubles the next one (RFC 6298 5.5). In a longer silence the program had a part. It is reported if
     // it is a pause before one or two packets.
-    let timer = (wait + RTO_MIN).as_nanos().saturating_mul(3) / 2;
     let most = timer.saturating_mul((1 << u32::from(lost).min(BACKED_OFF)) - 1);
     if idle.as_nanos() > most && lost > 2 {
         return None;
@@ -91,6 +92,13 @@ pub(super) fn timeout(tx: &Dir, rx: &Dir, p: &TcpPacket, at: At) -> Option<Again
         smaller: false,
     };
     again.silent().then_some(again)
+}
+
+/// How many packets a silence takes whose timer doubles each time: one, as a probe, or more.
+fn sent_in(idle: Duration, timer: i64) -> u16 {
+    let takes = |sent: u32| timer.saturating_mul((1 << sent) - 1);
+    let sent = (1..BACKED_OFF).find(|sent| idle.as_nanos() <= takes(*sent));
+    sent.unwrap_or(BACKED_OFF) as u16
 }
 
 /// A packet without data that passed before had a sequence number behind this data: that had been sent, and did not come.

@@ -140,7 +140,7 @@ impl Side<'_> {
     /// The sender repaired losses more often than is kept.
     fn has_more_episodes(&self) -> bool {
         let loss = self.sender.loss.as_deref();
-        loss.is_some_and(|loss| loss.episodes.not_kept > 0)
+        loss.is_some_and(|loss| loss.episodes.not_kept() > 0)
     }
 
     /// The sender repaired a lone segment by a timeout, and its window showed that.
