@@ -377,7 +377,7 @@ fn welch(before: &[f64], after: &[f64], mean: Mean) -> Spread {
     let se = apart.max((b + a) * wider).sqrt();
     let difference = is.mean - was.mean;
     // What a variance of so correlated runs is worth (Bartlett).
-    let free = (free * (1.0 - r * r) / (1.0 + r * r)).max(2.0);
+    let free = (free * (1.0 - r * r) / (1.0 + r * r)).max(free.min(2.0));
     Spread {
         difference,
         se,

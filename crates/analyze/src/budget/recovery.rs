@@ -121,11 +121,11 @@ impl Recovery {
         self.open[dir] = now_open.map(|o| class_of(o.kind));
         if let Some(open) = now_open.filter(|o| silence.is_some() && dir == e.dir && o.record.lost)
         {
-            // Its first transmission was lost before the capture: what the peer repeated meanwhile has that reason.
+            // Its first transmission was lost before the capture, so the peer repeated its request for a reason.
             let began = place(e.start, open.start);
-            let others = self.stretches.iter_mut();
-            others
-                .filter(|s| usize::from(s.dir) != dir && s.to > began)
+            let since = self.stretches.iter_mut().rev().take_while(|s| s.to > began);
+            since
+                .filter(|s| usize::from(s.dir) != dir)
                 .for_each(|s| s.needed = true);
         }
     }

@@ -63,7 +63,7 @@ impl Recent {
 impl Connection {
     /// A copy passes: from now on more of them are expected, of both sides.
     #[cold]
-    pub(super) fn note_copy(&mut self, dir: usize, p: &TcpPacket) {
+    pub(super) fn note_copy(&mut self, dir: usize, p: &TcpPacket, now: Instant) {
         self.dirs[dir].rare().capture_duplicates += 1;
         if let Some(loss) = self.dirs[dir].loss.as_deref_mut() {
             loss.passes_again(p);
@@ -73,12 +73,20 @@ impl Connection {
             let recent = &mut d.seldom_mut().recent;
             recent.get_or_insert_with(|| Recent::new(mark, at));
         }
+        if !is_told(p) {
+            // Its one copy has come.
+            let recent = self.dirs[dir].seldom_mut().recent.as_deref_mut();
+            if let Some(recent) = recent {
+                recent.takes(dir::mark(p), now, true);
+            }
+        }
     }
 
     /// Whether this is a packet that was there before, once more.
     pub(super) fn is_copy(&mut self, dir: usize, mark: u64, p: &TcpPacket, now: Instant) -> bool {
         let d = &self.dirs[dir];
-        (d.previous == mark && d.packets > 0 && self.repeats(d, p, now))
+        let timed = is_told(p) || !self.is_untimed();
+        (d.previous == mark && d.packets > 0 && timed && self.repeats(d, p, now))
             || (p.payload_len > 1
                 && p.seq.before(d.nxt)
                 && !self.is_untimed()
@@ -112,8 +120,9 @@ impl Connection {
         }
         let peer = &self.dirs[1 - dir];
         let repeated = peer.loss.as_deref().is_some_and(|l| l.syn > 0);
-        let told = p.ip_id.unwrap_or(0) != 0;
-        let often = self.dirs.iter().any(|d| d.has_copies(OFTEN));
+        let told = is_told(p);
+        // A device may copy one direction only.
+        let often = self.dirs[dir].has_copies(OFTEN) && !self.is_untimed();
         let once = !told && often && !(p.flags.has(TcpFlags::SYN) && repeated);
         let rare = self.dirs[dir].rare.as_deref_mut();
         let recent = rare.and_then(|r| r.seldom.as_deref_mut()?.recent.as_deref_mut());
@@ -129,6 +138,11 @@ impl Connection {
             .any(|r| r.capture_duplicates > 0);
         dir::repeats(p, now.since(d.last_packet), doubled)
     }
+}
+
+/// Its IP identification tells it from what is sent again.
+fn is_told(p: &TcpPacket) -> bool {
+    p.ip_id.unwrap_or(0) != 0
 }
 
 /// A retransmission passes twice, as the same packet: a timer would have given it another number, or waited longer.

@@ -424,10 +424,16 @@ impl Dir {
         apart.unwrap_or(self.progress)
     }
 
+    /// Packets that the capture has twice.
+    pub(crate) fn copies(&self) -> u64 {
+        self.rare
+            .as_deref()
+            .map_or(0, |r| r.capture_duplicates.into())
+    }
+
     /// The capture has copies of one in `part` of its packets, or of more.
     pub(crate) fn has_copies(&self, part: u64) -> bool {
-        let copies = self.rare.as_deref().map_or(0, |r| r.capture_duplicates);
-        u64::from(copies) * part >= u64::from(self.packets.max(2))
+        self.copies() * part >= u64::from(self.packets.max(2))
     }
 
     /// What is rare among the rare, if anything is.

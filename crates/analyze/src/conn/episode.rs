@@ -15,6 +15,9 @@ pub(crate) const KEPT: usize = 65_536;
 /// An episode of data that was sent again too late begins long before it ends, but not so long.
 const LONG: Duration = Duration::from_secs(10);
 
+/// Most records that are looked at: a silence has few beside it.
+const MOST_NEAR: usize = 256;
+
 /// All episodes of one sender.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Episodes {
@@ -134,7 +137,8 @@ impl Record {
         let ended_by = |r: &Self, at: Instant| r.end.is_some_and(|end| end < at);
         let from = all.partition_point(|r| ended_by(r, self.start));
         let to = all.partition_point(|r| ended_by(r, silence + LONG));
-        all.get(from..all.len().min(to + 1)).unwrap_or_default()
+        all.get(from..all.len().min(to + 1).min(from + MOST_NEAR))
+            .unwrap_or_default()
     }
 
     /// Whether the whole episode was spurious: all it sent was reported as duplicate, or the first
@@ -217,7 +221,7 @@ impl Episodes {
         {
             last.retransmissions += 1;
             last.unneeded += 1;
-            return self.index() - 1;
+            return self.index() - u32::from(self.beyond.is_none());
         }
         self.open = Some(Box::new(Open::begin(kind, a, evidence)));
         self.close(Some(a.now));

@@ -284,7 +284,10 @@ fn sack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, at: At) -> bool {
         let of_retransmission = sender.loss().dsack(left, right);
         // What was SACKed before it passed had been sent before: the one that passed was sent again.
         let before = sender.rare.as_deref().is_some_and(|r| r.sacked_unseen);
-        if !of_retransmission && !before && !sender.has_copies(2) {
+        // The receiver had one of what only the capture has twice.
+        let by_capture =
+            sender.has_copies(2) && sender.copies() > 4 * u64::from(acker.rare().dsacks);
+        if !of_retransmission && !before && !by_capture {
             doubled(sender, right - left, at.number);
         }
     }

@@ -177,7 +177,7 @@ impl Connection {
         let [a, b] = &self.dirs;
         let in_its_middle = !self.handshake.is_begun() && a.packets + b.packets > 1;
         if self.handshake.done || in_its_middle || (a.data_bytes > 0 && b.data_bytes > 0) {
-            ended.set(self.last);
+            ended.set(self.file_time(self.last));
         }
         ended
     }
@@ -217,7 +217,7 @@ impl Connection {
             }
             self.dirs[dir].count(p, verdicts, At { number, now });
         } else if self.is_copy(dir, mark, p, now) {
-            self.note_copy(dir, p);
+            self.note_copy(dir, p, now);
         } else {
             self.dirs[dir].count(p, verdicts, At { number, now });
             if p.payload_len > 0 {

@@ -21,8 +21,11 @@ const SOON: u32 = 8;
 const SHOWN: u32 = 2;
 /// Queues and interfaces of a capture are this far apart at most: a record that is later stands in the wrong place.
 const JITTER: Duration = Duration::from_millis(20);
-/// From this part (1 of so many) of the packets on, records that are a little late hide the order.
+/// Clocks of processors and queues differ by so much: such records stand in the order in which they passed.
+const BLUR: Duration = Duration::from_millis(1);
+/// The order is lost if one in so many records stands in the wrong place; if it is far from its own, one in the second number.
 const MANY: u32 = 8;
+const FAR_MANY: u32 = 1_000;
 /// Longest tick that is allowed (RFC 7323 5.4), and the usual one, of an end whose time stamps are too few to measure it.
 const LONGEST_TICK_NS: i64 = 1_000_000_000;
 const USUAL_TICK_NS: i64 = 1_000_000;
@@ -36,8 +39,11 @@ pub(crate) struct Steps {
     ahead: Option<Ahead>,
     /// Packets with an earlier time than the one before.
     pub(super) out_of_order: u32,
-    /// Those of them that no jitter of the capture explains.
+    /// Those of them that stand in the wrong place, by more than a blur of the clock, and by more than jitter explains.
     misplaced: u32,
+    far: u32,
+    /// Its end stands before the beginning of a connection that seemed to reuse its ports.
+    is_before_older: bool,
     /// The times of its packets are not known.
     pub(super) untimed: bool,
 }
@@ -107,10 +113,13 @@ impl Connection {
             now
         };
         if now < self.last {
-            let is_far = self.last.since(now) > JITTER;
+            let late = self.last.since(now);
+            // What its sender sent after all before it is in its place: only its time is wrong.
+            let is_misplaced = late > BLUR && !self.is_newer(dir, p, now);
             let steps = self.steps.get_or_insert_default();
             steps.out_of_order += 1;
-            steps.misplaced += u32::from(is_far);
+            steps.misplaced += u32::from(is_misplaced);
+            steps.far += u32::from(is_misplaced && late > JITTER);
         }
         now
     }
@@ -124,8 +133,9 @@ impl Connection {
                 return now;
             }
             let steps = self.steps.get_or_insert_default();
-            // Those before it had earlier times because of the step.
-            steps.misplaced = 0;
+            // The last ones before it may have had earlier times because of the step.
+            steps.misplaced = steps.misplaced.saturating_sub(SHOWN);
+            steps.far = steps.far.saturating_sub(SHOWN);
             steps.shift = steps.shift + by;
             steps.back = Some(Back {
                 packet: number,
@@ -193,17 +203,27 @@ impl Connection {
         let older = self.handshake.ports_free.get();
         let is_late = |steps: &Steps| {
             let packets: u32 = self.dirs.iter().map(|d| d.packets).sum();
-            let often = steps.out_of_order.saturating_mul(MANY) > packets;
-            steps.misplaced > 0 || (often && steps.out_of_order > SHOWN)
+            let often = steps.misplaced.saturating_mul(MANY) > packets;
+            let far = steps.far.saturating_mul(FAR_MANY) > packets;
+            steps.is_before_older || far || (often && steps.misplaced > SHOWN)
         };
-        older.is_some_and(|ended| ended > self.start) || self.steps.as_deref().is_some_and(is_late)
+        older.is_some_and(|ended| ended.since(self.start) > JITTER)
+            || self.steps.as_deref().is_some_and(is_late)
     }
 
     /// A SYN follows in the file that seems to reuse its ports, and passed at `now`.
     #[cold]
     pub(crate) fn precedes(&mut self, now: Instant) {
-        if now < self.last {
-            self.steps.get_or_insert_default().misplaced += 1;
+        if self.file_time(self.last).since(now) > JITTER {
+            self.steps.get_or_insert_default().is_before_older = true;
+        }
+    }
+
+    /// A time of the connection as the file has it, without the steps of the capture's clock that were taken out.
+    pub(crate) fn file_time(&self, at: Instant) -> Instant {
+        match self.steps.as_deref() {
+            Some(steps) => at - steps.shift,
+            None => at,
         }
     }
 

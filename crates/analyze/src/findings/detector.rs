@@ -8,7 +8,7 @@ use super::{
     CAQM, Finding, Id, LIST, Lacks, Limits, Missing, Need, Severity, accept_queue_overflow, caqm,
     clock_step, measured, path_mtu, quiet, token_bucket,
 };
-use crate::conn::{Connection, Dir, KEPT, Record};
+use crate::conn::{Connection, Dir, Record};
 
 /// One kind of finding: its row of the list and of `docs/findings.md`, and the function that looks for it.
 pub(crate) struct Detector {
@@ -73,7 +73,10 @@ impl Found {
     fn run(&mut self, detector: &Detector, side: &Side<'_>, missing: Missing) {
         self.current = Some(detector.id);
         if missing.has(Need::Order) && detector.id.needs_order() {
-            return self.cannot_tell(Need::Order);
+            if side.is_used() {
+                self.cannot_tell(Need::Order);
+            }
+            return;
         }
         let lack = |needs: &'static [Need]| needs.iter().find(|need| missing.has(**need));
         let clocked = || lack(clock_step::needed_by(detector.id));
@@ -98,8 +101,7 @@ impl Found {
                         f.packets.push(side.connection.first);
                     }
                     if side.has_more_episodes() && !f.cause.is_empty() {
-                        f.cause +=
-                            &format!(" Of its recoveries only the first {KEPT} were judged.");
+                        f.cause += " tcplab judged the first 65,536 recoveries only.";
                     }
                 }
             }

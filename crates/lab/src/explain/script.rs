@@ -297,7 +297,8 @@ impl Script {
             let at = p.time.as_nanos();
             if p.from != side {
                 if peer_is_far && let Some((again, answer)) = unanswered(all, i, side, self.gap) {
-                    if answer.is_some_and(|ack| came_at_once(p, again, ack)) {
+                    let una = una(all, i, side).unwrap_or(p.seq);
+                    if answer.is_some_and(|ack| came_at_once(una, p, again, ack)) {
                         return Err(Lack::AcksLost);
                     }
                     self.lost += 1;
@@ -429,9 +430,17 @@ fn unanswered(
     again.map(|again| (again, None))
 }
 
+/// The newest ACK of the receiver before the packet at `i`.
+fn una(all: &[Packet], i: usize, side: usize) -> Option<Seq> {
+    let is_ack = |p: &&Packet| p.from == side && p.flags.has(TcpFlags::ACK);
+    let before = all.get(..i)?.iter().rev().take(4096);
+    before.filter(is_ack).map(|p| p.ack).reduce(Seq::max)
+}
+
 /// Whether the answer to a repeated segment shows that the first one had come: it reports it as received twice (RFC
-/// 2883: its first block lies at or below its ACK number), or echoes the first one's time stamp (RFC 3522).
-fn came_at_once(first: &Packet, again: &Packet, answer: &Packet) -> bool {
+/// 2883: its first block lies at or below its ACK number), or echoes the first one's time stamp (RFC 3522). If data before
+/// it waited for an ACK, the echo is that data's (RFC 7323 4.3): `una` is the receiver's newest ACK when it was sent.
+fn came_at_once(una: Seq, first: &Packet, again: &Packet, answer: &Packet) -> bool {
     let block = answer.options.sack.as_slice().first();
     let is_twice = |(l, r): &(Seq, Seq)| {
         r.at_or_before(answer.ack) && l.at_or_before(first.seq) && r.after(first.seq)
@@ -442,5 +451,5 @@ fn came_at_once(first: &Packet, again: &Packet, answer: &Packet) -> bool {
         (Some(first), Some(again), Some(echo)) => echo.at_or_after(first) && echo.before(again),
         _ => false,
     };
-    block.is_some_and(is_twice) || echoes_first
+    block.is_some_and(is_twice) || (first.seq.at_or_before(una) && echoes_first)
 }
