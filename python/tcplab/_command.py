@@ -111,7 +111,7 @@ def text_of(value: Any) -> str:
 
 def setting(key: str, value: Any) -> str:
     """``PATH=VALUE`` of ``--set``, the value as TOML: a list or a range makes an axis, and a list inside it is one value."""
-    value = plain(value)
+    value = os.fspath(cast("os.PathLike[str]", value)) if isinstance(value, os.PathLike) else plain(value)
     if isinstance(value, (list, tuple)):
         value = Axis(cast("Sequence[Any]", value))
     if isinstance(value, Axis):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -26,6 +27,8 @@ def _of(point: Point) -> Iterator[tuple[str, str]]:
     for name in point.get("kernel", "").split():
         if (note := _native.unverified(name)) is not None:
             yield "unverified", note
+    if point.get("cut_short"):
+        yield "unfinished", "the run reached `max` before its applications ended"
     for measure, why in point.get("missing", {}).items():
         yield "missing", f"{measure}: {why}"
 
@@ -36,7 +39,7 @@ def table(points: Sequence[Point]) -> Table:
     columns = [
         ("point", "int", "", "Number of the run, from 0."),
         ("stack", "text", "", "Stack that it ran on."),
-        ("kind", "text", "", "warning, left_out, unverified or missing."),
+        ("kind", "text", "", "warning, left_out, unverified, unfinished or missing."),
         ("message", "text", "", "What it is about."),
     ]
     return Table.of("warnings", columns, rows)
@@ -62,7 +65,7 @@ def unsaid(notes: Sequence[str], messages: Sequence[str]) -> list[str]:
 def warn(notes: Sequence[str]) -> None:
     """Warns at the line outside of this package that asked."""
     # `skip_file_prefixes` of Python 3.12 would do the same.
-    inside = str(Path(__file__).parent)
+    inside = str(Path(__file__).parent) + os.sep
     frame, level = inspect.currentframe(), 1
     while frame is not None and frame.f_code.co_filename.startswith(inside):
         frame, level = frame.f_back, level + 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import os
 import tempfile
+import warnings
 from pathlib import Path
 
 from tcplab import _command, _progress, errors
@@ -45,7 +46,10 @@ class Page:
         args, stdin = self._page_arguments()
         with tempfile.TemporaryDirectory(prefix="tcplab-") as folder:
             file = Path(folder) / PAGE
-            _command.document([*args, f"--html={file}"], stdin=stdin, expected=(0, 1, 2, 3))
+            with warnings.catch_warnings():
+                # They were said when the result was made.
+                warnings.simplefilter("ignore", errors.TcplabWarning)
+                _command.document([*args, f"--html={file}"], stdin=stdin, expected=(0, 1, 2, 3))
             return file.read_text(encoding="utf-8")
 
     def write_html(self, path: str | os.PathLike[str]) -> None:

@@ -174,9 +174,6 @@ def points(run: Run, *, x: str | None = None, y: str | None = None, color: str |
     axes.sort(key=lambda name: not all(_is_number(_number(value)) for value in table[name]))
     y = y or _measure(table, own[own.index("error") + 1 :])
     x = x or (axes[0] if axes else "stack")
-    for name in (x, y):
-        if own.count(name) > 1:
-            raise errors.UsageError(f"the run has two columns `{name}`: give the axis another name, tl.axis(..., name=NAME)")
     first = [color] if color else []
     series = [*first, *(name for name in axes if name not in (x, color))]
     rows, runs = _means(table, x, y, series)
@@ -185,7 +182,7 @@ def points(run: Run, *, x: str | None = None, y: str | None = None, color: str |
         rows.sort(key=lambda row: (row[x] is None, row[x] or 0))
     title = _titled(table, y)
     if max(runs) > 1:
-        few, most = min(runs), max(runs)
+        few, most = min(n for n in runs if n > 0), max(runs)
         title += f", mean of {most} runs" if few == most else f", mean of {few} to {most} runs"
     key = ", ".join(series) or None
     return _draw(rows, (x, y, key), (_titled(table, x), title), points=True, library=library)

@@ -116,7 +116,8 @@ class Run(_Result):
         """A row for each warning of a point: point, stack, kind, message.
 
         The kinds are ``warning``, ``left_out`` (a setting that the stack left out by ``tolerate``), ``unverified``
-        (a profile that was never compared with its kernel) and ``missing`` (a measure without a value). All but
+        (a profile that was never compared with its kernel), ``unfinished`` (the run reached ``max``) and ``missing`` (a
+        measure without a value). All but
         ``missing`` are also raised as :class:`tcplab.TcplabWarning`.
         """
         return _notes.table(self.to_dict()["points"])

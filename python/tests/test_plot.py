@@ -89,5 +89,5 @@ def test_what_cannot_be_drawn_is_refused() -> None:
     named = tl.experiment(
         apps=[tl.App("bulk", bytes=tl.axis(1000, 2000, name="bulk.duration_us"))], measures=["bulk.duration_us"]
     )
-    with pytest.raises(tl.UsageError, match="two columns `bulk.duration_us`"):
-        tl.run(named).plot()
+    with pytest.raises(tl.InputError, match="which is a measure"):
+        tl.run(named)

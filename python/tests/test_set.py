@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 from typing import Any
 
 import pytest
@@ -73,3 +74,7 @@ def test_a_change_without_values_is_refused() -> None:
 def test_values_of_numpy_in_an_experiment() -> None:
     one = tl.experiment(apps=[tl.App("bulk", bytes=numpy.int64(1000), connections=numpy.float64(2.0).astype(int))])
     assert "bytes = 1000\nconnections = 2\n" in one.to_toml()
+
+
+def test_a_path_is_its_text() -> None:
+    assert setting("app.replay.file", pathlib.Path("a/b.pcap")) == 'app.replay.file="a/b.pcap"'

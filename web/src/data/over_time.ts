@@ -132,6 +132,8 @@ export function statistics(of: Curve, from: number, to: number): Statistics | nu
     if (begins + of.bin / 2 < from || begins + of.bin / 2 > to) continue;
     if (!Number.isNaN(of.peak[i])) most = Math.max(most, of.peak[i]);
     if (Number.isNaN(of.mid[i])) continue;
+    // A state is held where no sample is: its peak is not known there.
+    if (!Number.isNaN(of.high[i])) most = Math.max(most, of.high[i]);
     n++;
     sum += of.mid[i];
     least = Math.min(least, of.low[i]);

@@ -77,7 +77,7 @@ export function scaleWords({ from, to, log, narrow }: Scale): string {
   if (narrow === 0) return 'linear scale';
   const percent = narrow * 100;
   const few = percent < 0.1 ? 'less than 0.1' : percent.toFixed(1);
-  return `linear scale, over ${LEAST_WIDTH * 100} %: the values differ by ${few} % only`;
+  return `linear scale, over ${LEAST_WIDTH * 100} %: the values differ by only ${few} %`;
 }
 
 /** `+17 %`, `−2 %`, `0 %`. */

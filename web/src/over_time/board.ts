@@ -99,10 +99,10 @@ function at({ curve, median }: Line, time: number, { words, small }: Drawn): str
 /** What a line is over a range; empty: nothing is known. */
 export function within(line: Line, range: Range, { words, small, mostOf }: Drawn, whole: boolean): string {
   const { curve, median } = line;
-  const all = statistics(curve, ...range);
-  if (!all) return '';
   if (small && whole && line.whole !== undefined)
     return `${median ? 'median ' : ''}goodput ${words(line.whole)}`;
+  const all = statistics(curve, ...range);
+  if (!all) return '';
   if (small) return `mean ${median ? 'of the median ' : ''}${words(all.mean)}`;
   return `mean ${median ? 'of the median ' : ''}${words(all.mean)}, most ${mostOf ? `${mostOf} ` : ''}${words(all.most)}`;
 }

@@ -50,7 +50,7 @@ describe('the shades of values', () => {
     const narrow = scaleOf([98.6, 100]);
     const shades = [98.6, 100].map((value) => shade(value, narrow));
     expect(shades[1] - shades[0]).toBeLessThanOrEqual(2);
-    expect(scaleWords(narrow)).toContain('the values differ by 1.4 % only');
+    expect(scaleWords(narrow)).toContain('the values differ by only 1.4 %');
     expect(narrow.to - narrow.from).toBeCloseTo(5);
   });
 

@@ -149,7 +149,10 @@ fn group<'a>(name: &str, runs: &'a [Run<'a>], grid: Grid) -> Option<GroupLines> 
             None => Vec::new(),
         };
         let lines: Vec<_> = runs.iter().map(over_time).collect();
-        let ended = runs.iter().filter_map(own).filter(|flow| !flow.is_open());
+        // Those that are open at the run's end would leave the median to the fast ones.
+        let all: Vec<&Flow> = runs.iter().filter_map(own).collect();
+        let is_whole = all.iter().all(|flow| !flow.is_open());
+        let ended = all.iter().filter(|_| is_whole);
         let mut means: Vec<f64> = ended
             .filter_map(|flow| goodput(&[flow], None).ok())
             .collect();
@@ -157,7 +160,9 @@ fn group<'a>(name: &str, runs: &'a [Run<'a>], grid: Grid) -> Option<GroupLines> 
         let several = |other: &&Flow| other.app == one.app && other.connection > 0;
         let over_time = Band::of(&lines, Between::Rate, grid_of_flows);
         let short = |run: &(&'a [&'a Flow], i64)| own(run).is_some_and(|f| is_short(f, run.1));
-        let has_line = over_time.is_some() || runs.iter().any(short);
+        let is_ping = !one.client.pings.is_empty();
+        let has_line =
+            over_time.is_some() || runs.iter().any(short) || (!means.is_empty() && !is_ping);
         has_line.then(|| FlowLine {
             name: match first.iter().any(several) {
                 true => format!("{} {}", one.app, one.connection + 1),
