@@ -227,3 +227,16 @@ fn few_runs_in_one_order_have_intervals_that_hold_and_are_of_use() {
         assert!(wide <= widest, "{runs} runs a side: {wide:.1}");
     }
 }
+
+#[test]
+fn two_runs_with_one_arm_that_hardly_varies_keep_welchs_degrees_of_freedom() {
+    let runs = Runs {
+        before: &[100.0, 100.001],
+        after: &[100.0, 110.0],
+        pairs: &[],
+        mean: Mean::Arithmetic,
+        level: 0.95,
+    };
+    let change = change(&runs).expect("runs of two arms");
+    assert!(change.free < 1.01, "{change:?}");
+}

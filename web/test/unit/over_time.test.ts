@@ -48,6 +48,8 @@ describe('the most of repetitions', () => {
     const { peak: most, ...line } = curve({ ...repeated, mid: [0, 0, null], peak }, 1e9);
     expect(statistics({ ...line, peak: most }, 0, 3)).toEqual({ mean: 0, least: 0, most: 56_018 });
     expect(statistics({ ...line, peak: most }, 2, 3)).toBeNull();
+    // A state is held where no sample is: its peak is unknown there, not the least of all numbers.
+    expect(statistics({ ...line, peak: most.map(() => Number.NaN) }, 0, 3)?.most).toBe(10);
   });
 });
 

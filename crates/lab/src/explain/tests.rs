@@ -201,6 +201,35 @@ fn lost_acks_of_a_far_receiver_are_not_lost_segments() {
 }
 
 #[test]
+fn a_probe_behind_waiting_data_echoes_that_data() {
+    // Two requests left in one tick; the second was lost, and the answer to its probe echoes the first one's time stamp.
+    let whole = read(&shipped("request-response-clean.a.pcap"), |_, _| true);
+    let own = &whole.streams[0];
+    let request = own.packets.iter().position(|p| p.from == 0 && p.len > 0);
+    let request = request.expect("a request");
+    let mut packets = own.packets.clone();
+    let mut second = packets[request];
+    second.seq = second.end();
+    let mut again = second;
+    again.time = packets[request + 1].time + Duration::from_millis(100);
+    let (stamp, echo) = again.options.timestamps.expect("time stamps");
+    again.options.timestamps = Some((stamp + 180, echo));
+    packets[request + 1].ack = second.end();
+    for late in &mut packets[request + 1..] {
+        late.time = late.time + Duration::from_millis(300);
+    }
+    packets.insert(request + 1, again);
+    packets.insert(request + 1, second);
+    let mut gather = Gather::default();
+    gather.streams.push(super::gather::Stream {
+        ends: own.ends,
+        packets,
+    });
+    let server = explain(&gather, &[]).remove(1);
+    assert_ne!(server.lacks, Some(Lack::AcksLost.text()), "{server:?}");
+}
+
+#[test]
 fn packets_that_are_not_what_the_ends_sent_explain_nothing() {
     assert_eq!(changed(|_, copy, _| !copy), None);
     let twice = changed(|n, copy, _| !copy || n == 9);
