@@ -121,8 +121,10 @@ impl Connection {
         let peer = &self.dirs[1 - dir];
         let repeated = peer.loss.as_deref().is_some_and(|l| l.syn > 0);
         let told = is_told(p);
-        // A device may copy one direction only.
-        let often = self.dirs[dir].has_copies(OFTEN) && !self.is_untimed();
+        // A device may copy one direction only: where this one has no copies yet, what was asked for is sent again.
+        let [own, peer_often] = [dir, 1 - dir].map(|d| self.dirs[d].has_copies(OFTEN));
+        let asked = was_asked_for(&self.dirs[dir], now);
+        let often = (own || (peer_often && !asked)) && !self.is_untimed();
         let once = !told && often && !(p.flags.has(TcpFlags::SYN) && repeated);
         let rare = self.dirs[dir].rare.as_deref_mut();
         let recent = rare.and_then(|r| r.seldom.as_deref_mut()?.recent.as_deref_mut());

@@ -115,7 +115,7 @@ impl Connection {
         if now < self.last {
             let late = self.last.since(now);
             // What its sender sent after all before it is in its place: only its time is wrong.
-            let is_misplaced = late > BLUR && !self.is_newer(dir, p, now);
+            let is_misplaced = late > BLUR && !self.comes_next(dir, p);
             let steps = self.steps.get_or_insert_default();
             steps.out_of_order += 1;
             steps.misplaced += u32::from(is_misplaced);
@@ -178,15 +178,20 @@ impl Connection {
         now
     }
 
-    /// Its sender sent it after all that was seen of it.
+    /// Its sender sent it after all that was seen of it, and its time is earlier.
     fn is_newer(&self, dir: usize, p: &TcpPacket, now: Instant) -> bool {
+        now < self.dirs[dir].last_packet && self.comes_next(dir, p)
+    }
+
+    /// Its sender sent it after all that was seen of it.
+    fn comes_next(&self, dir: usize, p: &TcpPacket) -> bool {
         let (own, peer) = (&self.dirs[dir], &self.dirs[1 - dir]);
         let data = p.payload_len > 0 && p.seq.at_or_after(own.nxt);
         let stamp = p.options.timestamps.is_some_and(|(tsval, _)| {
             own.clock.runs() && Seq(tsval).after(Seq(own.clock.newest()))
         });
         let ack = peer.acks_seen && p.ack.after(peer.una) && p.ack.at_or_before(peer.nxt);
-        own.packets > 0 && own.started && now < own.last_packet && (data || stamp || ack)
+        own.packets > 0 && own.started && (data || stamp || ack)
     }
 
     /// Packets whose time is earlier than that of the packet before them in the file.
