@@ -294,6 +294,9 @@ pub struct Direction {
     /// Zero-window probes sent.
     #[serde(skip_serializing_if = "is_zero")]
     pub zero_window_probes: u64,
+    /// Packets that came once more, doubled by the capture or the network; no other figure counts them.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub copies: u64,
     /// Keep-alives sent.
     #[serde(skip_serializing_if = "is_zero")]
     pub keep_alives: u64,

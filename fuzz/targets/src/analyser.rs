@@ -166,7 +166,7 @@ impl Check {
         }
         for d in [&s.client_to_server, &s.server_to_client] {
             direction(d);
-            self.packets_out += d.packets;
+            self.packets_out += d.packets + d.copies;
         }
     }
 

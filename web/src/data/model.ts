@@ -239,6 +239,7 @@ export interface Direction {
   timestamps?: boolean;
   dsacks?: number;
   zero_window_probes?: number;
+  copies?: number;
   keep_alives?: number;
   window_updates?: number;
   window_full?: number;

@@ -431,6 +431,12 @@ impl Dir {
             .map_or(0, |r| r.capture_duplicates.into())
     }
 
+    /// The same, and those that the network had doubled.
+    pub(crate) fn all_copies(&self) -> u64 {
+        let doubled = self.rare.as_deref().map_or(0, |r| r.network_duplicates);
+        self.copies() + u64::from(doubled)
+    }
+
     /// The capture has copies of one in `part` of its packets, or of more.
     pub(crate) fn has_copies(&self, part: u64) -> bool {
         self.copies() * part >= u64::from(self.packets.max(2))

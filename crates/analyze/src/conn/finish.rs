@@ -331,6 +331,7 @@ fn direction(d: &mut Dir, scale: Scale, trip: Option<RoundTrip>, unanswered: boo
         timestamps: d.timestamps,
         dsacks: rare(|r| r.dsacks),
         zero_window_probes: rare(|r| r.zero_window_probes),
+        copies: d.all_copies(),
         keep_alives: rare(|r| r.keep_alives),
         window_updates: u64::from(tally.window_updates),
         window_full: u64::from(tally.window_full),

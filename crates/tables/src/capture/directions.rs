@@ -100,6 +100,11 @@ pub(super) const DIRECTION: &[OfDirection] = &[
     ("window_full", "packets that fill the window.", |d| {
         int(d.window_full)
     }),
+    (
+        "copies",
+        "packets that came once more, doubled by the capture or the network; no other column counts them.",
+        |d| int(d.copies),
+    ),
     ("keep_alives", "keep-alives.", |d| int(d.keep_alives)),
     ("ecn_ce", "packets with Congestion Experienced.", |d| {
         int(d.ecn_ce)
