@@ -228,7 +228,9 @@ describe.skipIf(!tcplab)('what points did over time', () => {
     expect(await said('queue')).not.toContain('short');
     expect(await said('queue')).toContain('long');
     const [from, to] = await range();
-    const box = await page.locator('.over-time [data-chart="rate"] .u-over').boundingBox();
+    const rate = page.locator('.over-time [data-chart="rate"] .u-over');
+    await rate.scrollIntoViewIfNeeded();
+    const box = await rate.boundingBox();
     if (!box) throw new Error('no chart');
     await page.mouse.move(box.x + box.width * 0.25, box.y + 20);
     expect(await page.locator('.over-time .readout').textContent()).toMatch(/^at 0\.7/);
