@@ -51,12 +51,13 @@ impl Recent {
     /// Whether a packet is among them; `once`: no other one is a copy of the same.
     fn takes(&mut self, mark: u64, now: Instant, once: bool) -> bool {
         let is_it = |(of, at): &&mut (u64, Instant)| *of == mark && now.since(*at) <= APART;
-        let found = self.packets.iter_mut().find(is_it);
-        if let Some(found) = found {
-            found.0 = if once { 0 } else { mark };
-            return true;
+        let Some(found) = self.packets.iter_mut().find(is_it) else {
+            return false;
+        };
+        if once {
+            found.0 = 0;
         }
-        false
+        true
     }
 }
 

@@ -23,8 +23,9 @@ const SHOWN: u32 = 2;
 const JITTER: Duration = Duration::from_millis(20);
 /// Clocks of processors and queues differ by so much: such records stand in the order in which they passed.
 const BLUR: Duration = Duration::from_millis(1);
-/// The order is lost if one in so many records stands in the wrong place; if it is far from its own, one in the second number.
+/// The order is lost if one in so many records stands in the wrong place.
 const MANY: u32 = 8;
+/// The same of records that stand far from their place.
 const FAR_MANY: u32 = 1_000;
 /// Longest tick that is allowed (RFC 7323 5.4), and the usual one, of an end whose time stamps are too few to measure it.
 const LONGEST_TICK_NS: i64 = 1_000_000_000;
@@ -39,8 +40,9 @@ pub(crate) struct Steps {
     ahead: Option<Ahead>,
     /// Packets with an earlier time than the one before.
     pub(super) out_of_order: u32,
-    /// Those of them that stand in the wrong place, by more than a blur of the clock, and by more than jitter explains.
+    /// Those of them that stand in the wrong place: later than [`BLUR`].
     misplaced: u32,
+    /// Those of them that are later than [`JITTER`].
     far: u32,
     /// Its end stands before the beginning of a connection that seemed to reuse its ports.
     is_before_older: bool,

@@ -8,7 +8,10 @@ use super::{
     CAQM, Finding, Id, LIST, Lacks, Limits, Missing, Need, Severity, accept_queue_overflow, caqm,
     clock_step, measured, path_mtu, quiet, token_bucket,
 };
-use crate::conn::{Connection, Dir, Record};
+use crate::conn::{Connection, Dir, KEPT, Record};
+
+// The text of findings below names the number.
+const _: () = assert!(KEPT == 65_536);
 
 /// One kind of finding: its row of the list and of `docs/findings.md`, and the function that looks for it.
 pub(crate) struct Detector {

@@ -47,7 +47,7 @@ impl Fit {
     }
 
     /// Whether `other` fits as well as this one, the best: times differ by no more than `noise` nanoseconds on average, and
-    /// wrong ACKs by chance only (two standard deviations of their count; where the best has none, `other` has none).
+    /// wrong ACKs by chance only (two standard deviations of their count; if the best has no wrong ACK, nor may `other`).
     pub(super) fn is_matched_by(&self, other: &Self, noise: i64) -> bool {
         let mean = |fit: &Self| fit.error / fit.matched.max(1) as i64;
         let wrong = |fit: &Self| fit.missed + fit.extra;

@@ -69,7 +69,7 @@ pub fn jain_over_time(flows: &[&Flow], step_ns: i64) -> Vec<(i64, f64)> {
 
 /// Goodput of a connection's receiver over time: the end of each interval of `step_ns` from the run's start on, and its
 /// bits a second over the whole interval, also of the first and the last one, so that their sum is all bytes. A
-/// connection that lasted less than an interval has none. The end that read more is the receiver.
+/// connection that lasted less than an interval has no samples. The end that read more is the receiver.
 pub fn goodput_over_time(flow: &Flow, step_ns: i64) -> Vec<(i64, f64)> {
     let shares = Shares::of(&[flow]);
     let Some(share) = shares.0.first().filter(|_| step_ns > 0) else {
