@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,8 +30,20 @@ def _of(point: Point) -> Iterator[tuple[str, str]]:
             yield "unverified", note
     if point.get("cut_short"):
         yield "unfinished", "the run reached `max` before its applications ended"
+    for text in _errors(point.get("flows", ())):
+        yield "failed", text
     for measure, why in point.get("missing", {}).items():
         yield "missing", f"{measure}: {why}"
+
+
+def _errors(flows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Connections that an error ended, as the command words them."""
+    connections = Counter(flow["app"] for flow in flows)
+    ended = Counter((flow["app"], end, error) for flow in flows for end in ("client", "server") if (error := flow[end].get("error")))
+    for (app, end, error), n in sorted(ended.items()):
+        of = connections[app]
+        which = "the connection" if n == of == 1 else f"all {n} connections" if n == of else f"{n} of {of} connections"
+        yield f"{app}: {which} ended with {error} at the {end}"
 
 
 def table(points: Sequence[Point]) -> Table:
@@ -39,7 +52,7 @@ def table(points: Sequence[Point]) -> Table:
     columns = [
         ("point", "int", "", "Number of the run, from 0."),
         ("stack", "text", "", "Stack that it ran on."),
-        ("kind", "text", "", "warning, left_out, unverified, unfinished or missing."),
+        ("kind", "text", "", "warning, left_out, unverified, unfinished, failed or missing."),
         ("message", "text", "", "What it is about."),
     ]
     return Table.of("warnings", columns, rows)

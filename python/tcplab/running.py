@@ -116,9 +116,9 @@ class Run(_Result):
         """A row for each warning of a point: point, stack, kind, message.
 
         The kinds are ``warning``, ``left_out`` (a setting that the stack left out by ``tolerate``), ``unverified``
-        (a profile that was never compared with its kernel), ``unfinished`` (the run reached ``max``) and ``missing`` (a
-        measure without a value). All but
-        ``missing`` are also raised as :class:`tcplab.TcplabWarning`.
+        (a profile that was never compared with its kernel), ``unfinished`` (the run reached ``max``), ``failed`` (an
+        error ended connections) and ``missing`` (a measure without a value). All but ``missing`` are also raised as
+        :class:`tcplab.TcplabWarning`.
         """
         return _notes.table(self.to_dict()["points"])
 

@@ -76,6 +76,14 @@ def test_a_measure_without_a_value_has_its_reason() -> None:
     assert run.warnings["kind"] == ["missing"] and run.warnings["message"][0].startswith("client.acks.first_delayed_segment: ")
 
 
+def test_connections_that_an_error_ended() -> None:
+    unheard = tl.Link(rate="8mbit", delay="10ms", a_to_b={"drop": ["syn 1-20"]})
+    one = tl.experiment(links=[unheard], apps=[tl.App("bulk", bytes=1000)], measures=["client.TcpExtTCPTimeouts"])
+    run, said = told(lambda: tl.run(one))
+    assert "bulk: the connection ended with ETIMEDOUT at the client" in said
+    assert run.warnings["kind"][-1] == "failed"
+
+
 def test_warnings_can_be_errors() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", tl.TcplabWarning)

@@ -85,6 +85,17 @@ pub struct StacksArgs {
     pub json: bool,
 }
 
+/// `tcplab schema`.
+#[derive(Args, Debug)]
+pub struct SchemaArgs {
+    /// Schema to print
+    #[arg(value_enum)]
+    pub name: SchemaName,
+    /// List the fields with their types and meanings instead: all, or those of a type, or the types with a field of this name
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "")]
+    pub fields: Option<String>,
+}
+
 /// What has a published schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SchemaName {

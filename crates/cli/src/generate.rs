@@ -15,19 +15,39 @@ use tcplab_plan::result::{ReproduceDocument, RunDocument};
 use tcplab_plan::{Experiment, Population};
 
 use crate::analyze::{json, pair};
-use crate::args::SchemaName;
+use crate::args::{Color, SchemaArgs, SchemaName};
 use crate::exit;
 use crate::explain;
 use crate::failure::Failure;
+use crate::fields;
+use crate::help::paper;
 #[cfg(target_os = "linux")]
 use crate::link;
 #[cfg(target_os = "linux")]
 use crate::probe;
 use crate::screen;
+use crate::terminal::theme;
 
-/// Prints the JSON Schema of a result or of an experiment file.
-pub fn schema(name: SchemaName) -> Result<ExitCode, Failure> {
-    let schema = match name {
+/// Prints the JSON Schema of a result or of an experiment file, or its fields as text.
+///
+/// # Errors
+/// `--fields` with a name that the schema does not have.
+pub fn schema(args: &SchemaArgs, color: Color) -> Result<ExitCode, Failure> {
+    let schema = schema_of(args.name);
+    if let Some(of) = &args.fields {
+        let theme = theme(color, false);
+        let text = paper(&theme, &fields::sections(&schema, of)?);
+        screen::painted(&theme).write_all(text.trim_start().as_bytes())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut out = screen::json(io::stdout().lock());
+    serde_json::to_writer_pretty(&mut out, &schema).map_err(io::Error::from)?;
+    out.write_all(b"\n")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn schema_of(name: SchemaName) -> serde_json::Value {
+    match name {
         SchemaName::Analyze => of::<json::Document>(),
         SchemaName::Pair => of::<pair::Document>(),
         SchemaName::Explain => of::<explain::json::Document>(),
@@ -48,11 +68,7 @@ pub fn schema(name: SchemaName) -> Result<ExitCode, Failure> {
         SchemaName::Metrics => of::<Metrics>(),
         #[cfg(target_os = "linux")]
         SchemaName::Probe => of::<probe::json::Document>(),
-    };
-    let mut out = screen::json(io::stdout().lock());
-    serde_json::to_writer_pretty(&mut out, &schema).map_err(io::Error::from)?;
-    out.write_all(b"\n")?;
-    Ok(ExitCode::SUCCESS)
+    }
 }
 
 /// The schema of what is written, not of what may be read: members that are left out when they say nothing are not required.

@@ -17,6 +17,7 @@ mod drill;
 mod exit;
 mod explain;
 mod failure;
+mod fields;
 mod files;
 mod generate;
 mod groups;
@@ -138,13 +139,9 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: kernel::args::KernelCommand,
     },
-    /// Print the JSON Schema of a result or an experiment file
+    /// Print the JSON Schema of a result or an experiment file, or its fields as text
     #[command(display_order = groups::GENERATE)]
-    Schema {
-        /// Schema to print
-        #[arg(value_enum)]
-        name: args::SchemaName,
-    },
+    Schema(args::SchemaArgs),
     /// Print a completion script for a shell
     #[command(display_order = groups::GENERATE)]
     Completions {
@@ -201,7 +198,7 @@ impl Command {
             Self::Probe(args) => Ok(probe::main(&args)),
             Self::New(args) => starters::new(&args),
             Self::Examples(args) => starters::examples(&args, color),
-            Self::Schema { name } => generate::schema(name),
+            Self::Schema(args) => generate::schema(&args, color),
             Self::Completions { shell } => generate::completions(shell),
             Self::Man { out } => generate::man(out.as_deref()),
             Self::Help { words } => help::main(&words, color),

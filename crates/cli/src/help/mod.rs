@@ -9,6 +9,8 @@ mod reference;
 #[cfg(test)]
 mod tests;
 
+pub use paper::paper;
+
 use std::io::Write;
 use std::process::ExitCode;
 

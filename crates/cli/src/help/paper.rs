@@ -15,7 +15,7 @@ pub(super) fn heading(line: &str) -> Option<(Level, &str)> {
 }
 
 /// Markdown as text for a terminal.
-pub(super) fn paper(theme: &Theme, markdown: &str) -> String {
+pub fn paper(theme: &Theme, markdown: &str) -> String {
     let mut out = Paper {
         theme,
         out: String::new(),

@@ -1,229 +1,16 @@
-//! A document in docs/ lists every field of the schemas of its command, in the words of the schemas,
-//! and every option of the command. `TCPLAB_WRITE_DOCS=1 cargo test -p tcplab documents` writes the tables.
+//! Tables of docs/ that are made from the code, and what `tcplab schema --fields` says in place of tables.
+//! `TCPLAB_WRITE_DOCS=1 cargo test -p tcplab documents` writes the tables.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
 use tcplab_qdisc::{CHILDREN, SUPPORTED};
 
-use super::{root, schema, tcplab};
+use super::{root, tcplab};
 
 /// The document of `--acks`.
 const ANALYZE: &str = "docs/analyze.md";
-
-/// A document, the schemas whose fields it lists, and the commands whose options it lists.
-struct Documented {
-    path: &'static str,
-    schemas: &'static [&'static str],
-    commands: &'static [&'static [&'static str]],
-}
-
-const DOCUMENTS: [Documented; 9] = [
-    Documented {
-        path: "docs/compare.md",
-        schemas: &["compare", "metrics"],
-        commands: &[&["compare"]],
-    },
-    Documented {
-        path: "docs/bench.md",
-        schemas: &["qa"],
-        commands: &[&["bench"], &["qa"]],
-    },
-    Documented {
-        path: "docs/inject.md",
-        schemas: &["inject"],
-        commands: &[&["inject"]],
-    },
-    Documented {
-        path: "docs/link.md",
-        schemas: &["link"],
-        commands: &[&["link"]],
-    },
-    Documented {
-        path: "docs/drill.md",
-        schemas: &["drill"],
-        commands: &[&["drill"]],
-    },
-    Documented {
-        path: ANALYZE,
-        schemas: &["analyze", "pair"],
-        commands: &[&["analyze"]],
-    },
-    Documented {
-        path: "docs/probe.md",
-        schemas: &["probe"],
-        commands: &[
-            &["probe", "echo-server"],
-            &["probe", "echo-client"],
-            &["probe", "stream-server"],
-            &["probe", "stream-client"],
-            &["probe", "server"],
-            &["probe", "client"],
-        ],
-    },
-    Documented {
-        path: "docs/explain.md",
-        schemas: &["explain"],
-        commands: &[],
-    },
-    Documented {
-        path: "docs/results.md",
-        schemas: &["run", "reproduce"],
-        commands: &[],
-    },
-];
-
-/// Schemas whose types others share, with the document that describes them: those of an earlier one are not repeated.
-const HOMES: [(&str, &str); 3] = [
-    ("analyze", "analyze.md"),
-    ("compare", "compare.md"),
-    ("run", "results.md"),
-];
-
-/// The types of a schema, with the document itself under an empty name.
-fn types(name: &str) -> Value {
-    let mut document = schema::schema(name);
-    let mut types = document["$defs"].take();
-    let parts = document.as_object_mut().unwrap();
-    parts.remove("$schema");
-    parts.remove("$defs");
-    types[""] = document;
-    types
-}
-
-/// The tables of one schema: the document itself, then each of its types.
-fn tables(name: &str) -> String {
-    let schema = schema::schema(name);
-    let mut out = String::new();
-    table(&schema, "The document", &schema, &mut out);
-    let earlier = HOMES.iter().take_while(|(home, _)| *home != name);
-    let homes: Vec<(Value, &str)> = earlier.map(|(home, page)| (types(home), *page)).collect();
-    let mut elsewhere: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for (of, definition) in schema["$defs"].as_object().unwrap() {
-        let is_known = |types: &Value| types[of] == *definition || types[""] == *definition;
-        let home = homes.iter().find(|(types, _)| is_known(types));
-        match home {
-            Some((_, page)) => elsewhere.entry(page).or_default().push(of),
-            None => table(&schema, of, definition, &mut out),
-        }
-    }
-    for (page, types) in elsewhere {
-        let _ = writeln!(
-            out,
-            "\nDescribed in [{page}]({page}): {}.",
-            types.join(", ")
-        );
-    }
-    out
-}
-
-fn table(root: &Value, name: &str, definition: &Value, out: &mut String) {
-    let _ = write!(out, "\n### {name}\n\n");
-    if let Some(text) = definition["description"].as_str() {
-        let _ = write!(out, "{}\n\n", one_line(text));
-    }
-    if let Some(variants) = definition["oneOf"].as_array() {
-        if variants
-            .iter()
-            .all(|variant| variant["properties"].is_object())
-        {
-            for variant in variants {
-                let tag = variant["properties"].as_object().unwrap().iter();
-                let [name] = tag
-                    .filter_map(|(_, rule)| rule["const"].as_str())
-                    .collect::<Vec<_>>()[..]
-                else {
-                    panic!("a variant without a tag: {variant}");
-                };
-                table(root, &format!("`{name}`"), variant, out);
-            }
-            return;
-        }
-        out.push_str("| value | meaning |\n|---|---|\n");
-        for variant in variants {
-            let (value, text) = (&variant["const"], &variant["description"]);
-            let _ = writeln!(out, "| `{}` | {} |", word(value), one_line(word(text)));
-        }
-        return;
-    }
-    if let Some(names) = definition["enum"].as_array() {
-        let names: Vec<String> = names.iter().map(|n| format!("`{}`", word(n))).collect();
-        let _ = writeln!(out, "One of {}.", names.join(", "));
-        return;
-    }
-    let properties = definition["properties"].as_object().unwrap();
-    let required: Vec<&str> = definition["required"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
-    out.push_str("| field | type | meaning |\n|---|---|---|\n");
-    for (field, rule) in properties {
-        let what = rule["const"].as_str().map(|tag| format!("`{tag}`"));
-        let text = rule["description"].as_str().or(what.as_deref());
-        let text = text.unwrap_or_else(|| panic!("{name}.{field} is not described"));
-        let optional = if required.contains(&field.as_str()) {
-            ""
-        } else {
-            ", optional"
-        };
-        let kind = kind(root, rule);
-        let _ = writeln!(out, "| `{field}` | {kind}{optional} | {} |", one_line(text));
-    }
-    if definition.get("$ref").is_some() {
-        let _ = writeln!(out, "\nand the fields of {}.", kind(root, definition));
-    }
-}
-
-fn word(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
-}
-
-fn one_line(text: &str) -> String {
-    text.replace('\n', " ").replace('|', "\\|")
-}
-
-/// A type in words.
-fn kind(root: &Value, rule: &Value) -> String {
-    if let Some(reference) = rule.get("$ref") {
-        schema::resolve(root, reference);
-        return word(reference)
-            .rsplit('/')
-            .next()
-            .unwrap_or_default()
-            .to_owned();
-    }
-    if let Some(any) = rule["anyOf"].as_array() {
-        let kinds: Vec<String> = any.iter().map(|r| kind(root, r)).collect();
-        return kinds.join(" or ");
-    }
-    if rule.get("type").is_none() {
-        return "any value".to_owned();
-    }
-    let one = |name: &str| match name {
-        "object"
-            if rule
-                .get("additionalProperties")
-                .is_some_and(|of| *of != false) =>
-        {
-            format!("object of {}", kind(root, &rule["additionalProperties"]))
-        }
-        "array" if rule.get("items").is_some() => format!("list of {}", kind(root, &rule["items"])),
-        "array" => "list".to_owned(),
-        "null" => "null".to_owned(),
-        other => other.to_owned(),
-    };
-    match &rule["type"] {
-        Value::Array(names) => {
-            let names: Vec<String> = names.iter().map(|n| one(word(n))).collect();
-            names.join(" or ")
-        }
-        name => one(word(name)),
-    }
-}
 
 /// Puts `tables` between the marks of a section.
 fn with_section(text: &str, name: &str, tables: &str) -> String {
@@ -261,11 +48,46 @@ fn has_sections(path: &str, sections: &[(&str, String)]) {
 }
 
 #[test]
-fn every_field_of_the_schemas_is_documented() {
-    for document in DOCUMENTS {
-        let sections = document.schemas.iter().map(|name| (*name, tables(name)));
-        has_sections(document.path, &sections.collect::<Vec<_>>());
+fn every_field_of_the_schemas_has_a_meaning() {
+    for name in [
+        "analyze",
+        "pair",
+        "explain",
+        "run",
+        "reproduce",
+        "drill",
+        "link",
+        "inject",
+        "compare",
+        "diff",
+        "qa",
+        "metrics",
+        "probe",
+        "population",
+        "population-variants",
+    ] {
+        let run = tcplab(&["schema", name, "--fields"]);
+        assert_eq!(run.code, 0, "{name}: {}", run.err);
+        let bare = run.out.lines().find(|line| line.trim_end().ends_with('·'));
+        assert_eq!(bare, None, "{name}: a field without a meaning");
     }
+}
+
+#[test]
+fn fields_of_one_name_are_found() {
+    let run = tcplab(&["schema", "analyze", "--fields", "srtt_us"]);
+    assert!(run.out.contains("srtt_us"), "{}", run.out);
+    let of_type = tcplab(&["schema", "analyze", "--fields", "Spread"]);
+    assert!(of_type.out.starts_with("Spread\n"), "{}", of_type.out);
+    let unknown = tcplab(&["schema", "analyze", "--fields", "nothing"]);
+    assert_eq!(unknown.code, 2);
+    assert!(
+        unknown
+            .err
+            .contains("no type or field `nothing`; its types: document, "),
+        "{}",
+        unknown.err
+    );
 }
 
 #[test]
@@ -283,32 +105,6 @@ fn every_kind_of_qdisc_is_documented() {
 fn the_glossary_has_the_words_of_help() {
     let tables = tcplab_report::glossary::tables();
     has_sections("docs/glossary.md", &[("the glossary", tables)]);
-}
-
-#[test]
-fn every_option_is_documented() {
-    for document in DOCUMENTS {
-        let text = std::fs::read_to_string(root().join(document.path)).unwrap();
-        let mut seen = 0;
-        for words in document.commands {
-            let help = tcplab(&[*words, &["--help"]].concat()).out;
-            let options = help.split_whitespace().filter(|w| w.starts_with("--"));
-            for option in options.map(|o| o.trim_end_matches(|c: char| !c.is_alphanumeric())) {
-                let name = option.split(['=', '[', ',']).next().unwrap_or_default();
-                assert!(
-                    text.contains(&format!("`{name}")),
-                    "{name} of {words:?} is not in {}",
-                    document.path
-                );
-                seen += 1;
-            }
-        }
-        assert!(
-            seen >= 15 * document.commands.len().min(1),
-            "{}",
-            document.path
-        );
-    }
 }
 
 #[test]
