@@ -85,7 +85,7 @@ def release_row(release, args, notes, place):
     for name, document in [("list", listed), ("drawn", random)]:
         for kind in document["classes"]:
             if kind["name"] != "equal":
-                notes.append(f"| {release} | {name} | {kind['name']} | {kind['scenarios']} | `{kind['such_as']}` |")
+                notes.append((release, name, f"{kind['name']} {kind['scenarios']} (`{kind['such_as']}`)"))
     folders = [ROOT / "tests/pkt", selftests(release, args.store, place), args.suite]
     for place, folder in zip(("own scripts", "selftests", "public suite"), folders):
         if folder is None:
@@ -94,8 +94,16 @@ def release_row(release, args, notes, place):
         more = ["--tolerance-us", "14000"] if place == "selftests" else []
         text, lost = scripts(kernel, model, *more, str(folder))
         cells.append(text)
-        notes.extend(f"| {release} | {place} | fails on the model only | 1 | `{os.path.relpath(s, folder)}` |" for s in lost)
+        notes.extend((release, place, f"fails on the model only: `{os.path.relpath(s, folder)}`") for s in lost)
     return "| " + " | ".join([f"{release} ({version(release)})", *cells]) + " |"
+
+
+def differences(notes):
+    """A row for each release and place."""
+    rows = {}
+    for release, place, text in notes:
+        rows.setdefault((release, place), []).append(text)
+    return [f"| {release} | {place} | {', '.join(texts)} |" for (release, place), texts in rows.items()]
 
 
 def version(release):
@@ -143,11 +151,11 @@ def main():
         "|---|---|---|---|---|---|",
         *rows,
         "",
-        "Differences between a kernel and its profile:",
+        "Differences between a kernel and its profile: class, scenarios, one of them",
         "",
-        "| release | in | class | scenarios | such as |",
-        "|---|---|---|---|---|",
-        *notes,
+        "| release | in | differs |",
+        "|---|---|---|",
+        *differences(notes),
         "",
         "Kernels compared with each other:",
         "",

@@ -86,8 +86,8 @@ def forty_milliseconds(acks):
         shape=alt.Shape("name:N", legend=None),
     )
     return picture, (
-        f"A client writes each request in two parts. {len(rows) - len(late)} ACKs arrive about 2 ms after their data. "
-        f"{len(late)} wait {min(late):.1f} to {max(late):.1f} ms, because Nagle's algorithm holds the second part until the ACK of the first, and the server delays that ACK."
+        f"{len(rows) - len(late)} ACKs arrive about 2 ms after their data. "
+        f"{len(late)} wait {min(late):.1f} to {max(late):.1f} ms: Nagle's algorithm holds the second part of a request until the ACK of the first, which the server delays."
     )
 
 
@@ -105,7 +105,7 @@ def who_delays(run):
     return bars + text, (
         f"A server writes 1 kB every 100 ms to a client that only reads. Of 100 ACKs Linux 6.1 delays none; 6.1.56 delays {said['model:linux-6.1.56']['late']:.0f}, "
         f"from segment {said['model:linux-6.1.56']['first']:.0f} on, when its quick-ACK credits are used up; FreeBSD 13.2 delays all. "
-        + ("The model's 6.1 and 6.1.56 delay the same ACKs as the kernel, unchanged and with both commits reverted." if same else "Model and kernel differ here.")
+        + ("The kernels delay the same ACKs." if same else "Model and kernel differ here.")
     )
 
 
@@ -122,7 +122,7 @@ def loss(run):
     at = {(row["name"], row["loss"]): row["mbit"] for row in rows}
     return picture, (
         f"50 Mbit/s, round trip 40 ms; means of 10 runs, bars from slowest to fastest. At 0.01 % loss CUBIC has {at['cubic', '0.01%']:.1f} Mbit/s and BBR {at['bbr', '0.01%']:.1f}. "
-        f"At 1 % CUBIC has {at['cubic', '1%']:.1f} and BBR {at['bbr', '1%']:.1f}: CUBIC treats each loss as congestion, BBR does not."
+        f"At 1 % CUBIC has {at['cubic', '1%']:.1f} and BBR {at['bbr', '1%']:.1f}: CUBIC treats each loss as congestion."
     )
 
 
@@ -159,7 +159,7 @@ def ack_filter(run):
     best = max(rows, key=lambda row: row["gain"])
     worst = min(rows, key=lambda row: row["gain"])
     return boxes + text, (
-        f"Four downloads and an upload through CAKE, with `ack-filter` and without. The downloads gain most at {best['down']} down and {best['up']} up ({best['gain']:+.0f} %), where ACKs fill the upstream, "
+        f"Four downloads and an upload through CAKE, with `ack-filter` and without. The downloads gain most at {best['down']} down and {best['up']} up ({best['gain']:+.0f} %) "
         f"and lose most at {worst['down']} down and {worst['up']} up ({worst['gain']:+.0f} %)."
     )
 
@@ -182,7 +182,7 @@ def rrul(run):
     picture = base.mark_bar().encode(color=colour(["median of ICMP", "99 % of all"], [BLUE, ORANGE])) + base.mark_text(align="left", dx=4, color=INK).encode(text="text:N")
     return picture, (
         f"RRUL: four downloads, four uploads and pings on a line of 30/10 Mbit/s. With queues of 1,000 packets the median ping takes {said['fifo', 'median of ICMP']:.0f} ms, "
-        f"with CAKE {said['besteffort', 'median of ICMP']:.0f} ms, on the idle path 50 ms. Means of 5 runs."
+        f"with CAKE {said['besteffort', 'median of ICMP']:.0f} ms, on the idle path 50 ms."
     )
 
 
@@ -339,7 +339,7 @@ def main():
     only = sys.argv[1:]
     text = [
         "# Gallery", "",
-        "Each of twelve experiments has a picture, its explanation and its command. `make gallery` runs them all and writes this page.", "",
+        "`make gallery` runs these experiments and writes this page.", "",
         "Commands with `uml:` need a kernel ([kernels.md](kernels.md)). `--html FILE` draws charts of your own run.", "",
     ]
     for name, heading, shows, command, make in ENTRIES:
@@ -348,7 +348,7 @@ def main():
         print(f"{name}: {command}", flush=True)
         picture, said = make(run(command))
         draw(name, heading, shows, picture)
-        text += [f"## {heading}", "", f"![{shows}](gallery/{name}.svg)", "", said, "", "<!-- example: not run: `make gallery` runs it -->", "```sh", command, "```", ""]
+        text += [f"## {heading}", "", f"![{shows}](gallery/{name}.svg)", "", said, "", "<!-- example: not run: make gallery -->", "```sh", command, "```", ""]
     if not only:
         (ROOT / "docs/gallery.md").write_text("\n".join(text))
 

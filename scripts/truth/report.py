@@ -13,38 +13,59 @@ def ratio(x):
     return "" if x is None else f"{x:.4f}"
 
 
-def ids_table(table, blind=False):
+def ids_table(table, blind=False, whole=True):
+    """A row for each id; without `whole` those that never erred are one sentence."""
+    without = {} if whole else {i: t for i, t in table.items() if not t["false"] and not t["missed"] and t["right"]}
     out = ["| id | right | false | missed |" + (" not checked |" if blind else "") + " precision | recall |", "|---|---|---|---|" + ("---|" if blind else "") + "---|---|"]
     for i, t in table.items():
-        out.append(f"| `{i}` | {t['right']} | {t['false']} | {t['missed']} |" + (f" {t['not_checked']} |" if blind else "") + f" {ratio(t['precision'])} | {ratio(t['recall'])} |")
+        if i not in without:
+            out.append(f"| `{i}` | {t['right']} | {t['false']} | {t['missed']} |" + (f" {t['not_checked']} |" if blind else "") + f" {ratio(t['precision'])} | {ratio(t['recall'])} |")
+    if without:
+        what = "right/not checked" if blind else "right"
+        rest = ", ".join(f"`{i}` {t['right']}" + (f"/{t['not_checked']}" if blind else "") for i, t in without.items())
+        out += ["", f"Never wrong, never missed ({what}): {rest}."]
     return out
 
 
-def cut_table(by_cut):
+def cut_table(by_cut, whole=True):
+    """A row for each cause; without `whole` those that no cut made tcplab miss are one sentence."""
     cuts = [c for c in ("whole", "no-handshake", "late", "snap60", "one-direction", "every-10th") if any(c in x for x in by_cut.values())]
     out = ["| cause | " + " | ".join(cuts) + " |", "|---|" + "---|" * len(cuts)]
+    never = []
     for name, x in sorted(by_cut.items()):
         words = " or ".join(dict.fromkeys(f"`{ACCEPT[n][0]}`" for n in name.split("/")))
+        if not whole and not any(x.get(c, {}).get("missed", 0) for c in cuts):
+            never.append(words)
+            continue
         out.append(f"| {words} | " + " | ".join("/".join(str(x.get(c, {}).get(w, 0)) for w in ("right", "not_checked", "missed", "gone")) for c in cuts) + " |")
-    return out
+    return [*out, "", f"No cut made tcplab miss the other {len(never)} causes without naming them."] if never else out
 
 
-def confidence_lines(c):
+def brier(c):
+    return f"Brier score {c['brier']:.5f}; that of the constant {c['base_rate']:.4f} (the share of right findings): {c['brier_of_base_rate']:.5f}."
+
+
+def confidence_lines(c, whole=True):
     if not c["findings"]:
         return ["No finding stated a confidence."]
+    if not whole:
+        return [brier(c)]
     out = ["| confidence stated | findings | mean stated | right |", "|---|---|---|---|"]
     out += [f"| {b['from']:.2f} to {b['to']:.2f} | {b['findings']} | {b['said']:.4f} | {b['right']:.4f} |" for b in c["bins"]]
-    return [*out, "", f"Brier score {c['brier']:.5f}; that of the constant {c['base_rate']:.4f} (the share of right findings): {c['brier_of_base_rate']:.5f}."]
+    return [*out, "", brier(c)]
 
 
-def budget_lines(b):
+def budget_lines(b, whole=True):
     if not b["total_s"]:
         return ["No budget."]
     out = ["| class | captures | seconds | recall | captures below 0.9 |", "|---|---|---|---|---|"]
     out += [f"| {n} | {x['captures']} | {x['truth_s']:.1f} | {x['recall']:.4f} | {x['captures_below_0.9']} |" for n, x in b["classes"].items()]
     out += ["", "Time that the budget gave to classes which counters and application steps rule out:", "",
             "| class | seconds of those captures | given | captures with more than 20 ms |", "|---|---|---|---|"]
-    out += [f"| {n} | {x['seconds']:.1f} | {x['given_s']:.3f} | {x['captures']} |" for n, x in b["absent"].items()]
+    out += [f"| {n} | {x['seconds']:.1f} | {x['given_s']:.3f} | {x['captures']} |" for n, x in b["absent"].items() if whole or x["captures"]]
+    if not whole and (none := [n for n, x in b["absent"].items() if not x["captures"]]):
+        most = max(b["absent"][n]["given_s"] for n in none)
+        out += ["", f"Others ({', '.join(none)}): at most {most:.3f} s each, no capture with more than 20 ms."]
     return [*out, "", f"Unknown: {b['unknown_share']:.2%} of {b['total_s'] - b['idle_s']:.0f} s that were not idle."]
 
 
@@ -55,20 +76,21 @@ def short_of_aim(table, where):
     return [f"Aims missed {where}: precision 0.97 by {', '.join(low) or 'none'}; recall 0.9 by {', '.join(few) or 'none'}."]
 
 
-def body(r):
+def body(r, whole=True):
+    """The result; the document has it without `whole`: what never erred in one sentence."""
     q = r["quiet"]
     return [
         f"{r['captures']} captures of {r['runs']} runs ({r['runs_left_out']} runs did not do what they were meant to do and are left out), seed {r['seed']}, "
         f"{datetime.date.today().isoformat()}, `make campaign-truth SEED={r['seed']} EACH={r['each']}`.", "",
-        "Whole captures, at the client, at the server and in between:", "", *ids_table(r["whole"]), "", *short_of_aim(r["whole"], "on whole captures"), "",
+        "Whole captures, at the client, at the server and in between:", "", *ids_table(r["whole"], whole=whole), "", *short_of_aim(r["whole"], "on whole captures"), "",
         f"Healthy captures: {q['captures']}, {q['with_false']} with a false finding, {q['all_clear']} with an all-clear.", "",
-        "Of these, the types of trouble that the detectors were not written against:", "", *ids_table(r["kinds_held_out"]), "",
-        f"Cut ({r['cut_captures']} captures; causes before the first remaining packet do not count):", "", *ids_table(r["cut"], blind=True), "",
-        "Each cause by cut: found/named as not checked/missed/before the first remaining packet:", "", *cut_table(r["by_cut"]), "",
+        "Of these, the types of trouble that the detectors were not written against:", "", *ids_table(r["kinds_held_out"], whole=whole), "",
+        f"Cut ({r['cut_captures']} captures; causes before the first remaining packet do not count):", "", *ids_table(r["cut"], blind=True, whole=whole), "",
+        "Each cause by cut: found/named as not checked/missed/before the first remaining packet:", "", *cut_table(r["by_cut"], whole), "",
         f"Cut captures with an all-clear although the cause had to be found or named: {r['cut_all_clear_with_a_cause']}.", "",
-        "Confidence, whole captures (stated by the table of the campaign before this one):", "", *confidence_lines(r["confidence"]), "",
-        "Confidence, cut captures:", "", *confidence_lines(r["confidence_cut"]), "",
-        "Time budget, whole captures at the ends: seconds that the applications' times, the link's record or the kernel's clocks determine.", "", *budget_lines(r["budget"])]
+        "Confidence, whole captures (stated by the table of the campaign before this one):", "", *confidence_lines(r["confidence"], whole), "",
+        "Confidence, cut captures:", "", *confidence_lines(r["confidence_cut"], whole), "",
+        "Time budget, whole captures at the ends: seconds that the applications' times, the link's record or the kernel's clocks determine.", "", *budget_lines(r["budget"], whole)]
 
 
 def terminal(r, misses):
@@ -84,7 +106,7 @@ def terminal(r, misses):
 
 def write(path, r):
     """Puts the section between its markers; at the end of the document when there are none yet."""
-    text, section = Path(path).read_text(), "\n".join([BEGIN, *body(r), END])
+    text, section = Path(path).read_text(), "\n".join([BEGIN, *body(r, whole=False), END])
     if BEGIN in text:
         text = text[:text.index(BEGIN)] + section + text[text.index(END) + len(END):]
     else:

@@ -47,7 +47,7 @@ pub fn run(root: &Path, args: &Args) -> Result<ExitCode> {
     for pair in RELEASES.windows(2) {
         let [older, newer] = pair else { continue };
         out += &format!("\n### From {older} to {newer}\n\n");
-        out += "| packets show | scenario that shows it | first difference | commit, release | for a connection |\n|---|---|---|---|---|\n";
+        out += "| packets show | scenario that shows it (how many do): first difference | commit, release | for a connection |\n|---|---|---|---|\n";
         for change in changes(older, newer)? {
             out += &row(older, &change, &scenarios, args.jobs)?;
         }
@@ -157,17 +157,14 @@ fn row(older: &str, change: &Change, scenarios: &[Scenario], jobs: usize) -> Res
         .filter_map(|(s, f)| Some((s, f?)))
         .collect();
     let first = shown.iter().min_by_key(|(_, (equal, _))| *equal);
-    let (scenario, class) = match first {
-        Some((s, (_, class))) => (
-            format!("`{}`, {} in all", s.name, shown.len()),
-            class.as_str(),
-        ),
-        None => ("none of the list".to_owned(), "-"),
+    let scenario = match first {
+        Some((s, (_, class))) => format!("`{}` ({}): {class}", s.name, shown.len()),
+        None => "-".to_owned(),
     };
     let harm = HARM.iter().find(|(name, _)| *name == change.name);
     let harm = harm.map_or("not judged", |(_, text)| text);
     Ok(format!(
-        "| {} | {scenario} | {class} | {} | {harm} |\n",
+        "| {} | {scenario} | {} | {harm} |\n",
         change.what.replace('|', "/"),
         change.commit
     ))
@@ -179,10 +176,7 @@ const COMMITS: &[(&str, &str)] = &[
         "net.ipv4.tcp_rmem",
         "572be9bf9d0d, 6.19 (the release inferred)",
     ),
-    (
-        "net.ipv4.tcp_syn_linear_timeouts",
-        "6.5 (the commit is not known)",
-    ),
+    ("net.ipv4.tcp_syn_linear_timeouts", "6.5 (commit unknown)"),
     (
         "net.ipv4.tcp_backlog_ack_defer",
         "133c4c0d3717, 6.7 (from memory)",

@@ -154,28 +154,37 @@ fn not_run(document: &ReproduceDocument) -> Vec<(&str, usize)> {
 const COLUMNS: [&str; 7] = [
     "claim", "expected", "measured", "verdict", "unit", "stack", "note",
 ];
-const SHARED_FROM: usize = 4;
+const SHARED_FROM: usize = UNIT;
+const UNIT: usize = 4;
+const STACK: usize = 5;
+
+type Row = [String; COLUMNS.len()];
 
 fn markdown(document: &ReproduceDocument) -> String {
     let mut out = format!(
-        "{}. A claim holds unless its row has a verdict.\n",
+        "{}. A claim holds unless its row has a verdict. Equal: the expected figure is the measured one.\n",
         sum(document)
     );
-    for claims in document.claims.chunk_by(|a, b| a.source == b.source) {
-        out += &group(claims);
+    let all = &document.claims;
+    let is_beside_kernel = |claim: &Claim| all.iter().any(|other| is_same_on_model(other, claim));
+    let own: Vec<&Claim> = all
+        .iter()
+        .filter(|claim| !is_beside_kernel(claim))
+        .collect();
+    for claims in own.chunk_by(|a, b| a.source == b.source) {
+        out += &group(claims, all);
     }
     out
 }
 
-/// The table of one source.
-fn group(claims: &[Claim]) -> String {
-    let mut rows: Vec<[String; COLUMNS.len()]> = Vec::new();
-    let mut rest = claims.iter().peekable();
-    while let Some(claim) = rest.next() {
-        let on_model = rest.next_if(|next| is_same_on_model(claim, next));
-        rows.push(row(claim, on_model));
-    }
-    let is_used = |column: &usize| rows.iter().any(|row| !row[*column].is_empty());
+/// The table of one source, and below it the claims with the expected figure and no note. `all` has the same claims of
+/// the model.
+fn group(claims: &[&Claim], all: &[Claim]) -> String {
+    let on_model = |claim: &Claim| all.iter().find(|other| is_same_on_model(claim, other));
+    let rows: Vec<Row> = claims
+        .iter()
+        .map(|claim| row(claim, on_model(claim)))
+        .collect();
     let is_shared = |column: &usize| {
         *column >= SHARED_FROM
             && rows.len() > 1
@@ -183,7 +192,7 @@ fn group(claims: &[Claim]) -> String {
                 .windows(2)
                 .all(|pair| pair[0][*column] == pair[1][*column])
     };
-    let used = (0..COLUMNS.len()).filter(is_used);
+    let used = (0..COLUMNS.len()).filter(|column| rows.iter().any(|row| !row[*column].is_empty()));
     let (shared, own): (Vec<usize>, Vec<usize>) = used.partition(is_shared);
     let source = claims.first().map_or("", |claim| claim.source.as_str());
     let mut out = format!("\n**{}**", cell(source));
@@ -191,28 +200,58 @@ fn group(claims: &[Claim]) -> String {
         let values: Vec<&str> = shared.iter().map(|column| row[*column].as_str()).collect();
         out += &format!(" ({})", values.join("; "));
     }
-    let line = |cells: Vec<&str>| format!("| {} |\n", cells.join(" | "));
     out += "\n\n";
-    out += &line(own.iter().map(|column| COLUMNS[*column]).collect());
-    out += &format!("|{}\n", "---|".repeat(own.len()));
-    for row in &rows {
-        out += &line(own.iter().map(|column| row[*column].as_str()).collect());
+    let is_short = !own.contains(&STACK) && rows.iter().filter(|row| is_plain(row)).count() > 1;
+    let (plain, other): (Vec<&Row>, Vec<&Row>) =
+        rows.iter().partition(|row| is_short && is_plain(row));
+    if !other.is_empty() {
+        out += &lines(&other, &own);
+    }
+    if !plain.is_empty() {
+        let gap = if other.is_empty() { "" } else { "\n" };
+        let unit = |row: &Row| match own.contains(&UNIT) {
+            true => format!(" {}", row[UNIT]),
+            false => String::new(),
+        };
+        let figures: Vec<String> = plain
+            .iter()
+            .map(|row| format!("{} {}{}", row[0], row[1], unit(row)))
+            .collect();
+        out += &format!("{gap}Equal: {}.\n", figures.join(", "));
     }
     out
 }
 
-/// Whether a claim says of the model what the one before says of a kernel, with the same verdict.
-fn is_same_on_model(of_kernel: &Claim, next: &Claim) -> bool {
-    next.id.strip_prefix("model.") == Some(&of_kernel.id)
-        && next.source == of_kernel.source
-        && next.unit == of_kernel.unit
-        && expected(next) == expected(of_kernel)
-        && next.verdict == of_kernel.verdict
-        && next.why == of_kernel.why
+/// A table of those of `columns` that a row uses.
+fn lines(rows: &[&Row], columns: &[usize]) -> String {
+    let is_used = |column: &&usize| rows.iter().any(|row| !row[**column].is_empty());
+    let columns: Vec<usize> = columns.iter().filter(is_used).copied().collect();
+    let line = |cells: Vec<&str>| format!("| {} |\n", cells.join(" | "));
+    let mut out = line(columns.iter().map(|column| COLUMNS[*column]).collect());
+    out += &format!("|{}\n", "---|".repeat(columns.len()));
+    for row in rows {
+        out += &line(columns.iter().map(|column| row[*column].as_str()).collect());
+    }
+    out
+}
+
+/// Whether a row has the expected figure, and nothing to remark.
+fn is_plain(row: &Row) -> bool {
+    let [_, expected, measured, verdict, _, _, note] = row;
+    expected == measured && verdict.is_empty() && note.is_empty()
+}
+
+/// Whether a claim says of the model what another says of a kernel, with the same verdict.
+fn is_same_on_model(of_kernel: &Claim, claim: &Claim) -> bool {
+    claim.id.strip_prefix("model.") == Some(&of_kernel.id)
+        && claim.source == of_kernel.source
+        && claim.unit == of_kernel.unit
+        && expected(claim) == expected(of_kernel)
+        && claim.verdict == of_kernel.verdict
 }
 
 /// A row of the table: a claim, and the same one of the model, written `[model.]CLAIM`.
-fn row(claim: &Claim, on_model: Option<&Claim>) -> [String; COLUMNS.len()] {
+fn row(claim: &Claim, on_model: Option<&Claim>) -> Row {
     let both = || [claim].into_iter().chain(on_model);
     let prefix = if on_model.is_some() { "[model.]" } else { "" };
     let stacks: Vec<String> = both().map(|claim| format!("`{}`", claim.stack)).collect();

@@ -27,7 +27,8 @@ const OWN: [&str; 6] = [
     "tolerate",
 ];
 
-/// A table in Markdown, the worst first. `base`: the point that every scenario was drawn from.
+/// Two lists in Markdown: what differs in a scenario, the worst first, and what never does. `base`: the point that every
+/// scenario was drawn from.
 pub fn table(judged: &[Judged], base: &Point) -> String {
     let value = |point: &Point| serde_json::to_value(point).unwrap_or_default();
     let base = value(base);
@@ -49,12 +50,24 @@ pub fn table(judged: &[Judged], base: &Point) -> String {
         }
     }
     let share = |(all, equal): (usize, usize)| equal as f64 / all as f64 * 100.0;
-    let mut rows: Vec<_> = counts.into_iter().collect();
+    let (always, mut rows): (Vec<_>, Vec<_>) = counts
+        .into_iter()
+        .partition(|(_, (all, equal))| all == equal);
     rows.sort_by(|(_, a), (_, b)| share(*a).total_cmp(&share(*b)));
-    let mut out = "| set | scenarios | equal | share |\n|---|---|---|---|\n".to_owned();
-    for (key, count) in rows {
-        let (all, equal) = count;
-        out += &format!("| `{key}` | {all} | {equal} | {:.1} % |\n", share(count));
+    let rows = rows
+        .iter()
+        .map(|(key, (all, equal))| format!("`{key}` {equal}/{all}"));
+    let always = always
+        .iter()
+        .map(|(key, (all, _))| format!("`{key}` {all}"));
+    let mut out = String::new();
+    for (what, names) in [
+        ("Not all equal (equal/all)", rows.collect::<Vec<_>>()),
+        ("All equal", always.collect()),
+    ] {
+        if !names.is_empty() {
+            out += &format!("- {what}: {}.\n", names.join(", "));
+        }
     }
     out
 }

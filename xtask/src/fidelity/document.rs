@@ -62,12 +62,25 @@ fn part(root: &Path, f: &Findings<'_>, reasons: &Reasons) -> String {
         "| scenarios | all | equal to the last packet | of these, all promised counters equal | share |"
     );
     let _ = writeln!(out, "|---|---|---|---|---|");
+    let mut always = Vec::new();
     for (name, group) in groups(f.list) {
-        row(&mut out, &format!("`{name}`"), &group);
+        let (equal, promised) = counts(&group);
+        if equal == group.len() && promised == group.len() {
+            always.push(format!("`{name}` {equal}"));
+        } else {
+            row(&mut out, &format!("`{name}`"), &group);
+        }
     }
     row(&mut out, "**the list**", &f.list.iter().collect::<Vec<_>>());
     if !f.random.is_empty() {
         row(&mut out, "**drawn**", &f.random.iter().collect::<Vec<_>>());
+    }
+    if !always.is_empty() {
+        let _ = writeln!(
+            out,
+            "\nAll equal, with all promised counters (scenarios): {}.",
+            always.join(", ")
+        );
     }
     differences(&mut out, f.list, reasons);
     classes(&mut out, f, reasons);
@@ -85,16 +98,21 @@ fn groups(list: &[Judged]) -> BTreeMap<&str, Vec<&Judged>> {
     groups
 }
 
+/// How many are equal, and how many of these with all promised counters.
+fn counts(group: &[&Judged]) -> (usize, usize) {
+    let equal = group.iter().filter(|j| j.verdict.is_equal());
+    let promised = equal
+        .clone()
+        .filter(|j| j.verdict.broken_promises().is_empty());
+    (equal.count(), promised.count())
+}
+
 fn row(out: &mut String, name: &str, group: &[&Judged]) {
-    let equal = group.iter().filter(|j| j.verdict.is_equal()).count();
-    let counted = group
-        .iter()
-        .filter(|j| j.verdict.is_equal() && j.verdict.broken_promises().is_empty());
+    let (equal, promised) = counts(group);
     let _ = writeln!(
         out,
-        "| {name} | {} | {equal} | {} | {:.1} % |",
+        "| {name} | {} | {equal} | {promised} | {:.1} % |",
         group.len(),
-        counted.count(),
         100.0 * equal as f64 / group.len().max(1) as f64
     );
 }

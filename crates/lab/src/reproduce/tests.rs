@@ -107,15 +107,16 @@ fn every_claim_is_in_the_document() {
     // A kernel's claim and the same one of the model may share a row.
     let mut named: Vec<String> = Vec::new();
     for line in measured.lines() {
-        let Some((id, _)) = line
+        let row = line
             .strip_prefix("| `")
-            .and_then(|row| row.split_once("` | "))
-        else {
-            continue;
-        };
-        match id.strip_prefix("[model.]") {
-            Some(both) => named.extend([both.to_owned(), format!("model.{both}")]),
-            None => named.push(id.to_owned()),
+            .and_then(|row| row.split_once("` | "));
+        let equal = line.strip_prefix("Equal: ").unwrap_or_default();
+        let equal = equal.split('`').skip(1).step_by(2);
+        for id in row.map(|(id, _)| id).into_iter().chain(equal) {
+            match id.strip_prefix("[model.]") {
+                Some(both) => named.extend([both.to_owned(), format!("model.{both}")]),
+                None => named.push(id.to_owned()),
+            }
         }
     }
     for claim in &list.claims {

@@ -188,7 +188,7 @@ behaviours! {
         "33 by 416dd649f3aa, 6.19 (the release from memory)";
     comp_sack_reads_clock: bool = false,
         "a compressed ACK sent by its timer has the time stamp of that moment; off: of the last segment",
-        "between 6.12.118 and 7.2.13 (read in the sources; the commit is not known)";
+        "between 6.12.118 and 7.2.13 (commit unknown)";
     delack_sends_sack: bool = true,
         "the delayed-ACK timer sends a held-back SACK, even if the delayed ACK has already left",
         "30c6f0bf9579, 6.4; before 6.1.56";
@@ -292,11 +292,11 @@ behaviours! {
     /// A read leaves `tcp_mstamp` alone then, and the ACKs that it sends always read the clock.
     read_keeps_clock: bool = false,
         "receive-buffer auto-tuning ends an RTT at the last segment; off: at the read",
-        "between 6.12.118 and 7.2.13 (read in the sources; the commit is not known)";
+        "between 6.12.118 and 7.2.13 (commit unknown)";
     /// Linux: `tcp_set_rcvbuf()`.
     rcvbuf_sets_clamp: bool = false,
         "SO_RCVBUF on an open connection also sets the window clamp",
-        "between 6.12.118 and 7.2.13 (read in the sources; the commit is not known)";
+        "between 6.12.118 and 7.2.13 (commit unknown)";
     rack_only: bool = false,
         "time alone detects losses (RACK); off: duplicate ACKs do if net.ipv4.tcp_recovery lacks bit 0x1",
         "1c120191dcec, 6.17";
@@ -312,13 +312,13 @@ behaviours! {
         "9ca48d616ed7, 6.17";
     checks_synack_echo: bool = false,
         "the ACK that ends a handshake must echo a time stamp of a SYN-ACK",
-        "between 6.12.118 and 7.2.13 (read in the sources; the commit is not known)";
+        "between 6.12.118 and 7.2.13 (commit unknown)";
     synack_ece_ends: bool = false,
         "after its second timeout a SYN-ACK is sent without ECE",
-        "with AccECN, 7.0 (read in the sources of 7.2.13; the commit is not known)";
+        "7.0, with AccECN (commit unknown)";
     tw_ack_keeps_ecn: bool = false,
         "the ACK of a FIN after the close has the ECN bits of the connection's last segment; off: none",
-        "with AccECN, 7.0 (read in the sources of 7.2.13; the commit is not known)";
+        "7.0, with AccECN (commit unknown)";
     tw_reuse_by_delay: bool = false,
         "net.ipv4.tcp_tw_reuse waits net.ipv4.tcp_tw_reuse_delay after TIME-WAIT began; off: until the clock's next full second",
         "ca6a6f93867a, 6.14";
@@ -341,7 +341,7 @@ behaviours! {
         "3aa7857fe1d7, 5.15; both ways in 6.1.192";
     old_ack_sets_echo: bool = true,
         "an ACK below SND.UNA may set the echoed time stamp (TS.Recent)",
-        "between 5.10.262 and 6.1.192 (read in the sources; the commit is not known)";
+        "between 5.10.262 and 6.1.192 (commit unknown)";
     buffers_of_whole_pages: bool = false,
         "with SLOB, a received frame of a page or more counts whole pages",
         "12d6c1d3a2ad, 6.2; before 6.1.192";
@@ -350,7 +350,7 @@ behaviours! {
         "0e24d17bd966, 7.1 (the release inferred)";
     advmss_ignores_path: bool = false,
         "the offered MSS comes from the MTU of the route or device; off: from the path MTU",
-        "between 6.12.118 and 7.2.13 (read in the sources; the commit is not known)";
+        "between 6.12.118 and 7.2.13 (commit unknown)";
     window_share: WindowShare = WindowShare::Sysctl,
         "share of the receive buffer that becomes window: by tcp_adv_win_scale, or measured",
         "dfa2f0483360, 6.6";
@@ -366,45 +366,45 @@ behaviours! {
         "the allocator's choice: 832 with SLOB (as requested), 1280 with kmalloc (next size class)";
     caqm_listener_flags: bool = false,
         "one client that asks for CAQM makes the listener assume CAQM for all later clients",
-        "in openEuler's CAQM; ours differs";
+        "openEuler's CAQM";
     caqm_unasked_srv: bool = false,
         "a SYN-ACK offers CAQM to a client that did not ask",
-        "in openEuler's CAQM; ours differs";
+        "openEuler's CAQM";
     caqm_syn_with_ecn: bool = false,
         "a SYN may ask for both CAQM and ECN, which sets the bits of AccECN (RFC 9768)",
-        "in openEuler's CAQM; ours differs";
+        "openEuler's CAQM";
     caqm_long_frames: bool = false,
         "CAQM does not shorten segments: frames are 4 bytes longer than the MTU allows",
-        "in openEuler's CAQM, but not in its later version; ours differs";
+        "openEuler's CAQM, not its later version";
     caqm_hint_32bit: bool = false,
         "a hint is computed in 32-bit products, which wrap at windows over 335,544 packets and alphas over \
          655",
-        "in openEuler's CAQM; ours differs";
+        "openEuler's CAQM";
     caqm_counts_all: bool = false,
         "tags count before the segment is checked, also in old duplicates and in data outside the window",
-        "in openEuler's CAQM; ours differs";
+        "openEuler's CAQM";
     caqm_empty_ack_ends_start: bool = false,
         "an ACK without new data or feedback also ends slow start",
-        "in openEuler's CAQM; ours differs";
+        "openEuler's CAQM";
     caqm_start_after_loss: bool = false,
         "slow start continues after a loss; without a switch that refuses, it never ends",
-        "in openEuler's CAQM; ours differs";
+        "openEuler's CAQM";
     caqm_never_restarts: bool = false,
         "slow start is not resumed after a timeout, or after ten round trips without sending",
-        "in openEuler's CAQM; ours differs";
+        "openEuler's CAQM";
     caqm_feedback_waits: bool = false,
         "feedback waits for the next regular ACK, which can take long (data both ways, or a window of one \
          packet and a delayed ACK)",
-        "in openEuler's CAQM; ours differs";
+        "openEuler's CAQM";
     caqm_child_loses_ecn: bool = false,
         "a host with CAQM enabled forgets that an accepted connection agreed on ECN, so it never echoes a mark",
-        "in openEuler's CAQM; ours differs";
+        "openEuler's CAQM";
     caqm_start_after_close: bool = false,
         "slow start continues after the close: only an ACK without a grant in ESTABLISHED ends it",
-        "in openEuler's CAQM; ours differs";
+        "openEuler's CAQM";
     caqm_foreign_type_counts: bool = false,
         "a tag of another cc_type counts as a tag without a grant: in an ACK it ends slow start",
-        "in openEuler's CAQM; ours differs";
+        "openEuler's CAQM";
 }
 
 impl Behaviour {
