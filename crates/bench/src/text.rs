@@ -1,12 +1,42 @@
 //! One arm's figures as a table.
 
+use std::collections::BTreeMap;
+
+use tcplab_base::safe;
 use tcplab_compare::{Metric, Metrics, Role};
 use tcplab_report::compare::cell;
 use tcplab_report::terminal::Theme;
 use tcplab_report::terminal::table::{Align, Cell, Table};
 
-/// The table, as text or as Markdown.
+/// The table and the runs that failed, as text or as Markdown.
 pub fn one_arm(metrics: &Metrics, markdown: bool, theme: &Theme) -> String {
+    let mut out = table(metrics, markdown, theme);
+    for text in failures(metrics) {
+        out += &format!("\n{text}\n");
+    }
+    out
+}
+
+/// Of each kind of failure, how many runs of a row had it.
+fn failures(metrics: &Metrics) -> Vec<String> {
+    let mut most: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for metric in metrics.arms.iter().flat_map(|arm| &arm.metrics) {
+        let mut here: BTreeMap<&str, usize> = BTreeMap::new();
+        for why in metric.runs.iter().filter_map(|run| run.failed.as_deref()) {
+            *here.entry(why).or_default() += 1;
+        }
+        for (why, n) in here {
+            let most = most.entry(why).or_default();
+            *most = (*most).max((n, metric.runs.len()));
+        }
+    }
+    let say = |(why, (n, of)): (&str, (usize, usize))| {
+        format!("{n} of {of} runs failed and do not count: {}", safe(why))
+    };
+    most.into_iter().map(say).collect()
+}
+
+fn table(metrics: &Metrics, markdown: bool, theme: &Theme) -> String {
     let rows = metrics.arms.iter().flat_map(|arm| &arm.metrics);
     let rows: Vec<[String; 6]> = rows.map(row).collect();
     let heads = ["workload", "unit", "mean", "least", "most", "runs"];
@@ -62,5 +92,29 @@ fn figure(value: f64) -> String {
         v if v >= 100.0 => format!("{value:.1}"),
         v if v >= 10.0 => format!("{value:.2}"),
         _ => format!("{value:.3}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tcplab_compare::{Arm, Better, Run};
+
+    #[test]
+    fn failed_runs_are_told_below_the_table() {
+        let mut metric = Metric::new("elapsed", "s", Better::Lower);
+        metric.runs = vec![Run::of(1.0), Run::of(2.0), Run::default()];
+        metric.runs[2].failed = Some("exit code 7: connect: refused".into());
+        let mut arm = Arm::named("x");
+        arm.metrics = vec![metric.clone(), metric];
+        let metrics = Metrics::of(vec![arm]);
+        for markdown in [false, true] {
+            let text = one_arm(&metrics, markdown, &Theme::default());
+            let told = text.split("\n\n").last();
+            assert_eq!(
+                told,
+                Some("1 of 3 runs failed and do not count: exit code 7: connect: refused\n")
+            );
+        }
     }
 }

@@ -5,15 +5,18 @@ use crate::pairs::by_block;
 use crate::row::{Row, Verdict};
 use crate::shown::show;
 
-/// Judges a row of exact values: each run of one side must have its equal at the other. Nothing to measure equals nothing
-/// to measure, and differs from a value; of a run that failed nothing is known.
+/// Judges a row of exact values: each run of one side must have its equal at the other. No value differs from a value; two
+/// sides without one, and a run that failed, say nothing.
 pub fn judge(row: &mut Row, before: &Metric, after: &Metric) {
     let (b, a) = (valid(&before.runs), valid(&after.runs));
     let are_runs = !b.is_empty() && !a.is_empty();
     if are_runs && b.iter().chain(&a).all(|run| run.value.is_none()) {
-        // Such as the first delayed ACK where none is delayed.
-        row.verdict = Verdict::Equal;
-        "neither side has a value".clone_into(&mut row.why);
+        // Such as packets that neither run captured.
+        row.verdict = Verdict::Missing;
+        row.why = match absent(before).or_else(|| absent(after)) {
+            Some(why) => format!("neither side has a value: {why}"),
+            None => "neither side has a value".to_owned(),
+        };
         return;
     }
     let (pairs, lone) = match partners(&b, &a) {
@@ -102,7 +105,12 @@ mod tests {
         };
         let (one, none, failed) = ((Some(1.0), false), (None, false), (None, true));
         for (before, after, verdict, why) in [
-            (none, none, Verdict::Equal, "neither side has a value"),
+            (
+                none,
+                none,
+                Verdict::Missing,
+                "neither side has a value: no ACK was delayed",
+            ),
             (
                 one,
                 none,

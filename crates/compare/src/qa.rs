@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tcplab_plan::result::ErrorRecord;
 
-use crate::{Comparison, Verdict};
+use crate::{Comparison, CountRow, Row, Verdict};
 
 /// `schema` of a [`QaDocument`].
 pub const QA_SCHEMA: &str = "tcplab.qa/1";
@@ -57,6 +57,23 @@ impl Standing {
         }
     }
 
+    /// Of two sides without a value nothing is known.
+    fn of_row(row: &Row) -> Self {
+        let has_value = row.before.is_some() || row.after.is_some();
+        match row.verdict {
+            Verdict::Missing if !has_value => Self::NotRun,
+            verdict => Self::of(verdict),
+        }
+    }
+
+    /// Nor of tests that were all skipped.
+    fn of_count(row: &CountRow) -> Self {
+        match row.verdict {
+            Verdict::Missing if row.before.is_some() && row.after.is_some() => Self::NotRun,
+            verdict => Self::of(verdict),
+        }
+    }
+
     fn of(verdict: Verdict) -> Self {
         match verdict {
             Verdict::Worse => Self::Worse,
@@ -92,15 +109,16 @@ pub struct Section {
 impl Section {
     /// A section with a table.
     pub fn of(kind: &str, title: String, comparison: Comparison) -> Self {
-        let rows = comparison.rows.iter().map(|row| row.verdict);
-        let counts = comparison.counts.iter().map(|row| row.verdict);
-        let standing = rows.chain(counts).map(Standing::of).max();
+        let rows = comparison.rows.iter().map(Standing::of_row);
+        let counts = comparison.counts.iter().map(Standing::of_count);
+        let standing = rows.chain(counts).max();
         Self {
             kind: kind.into(),
             title,
             standing: standing.unwrap_or(Standing::NotRun),
             why: match standing {
                 None => "nothing was measured".into(),
+                Some(Standing::NotRun) => "neither side has a result".into(),
                 Some(_) => String::new(),
             },
             comparison: Some(comparison),

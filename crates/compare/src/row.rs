@@ -31,7 +31,7 @@ pub enum Verdict {
     TooNoisy,
     /// Values are not comparable: see `why`.
     Invalid,
-    /// Only one side has the row.
+    /// One side lacks the row or its value, or both lack the value: see `why`.
     Missing,
 }
 

@@ -70,7 +70,10 @@ fn count_row(name: &str, before: Option<&Count>, after: Option<&Count>) -> Count
     if let (Some(before), Some(after)) = (before, after) {
         let counts = |c: &Count| (c.passed, c.failed, c.skipped);
         let (was, is) = (before.failed.unwrap_or(0), after.failed.unwrap_or(0));
+        let nothing_ran = |c: &Count| c.passed.unwrap_or(0) + c.failed.unwrap_or(0) == 0;
         row.verdict = match () {
+            // All were skipped, or it is not known.
+            () if nothing_ran(before) && nothing_ran(after) => Verdict::Missing,
             () if !row.newly_failed.is_empty() || is > was => Verdict::Worse,
             () if is < was => Verdict::Better,
             () if counts(before) == counts(after) => Verdict::Equal,

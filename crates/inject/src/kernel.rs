@@ -16,6 +16,9 @@ const LONGEST: Duration = Duration::from_secs(1);
 /// Frames that a connection gets before it is made anew: those that hurt it leave no two ends that agree.
 const FRAMES: u32 = 100;
 
+/// Counters of the interface that a frame moves when it arrives.
+const ARRIVED: [&str; 2] = ["IfInPackets", "IfInErrors"];
+
 const CLOSED: &str = "the listening program closed an open connection without reading from it; tcplab opened it again";
 const NO_LOG: &str = "cannot read the kernel's log (/dev/kmsg): kernel warnings were not checked";
 
@@ -31,6 +34,9 @@ pub(super) struct Kernel {
     before: Option<TcpInfo>,
     begun: std::time::Instant,
     sent: u64,
+    /// Frames of the group that the sender's interface took.
+    frames: i64,
+    group: String,
     notes: Vec<String>,
 }
 
@@ -66,6 +72,8 @@ impl Kernel {
             before: None,
             begun: std::time::Instant::now(),
             sent: 0,
+            frames: 0,
+            group: String::new(),
             notes,
         }
     }
@@ -110,6 +118,8 @@ impl Kernel {
 impl Target for Kernel {
     fn begin(&mut self, group: &Group) -> Result<(), InjectError> {
         self.family = group.family;
+        self.frames = 0;
+        group.name.clone_into(&mut self.group);
         if self.live().is_err() {
             let conn = self.arena.connect(group.family);
             let conn = conn.map_err(InjectError::CannotRun)?;
@@ -150,7 +160,9 @@ impl Target for Kernel {
         self.pace();
         let mut accepted = true;
         for frame in case.frames() {
-            accepted &= self.arena.send(frame)?;
+            let taken = self.arena.send(frame)?;
+            self.frames += i64::from(taken);
+            accepted &= taken;
         }
         self.alarms()?;
         self.compare(case.fate)?;
@@ -191,7 +203,9 @@ impl Target for Kernel {
     }
 
     fn counters(&mut self) -> Vec<KernelCounter> {
-        let moved = self.arena.moved().into_iter();
+        let moved = self.arena.moved();
+        self.notes.extend(lost(&self.group, self.frames, &moved));
+        let moved = moved.into_iter();
         moved.map(|(name, by)| KernelCounter { name, by }).collect()
     }
 
@@ -213,6 +227,21 @@ impl Target for Kernel {
     fn site(&self) -> Option<SiteRecord> {
         self.arena.site().cloned()
     }
+}
+
+/// Frames that the sender's interface took and the host's never counted: a link that was down, a qdisc that dropped. (Frames of
+/// tcplab's connections count, too, and hide a few.)
+fn lost(group: &str, frames: i64, moved: &[(String, i64)]) -> Option<String> {
+    let counted = moved
+        .iter()
+        .filter(|(name, _)| ARRIVED.contains(&name.as_str()));
+    let arrived: i64 = counted.map(|(_, by)| by).sum();
+    (arrived < frames).then(|| {
+        format!(
+            "{group}: the interface received {arrived} packets, but {frames} frames were sent: the others were lost before \
+             the kernel (its link was down, or the sender's qdisc dropped them)"
+        )
+    })
 }
 
 impl Kernel {
@@ -302,5 +331,21 @@ mod tests {
         };
         let what = kernel.take(&next).unwrap_err();
         assert!(what.contains("tcpi_"), "{what}");
+    }
+
+    #[test]
+    fn frames_that_did_not_arrive_are_named() {
+        let moved = |n| {
+            [
+                ("IfInPackets".to_owned(), n),
+                ("IfInDropped".to_owned(), 90),
+            ]
+        };
+        assert_eq!(lost("cut", 100, &moved(104)), None);
+        let told = lost("cut", 100, &moved(60)).unwrap();
+        assert!(
+            told.starts_with("cut: the interface received 60 packets, but 100 frames"),
+            "{told}"
+        );
     }
 }

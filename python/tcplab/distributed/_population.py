@@ -15,7 +15,7 @@ __all__ = ["Plan", "gather", "plan"]
 
 #: Groups of a population: it has as many shards at most.
 GROUPS = 2_048
-#: Connections of an arm that a CPU second simulates, as of examples/rto-web.toml (docs/cluster.md has others). Longer
+#: Connections of an arm that a CPU second simulates, as of examples/rto-web.toml (docs/cluster.md has the range of others). Longer
 #: connections make longer tasks.
 RATE = 20_000
 #: CPU seconds of a task.

@@ -2,12 +2,15 @@
 
 pub mod args;
 mod input;
+mod manifests;
 
 use std::io::Write;
 use std::process::ExitCode;
 
 use serde::Serialize;
-use tcplab_compare::{COMPARE_SCHEMA, Comparison, FlagKind, Metrics, Options, Verdict, compare};
+use tcplab_compare::{
+    COMPARE_SCHEMA, Comparison, Flag, FlagKind, Metrics, Options, Verdict, compare,
+};
 use tcplab_os::say;
 use tcplab_report::compare::{self as report, Form};
 use tcplab_report::terminal::Theme;
@@ -31,7 +34,8 @@ fn run(args: &CompareArgs, color: Color) -> Result<ExitCode, Failure> {
     check_outputs(named.chain(&args.before).chain(&args.after), &outputs)?;
     let (before, after) = input::arms(args)?;
     let options = options(&args.judge);
-    let comparison = compare(&before, &after, &options);
+    let mut comparison = compare(&before, &after, &options);
+    comparison.flags.extend(other_points(args));
     if let Some(path) = &args.metrics {
         let document = Metrics::of(vec![before, after]);
         let text = serde_json::to_string_pretty(&document).map_err(std::io::Error::from)?;
@@ -39,6 +43,18 @@ fn run(args: &CompareArgs, color: Color) -> Result<ExitCode, Failure> {
     }
     tell(&comparison, &args.output, color)?;
     Ok(ExitCode::from(code(&args.judge, &comparison)))
+}
+
+/// The flag of two result folders with other points.
+fn other_points(args: &CompareArgs) -> Option<Flag> {
+    match (&args.first, &args.second) {
+        (Some(before), Some(after)) => manifests::flag(before, after),
+        (None, None) => match (&args.before[..], &args.after[..]) {
+            ([before], [after]) => manifests::flag(before, after),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// The rules of a command line.

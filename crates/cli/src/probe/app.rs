@@ -387,6 +387,19 @@ impl AppArgs {
         }
     }
 
+    /// A warning of options at a client to which the server writes: the server's own count.
+    pub fn servers_own(&self, name: AppName) -> Option<String> {
+        let server_writes = name == AppName::Stream || (name == AppName::Bulk && self.reverse);
+        let times = ["--for", "--every", "--late"];
+        let given: Vec<&str> = self.given().filter(|one| times.contains(one)).collect();
+        (server_writes && !given.is_empty()).then(|| {
+            format!(
+                "tcplab: warning: {} at the client has no effect: the server writes, by its own options",
+                given.join(" and ")
+            )
+        })
+    }
+
     /// The options of the application that were given.
     fn given(&self) -> impl Iterator<Item = &'static str> {
         [

@@ -12,7 +12,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use tcplab_os::Stop;
+use tcplab_os::{Stop, say};
 use tcplab_plan::AppKind;
 use tcplab_plan::pair::{EchoClient, EchoServer, Pair, StreamClient, StreamServer};
 use tcplab_plan::point::{QuickAck, SocketOptions};
@@ -302,6 +302,9 @@ fn app_server(args: &AppServerArgs) -> Result<Work, Failure> {
 
 fn app_client(args: &AppClientArgs) -> Result<Work, Failure> {
     let app = args.app.describe(args.kind)?;
+    if let Some(text) = args.app.servers_own(args.kind) {
+        say(&text);
+    }
     let socket = args.app.socket(args.client.cpu);
     let via = args.via.describe()?;
     Ok(Work::Client(args.client.target(), socket, app, via))

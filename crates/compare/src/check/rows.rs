@@ -151,7 +151,7 @@ pub(super) fn converted(checked: &Checked) -> Option<Flag> {
     over(FlagKind::Converted, text, rows)
 }
 
-/// Only one side has it.
+/// A side lacks it, or both have no result.
 pub(super) fn one_side(checked: &Checked) -> Option<Flag> {
     let missing = |row: &&Row| row.verdict == Verdict::Missing;
     let rows = checked.rows.iter().filter(missing);
@@ -159,10 +159,10 @@ pub(super) fn one_side(checked: &Checked) -> Option<Flag> {
     let counts = checked.counts.iter();
     let counts = counts.filter(|row| row.verdict == Verdict::Missing);
     let counts = counts.map(|row| {
-        let side = if row.before.is_some() {
-            checked.before
-        } else {
-            checked.after
+        let side = match (&row.before, &row.after) {
+            (Some(_), Some(_)) => return format!("{} (no test ran on either side)", row.name),
+            (Some(_), None) => checked.before,
+            _ => checked.after,
         };
         format!("{} (only in {})", row.name, side.name)
     });
