@@ -8,12 +8,12 @@ use std::path::Path;
 use serde::Serialize;
 use tcplab_compare::import::{self, Format, Input};
 use tcplab_compare::{
-    Arm as ArmMetrics, Better, Combine, Metric, Metrics, Noise, RemarkKind, Role, Run as Value,
-    Source,
+    Arm as ArmMetrics, Better, Combine, Metric, Metrics, RemarkKind, Role, Run as Value,
 };
 use tcplab_os::Stop;
 
 use super::folder::now_s;
+use super::metrics::noise;
 use super::{Arm, Folder, Setting, system};
 use crate::ends::{Machine, Shell, Took, command};
 use crate::error::BenchError;
@@ -131,14 +131,7 @@ impl Commands {
         let arms = self.arms.iter().map(|arm| {
             let own: Vec<&Run> = runs.iter().filter(|run| run.arm == arm.name).collect();
             let mut out = ArmMetrics::named(arm.name.clone());
-            out.sources.push(Source {
-                name: format!("tcplab bench, arm {}", arm.name),
-                format: "tcplab bench".into(),
-                tool: concat!("tcplab ", env!("CARGO_PKG_VERSION")).into(),
-                command: arm.setting.words(),
-                system: system(),
-                settings: BTreeMap::new(),
-            });
+            out.sources.push(arm.source(system()));
             for run in &own {
                 for source in &run.said.sources {
                     if !out.sources.contains(source) {
@@ -274,6 +267,8 @@ impl Row {
                 if value.is_none() && run.failed.is_none() {
                     return None;
                 }
+                let found = &run.machine.noise;
+                let idle = found.idle_percent.map(|idle| ("idle_percent".into(), idle));
                 Some(Value {
                     value,
                     block: Some(run.run - 1),
@@ -281,7 +276,7 @@ impl Row {
                     began_s: Some(run.began_s),
                     failed: run.failed.clone(),
                     absent: None,
-                    noise: Some(noise(&run.machine)),
+                    noise: Some(noise(found, idle.into_iter().collect())),
                 })
             })
             .collect();
@@ -290,18 +285,6 @@ impl Row {
             runs: values,
             ..self.metric.clone()
         })
-    }
-}
-
-fn noise(machine: &Machine) -> Noise {
-    let noise = &machine.noise;
-    let idle = noise.idle_percent.map(|idle| ("idle_percent".into(), idle));
-    Noise {
-        steal_percent: noise.steal_percent,
-        frequency_mhz: noise.frequency_mhz,
-        interrupts_per_s: noise.interrupts_per_s,
-        load: noise.load,
-        others: idle.into_iter().collect(),
     }
 }
 

@@ -7,7 +7,7 @@ use tcplab_compare::{
     Arm as ArmMetrics, Better, Combine, Metric, Metrics, Noise, Role, Run as Value, Source,
 };
 
-use super::{Pinning, Plan, Run};
+use super::{Arm, Pinning, Plan, Run};
 use crate::ends::{Measured, Over, Work, Workload};
 
 /// The document that `tcplab compare` reads; `systems`: the machines of each arm in a line.
@@ -16,12 +16,8 @@ pub fn metrics(plan: &Plan, runs: &[Run], systems: &[String]) -> Metrics {
         let own: Vec<&Run> = runs.iter().filter(|run| run.arm == arm.name).collect();
         let mut out = ArmMetrics::named(arm.name.clone());
         out.sources.push(Source {
-            name: format!("tcplab bench, arm {}", arm.name),
-            format: "tcplab bench".into(),
-            tool: concat!("tcplab ", env!("CARGO_PKG_VERSION")).into(),
-            command: arm.setting.words(),
-            system: systems.get(number).cloned().unwrap_or_default(),
             settings: settings(plan),
+            ..arm.source(systems.get(number).cloned().unwrap_or_default())
         });
         for pinning in &plan.pinning {
             for workload in &plan.workloads {
@@ -127,7 +123,6 @@ fn row(
         .iter()
         .map(|run| {
             let found = value(run);
-            let noise = &run.measured.noise;
             Value {
                 value: Some(found).filter(|value| value.is_finite()),
                 block: Some(run.block),
@@ -135,17 +130,36 @@ fn row(
                 began_s: Some(run.began_s),
                 failed: nothing(found),
                 absent: None,
-                noise: Some(Noise {
-                    steal_percent: noise.steal_percent,
-                    frequency_mhz: noise.frequency_mhz,
-                    interrupts_per_s: noise.interrupts_per_s,
-                    load: noise.load,
-                    others: others(&run.measured),
-                }),
+                noise: Some(noise(&run.measured.noise, others(&run.measured))),
             }
         })
         .collect();
     metric
+}
+
+/// A machine's noise in the words of a comparison.
+pub(super) fn noise(of: &tcplab_os::noise::Noise, others: BTreeMap<String, f64>) -> Noise {
+    Noise {
+        steal_percent: of.steal_percent,
+        frequency_mhz: of.frequency_mhz,
+        interrupts_per_s: of.interrupts_per_s,
+        load: of.load,
+        others,
+    }
+}
+
+impl Arm {
+    /// Where its figures are from.
+    pub(super) fn source(&self, system: String) -> Source {
+        Source {
+            name: format!("tcplab bench, arm {}", self.name),
+            format: "tcplab bench".into(),
+            tool: concat!("tcplab ", env!("CARGO_PKG_VERSION")).into(),
+            command: self.setting.words(),
+            system,
+            settings: BTreeMap::new(),
+        }
+    }
 }
 
 /// What a machine's noise has no field for, and the server's machine's.

@@ -65,24 +65,28 @@ pub(crate) struct Message {
 impl Message {
     /// The whole error, when the quote holds enough of the TCP header.
     pub(crate) fn quotes(&self, src: IpAddr, dst: IpAddr, tcp: Rest<'_>) -> Option<IcmpError> {
-        let h: &[u8; QUOTED] = tcp.data().first_chunk()?;
-        let port = |at| u16::from_be_bytes([h[at], h[at + 1]]);
+        let (src, dst, seq) = ends(src, dst, tcp.data())?;
         Some(IcmpError {
             from: self.from,
             kind: self.kind,
             code: self.code,
             mtu: self.mtu,
-            src: Endpoint {
-                ip: src,
-                port: port(0),
-            },
-            dst: Endpoint {
-                ip: dst,
-                port: port(2),
-            },
-            seq: Seq(u32::from_be_bytes([h[4], h[5], h[6], h[7]])),
+            src,
+            dst,
+            seq,
         })
     }
+}
+
+/// The ends and the sequence number of a quoted segment, when the quote holds as much.
+pub(crate) fn ends(src: IpAddr, dst: IpAddr, segment: &[u8]) -> Option<(Endpoint, Endpoint, Seq)> {
+    let [a, b, c, d, seq @ ..] = *segment.first_chunk::<QUOTED>()?;
+    let end = |ip, port| Endpoint {
+        ip,
+        port: u16::from_be_bytes(port),
+    };
+    let seq = Seq(u32::from_be_bytes(seq));
+    Some((end(src, [a, b]), end(dst, [c, d]), seq))
 }
 
 pub(crate) const fn is_icmp(protocol: u8) -> bool {

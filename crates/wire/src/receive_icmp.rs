@@ -9,6 +9,7 @@ use std::net::IpAddr;
 
 use tcplab_base::Seq;
 
+use crate::icmp::ends;
 use crate::receive::Refused;
 use crate::tcp::{self, Context};
 use crate::{Endpoint, Sum};
@@ -19,8 +20,6 @@ pub(crate) const ICMP6: u8 = 58;
 
 /// Bytes of a message before what it quotes.
 const HEADER: usize = 8;
-/// What TCP needs of a segment: ports and sequence number.
-const NEEDED: usize = 8;
 /// The last code of "destination unreachable" that Linux knows (`NR_ICMP_UNREACH`).
 const LAST_CODE: u8 = 15;
 
@@ -43,16 +42,6 @@ pub struct Quotation {
     pub seq: Seq,
 }
 
-fn ends(src: IpAddr, dst: IpAddr, segment: &[u8]) -> Result<(Endpoint, Endpoint, Seq), Refused> {
-    let [a, b, c, d, e, f, g, h] = *segment.first_chunk::<NEEDED>().ok_or(Refused::IcmpHeader)?;
-    let end = |ip, port| Endpoint {
-        ip,
-        port: u16::from_be_bytes(port),
-    };
-    let seq = Seq(u32::from_be_bytes([e, f, g, h]));
-    Ok((end(src, [a, b]), end(dst, [c, d]), seq))
-}
-
 /// Reads an ICMP message.
 pub(crate) fn v4(message: &[u8]) -> Result<Quotation, Refused> {
     if Sum::default().add(message).finish() != 0 {
@@ -73,7 +62,7 @@ pub(crate) fn v4(message: &[u8]) -> Result<Quotation, Refused> {
     let segment = quoted.get(len..).ok_or(Refused::IcmpHeader)?;
     let src = IpAddr::from([ip[12], ip[13], ip[14], ip[15]]);
     let dst = IpAddr::from([ip[16], ip[17], ip[18], ip[19]]);
-    let (local, remote, seq) = ends(src, dst, segment)?;
+    let (local, remote, seq) = ends(src, dst, segment).ok_or(Refused::IcmpHeader)?;
     if ip[9] != tcp::PROTOCOL {
         return Err(Refused::NotTcp);
     }
@@ -90,12 +79,8 @@ pub(crate) fn v4(message: &[u8]) -> Result<Quotation, Refused> {
 
 /// Reads an ICMPv6 message; its sum covers the addresses.
 pub(crate) fn v6(context: &Context, message: &[u8]) -> Result<Quotation, Refused> {
-    let (IpAddr::V6(src), IpAddr::V6(dst)) = (context.src, context.dst) else {
-        return Err(Refused::IpHeader);
-    };
-    let sum = Sum::default().add(&src.octets()).add(&dst.octets());
-    let sum = sum.add_number(u32::from(ICMP6));
-    let sum = sum.add_number(message.len() as u32).add(message);
+    let sum = Sum::pseudo(context.src, context.dst, ICMP6, message.len() as u32);
+    let sum = sum.ok_or(Refused::IpHeader)?.add(message);
     if sum.finish() != 0 {
         return Err(Refused::IcmpChecksum);
     }
@@ -117,7 +102,7 @@ pub(crate) fn v6(context: &Context, message: &[u8]) -> Result<Quotation, Refused
         bytes.map(|&bytes| IpAddr::from(bytes))
     };
     let (src, dst) = address(8).zip(address(24)).ok_or(Refused::IcmpHeader)?;
-    let (local, remote, seq) = ends(src, dst, segment)?;
+    let (local, remote, seq) = ends(src, dst, segment).ok_or(Refused::IcmpHeader)?;
     Ok(Quotation {
         is_v6: true,
         kind,

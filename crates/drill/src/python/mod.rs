@@ -14,7 +14,7 @@ mod value;
 
 pub use value::{Value, Vars};
 
-use syntax::{Assigned, Expr, Statement};
+use syntax::{Expr, Statement, What};
 
 /// Longest block in bytes.
 const MAX_CODE_BYTES: usize = 64 << 10;
@@ -120,81 +120,6 @@ pub const MEMORY_NAMES: [&str; 9] = [
     "SK_MEMINFO_DROPS",
 ];
 
-/// The names that packetdrill takes from `struct tcp_info`, all with the kernel's own spelling.
-pub const TCP_INFO_NAMES: &[&str] = &[
-    "tcpi_state",
-    "tcpi_ca_state",
-    "tcpi_retransmits",
-    "tcpi_probes",
-    "tcpi_backoff",
-    "tcpi_options",
-    "tcpi_snd_wscale",
-    "tcpi_rcv_wscale",
-    "tcpi_delivery_rate_app_limited",
-    "tcpi_rto",
-    "tcpi_ato",
-    "tcpi_snd_mss",
-    "tcpi_rcv_mss",
-    "tcpi_unacked",
-    "tcpi_sacked",
-    "tcpi_lost",
-    "tcpi_retrans",
-    "tcpi_fackets",
-    "tcpi_last_data_sent",
-    "tcpi_last_ack_sent",
-    "tcpi_last_data_recv",
-    "tcpi_last_ack_recv",
-    "tcpi_pmtu",
-    "tcpi_rcv_ssthresh",
-    "tcpi_rtt",
-    "tcpi_rttvar",
-    "tcpi_snd_ssthresh",
-    "tcpi_snd_cwnd",
-    "tcpi_advmss",
-    "tcpi_reordering",
-    "tcpi_total_retrans",
-    "tcpi_pacing_rate",
-    "tcpi_max_pacing_rate",
-    "tcpi_rcv_rtt",
-    "tcpi_rcv_space",
-    "tcpi_bytes_acked",
-    "tcpi_bytes_received",
-    "tcpi_segs_out",
-    "tcpi_segs_in",
-    "tcpi_notsent_bytes",
-    "tcpi_min_rtt",
-    "tcpi_data_segs_in",
-    "tcpi_data_segs_out",
-    "tcpi_delivery_rate",
-    "tcpi_busy_time",
-    "tcpi_rwnd_limited",
-    "tcpi_sndbuf_limited",
-    "tcpi_delivered",
-    "tcpi_delivered_ce",
-    "tcpi_bytes_sent",
-    "tcpi_bytes_retrans",
-    "tcpi_dsack_dups",
-    "tcpi_reord_seen",
-    "tcpi_rcv_ooopack",
-    "tcpi_snd_wnd",
-    "tcpi_rcv_wnd",
-    "tcpi_rehash",
-    "tcpi_total_rto",
-    "tcpi_total_rto_recoveries",
-    "tcpi_total_rto_time",
-    "tcpi_ecn_mode",
-    "tcpi_accecn_opt_seen",
-    "tcpi_accecn_fail_mode",
-    "tcpi_options2",
-    "tcpi_received_ce",
-    "tcpi_delivered_e1_bytes",
-    "tcpi_delivered_e0_bytes",
-    "tcpi_delivered_ce_bytes",
-    "tcpi_received_e1_bytes",
-    "tcpi_received_e0_bytes",
-    "tcpi_received_ce_bytes",
-];
-
 /// Runs a block. `names` are the values of the socket's state. If it is empty, the names keep the values of earlier
 /// blocks.
 ///
@@ -232,13 +157,12 @@ pub fn check(code: &str) -> Result<(), CodeError> {
 }
 
 fn carry_out(code: &str, statement: &Statement, vars: &mut Vars) -> Result<(), CodeError> {
-    let line = statement.line();
-    match statement {
-        Statement::Assert {
+    let line = statement.line;
+    match &statement.what {
+        What::Assert {
             condition,
             message,
             text,
-            ..
         } => {
             let value = eval::eval(condition, vars).map_err(|t| t.at(line))?;
             if value.is_true() {
@@ -253,11 +177,11 @@ fn carry_out(code: &str, statement: &Statement, vars: &mut Vars) -> Result<(), C
                 values: used(condition, vars),
             })
         }
-        Statement::Expr { value, .. } => eval::eval(value, vars).map(drop).map_err(|t| t.at(line)),
-        Statement::Assign { to, how, value, .. } => {
+        What::Expr(value) => eval::eval(value, vars).map(drop).map_err(|t| t.at(line)),
+        What::Assign { to, with, value } => {
             let mut value = eval::eval(value, vars).map_err(|t| t.at(line))?;
             for name in to {
-                if let Assigned::With(operator) = how {
+                if let Some(operator) = with {
                     let old = eval::name(name, vars).map_err(|t| t.at(line))?;
                     value = eval::binary(*operator, &old, &value).map_err(|t| t.at(line))?;
                 }
@@ -265,7 +189,7 @@ fn carry_out(code: &str, statement: &Statement, vars: &mut Vars) -> Result<(), C
             }
             Ok(())
         }
-        Statement::If { branches, .. } => {
+        What::If(branches) => {
             for (condition, body) in branches {
                 let holds = match condition {
                     Some(condition) => eval::eval(condition, vars)

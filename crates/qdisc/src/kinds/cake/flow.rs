@@ -59,15 +59,17 @@ pub(crate) struct Flows {
     last: [u16; 3],
 }
 
-impl Flows {
-    pub fn new() -> Self {
+impl Default for Flows {
+    fn default() -> Self {
         Self {
             flows: vec![Flow::default(); QUEUES],
             first: [END; 3],
             last: [END; 3],
         }
     }
+}
 
+impl Flows {
     #[inline]
     pub fn get(&self, n: usize) -> &Flow {
         &self.flows[n]

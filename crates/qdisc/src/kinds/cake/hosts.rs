@@ -20,12 +20,14 @@ struct Host {
 #[derive(Clone, Debug)]
 pub(crate) struct Hosts([Vec<Host>; 2]);
 
-impl Hosts {
-    pub fn new() -> Self {
+impl Default for Hosts {
+    fn default() -> Self {
         let table = || vec![Host::default(); QUEUES];
         Self([table(), table()])
     }
+}
 
+impl Hosts {
     /// The place of the host with this hash: its own, or one that no bulk flow uses, or the first of its set.
     pub fn place(&mut self, end: End, hash: u32) -> u16 {
         let table = &mut self.0[end as usize];

@@ -164,7 +164,7 @@ impl<P: Packet> Cake<P> {
     /// Sets the rate in bytes a second, and what follows from it.
     fn set_rate(&mut self, rate: u64) {
         while self.tins.len() < self.plan.tins() {
-            self.tins.push(Tin::new());
+            self.tins.push(Tin::default());
         }
         let (target, interval) = (
             self.settings.target_ns as u64,

@@ -10,7 +10,7 @@ use super::rate::Rate;
 use super::{Hashes, ways};
 
 /// One tin.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Tin {
     pub flows: Flows,
     hosts: Hosts,
@@ -68,25 +68,6 @@ impl Delays {
 }
 
 impl Tin {
-    pub fn new() -> Self {
-        Self {
-            flows: Flows::new(),
-            hosts: Hosts::new(),
-            rate: Rate::default(),
-            params: Params::default(),
-            flow_quantum: 0,
-            quantum: 0,
-            deficit: 0,
-            time_next: Instant::from_nanos(0),
-            backlog: 0,
-            bulk: 0,
-            sparse: 0,
-            decaying: 0,
-            count: Count::default(),
-            delay: Delays::default(),
-        }
-    }
-
     /// Whether one of its queues is in a rotation.
     #[inline]
     pub fn is_active(&self) -> bool {
