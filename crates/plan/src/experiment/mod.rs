@@ -282,20 +282,8 @@ impl Experiment {
 
     /// About how many bytes a point of this file takes.
     fn weight(&self, tree: &Table) -> usize {
-        let items = ["host", "link", "app"]
-            .iter()
-            .map(|key| match tree.entries.get(*key) {
-                Some(Entry {
-                    node:
-                        Node {
-                            value: Value::List(items),
-                            ..
-                        },
-                    ..
-                }) => items.len(),
-                _ => 0,
-            });
-        let items = items.sum::<usize>().saturating_mul(groups::largest(tree));
+        let items = ["host", "link", "app"].map(|key| tree.tables(key).count());
+        let items = (items.iter().sum::<usize>()).saturating_mul(groups::largest(tree));
         let items = items.saturating_mul(if rrul::is_in(tree) { rrul::MAX_APPS } else { 1 });
         let counted = tree.texts().into_iter().map(counted);
         let counted = counted.fold(0, usize::saturating_add);
@@ -522,56 +510,27 @@ pub(crate) fn stem(file: &str) -> String {
 
 /// Writes the hosts and the link that a file may leave out, so that variants can name them.
 fn fill(tree: &mut Table) {
-    let entry = |value| Entry {
-        key: 0..0,
-        node: node(value),
+    let entry = |value| Entry::at(&(0..0), value);
+    let list = |values: Vec<Value>| {
+        let nodes = values.into_iter().map(|value| entry(value).node);
+        Value::List(nodes.collect())
     };
-    let with = |name: &str, value| {
-        let entries = BTreeMap::from([(name.to_owned(), entry(value))]);
-        node(Value::Table(Table { entries }))
-    };
+    let with = |name: &str, value| Table::of(&(0..0), [(name, value)]);
     tree.entries.entry("host".to_owned()).or_insert_with(|| {
         let host = |name: &str| with("name", Value::Text(name.to_owned()));
-        entry(Value::List(vec![host("client"), host("server")]))
+        entry(list(vec![host("client"), host("server")]))
     });
-    let names: Vec<String> = match tree.entries.get("host").map(|entry| &entry.node.value) {
-        Some(Value::List(hosts)) => hosts
-            .iter()
-            .filter_map(|host| match &host.value {
-                Value::Table(table) => fields::name_of(table).map(str::to_owned),
-                _ => None,
-            })
-            .collect(),
-        _ => Vec::new(),
-    };
+    let hosts = tree.tables("host").filter_map(fields::name_of);
+    let names: Vec<Value> = hosts.map(|name| Value::Text(name.to_owned())).collect();
     if names.len() != 2 {
         return;
     }
-    let between = || {
-        Value::List(
-            names
-                .iter()
-                .map(|name| node(Value::Text(name.clone())))
-                .collect(),
-        )
-    };
-    let links = tree
-        .entries
-        .entry("link".to_owned())
-        .or_insert_with(|| entry(Value::List(vec![with("between", between())])));
-    if let Value::List(links) = &mut links.node.value {
-        for link in links {
-            if let Value::Table(link) = &mut link.value {
-                link.entries
-                    .entry("between".to_owned())
-                    .or_insert_with(|| entry(between()));
-            }
-        }
+    let between = || list(names.clone());
+    (tree.entries.entry("link".to_owned()))
+        .or_insert_with(|| entry(list(vec![with("between", between())])));
+    for link in tree.tables_mut("link") {
+        (link.entries.entry("between".to_owned())).or_insert_with(|| entry(between()));
     }
-}
-
-fn node(value: Value) -> Node {
-    Node { span: 0..0, value }
 }
 
 /// The seed of a repetition. The first has the run's own seed; the others are mixed from it (splitmix64; Steele, Lea,
