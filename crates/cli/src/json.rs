@@ -26,6 +26,15 @@ pub fn print(document: &impl Serialize) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Prints a document as one line.
+pub fn print_line(document: &impl Serialize) -> Result<(), Failure> {
+    let mut out = screen::json(io::BufWriter::new(io::stdout().lock()));
+    serde_json::to_writer(&mut out, document).map_err(io::Error::from)?;
+    out.write_all(b"\n")?;
+    out.flush()?;
+    Ok(())
+}
+
 /// Prints a document with `--json`, else what `words` prints for people.
 pub fn or_words(
     json: bool,

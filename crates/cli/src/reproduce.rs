@@ -63,7 +63,8 @@ fn run(args: &ReproduceArgs, color: Color) -> Result<ExitCode, Failure> {
     check_outputs([], &[("--markdown", args.markdown.file())])?;
     let mut list = List::new()?;
     if let Some(pattern) = &args.only {
-        let all: Vec<String> = list.claims.iter().map(|claim| claim.id.clone()).collect();
+        let all: Vec<String> =
+            (list.claims.iter().map(|claim| claim.published.id.clone())).collect();
         list.only(pattern);
         if list.claims.is_empty() {
             return Err(Failure::usage(format!(

@@ -7,7 +7,7 @@ use crate::metrics::{Better, Combine, Count, Noise, Role};
 
 /// Verdict on a row.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -30,6 +30,7 @@ pub enum Verdict {
     /// No sensible number of runs finds a change that matters: see `finds_percent`.
     TooNoisy,
     /// Values are not comparable: see `why`.
+    #[default]
     Invalid,
     /// One side lacks the row or its value, or both lack the value: see `why`.
     Missing,
@@ -75,7 +76,7 @@ impl Verdict {
 }
 
 /// A metric before and after.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Row {
     /// Its name.

@@ -148,21 +148,7 @@ fn empty(metric: Option<&Metric>) -> Row {
         better: metric.better,
         combine: metric.combine,
         exact: metric.exact,
-        before: None,
-        after: None,
-        change_percent: None,
-        interval_percent: None,
-        p: None,
-        adjusted_p: None,
-        paired: false,
-        runs_before: Vec::new(),
-        runs_after: Vec::new(),
-        noise_before: Vec::new(),
-        noise_after: Vec::new(),
-        verdict: Verdict::Invalid,
-        needs: None,
-        finds_percent: None,
-        why: String::new(),
+        ..Row::default()
     }
 }
 

@@ -88,13 +88,8 @@ impl Point {
 
     /// The CPUs that the applications at these hosts want to run on.
     pub fn cpus(&self, is_here: impl Fn(usize) -> bool) -> BTreeSet<u32> {
-        let of_apps = self.apps.iter().flat_map(|app| {
-            let client = (app.client, &app.client_socket);
-            [client, (app.server, &app.server_socket)]
-        });
-        let of_hosts = self.hosts.iter().map(|host| &host.socket).enumerate();
-        let here = of_apps.chain(of_hosts).filter(|(host, _)| is_here(*host));
-        here.filter_map(|(_, socket)| socket.cpu).collect()
+        let here = self.socket_tables().filter(|table| is_here(table.host));
+        here.filter_map(|table| table.options.cpu).collect()
     }
 }
 

@@ -92,11 +92,15 @@ pub(crate) fn line(section: &Section) -> String {
 
 /// A number of tests on both sides.
 pub(crate) fn pair(row: &CountRow, of: fn(&Count) -> Option<u64>) -> String {
-    let side = |count: &Option<Count>| {
+    sides(row, of).join(" \u{2192} ")
+}
+
+/// A figure before and after, as it is shown.
+pub(crate) fn sides(row: &CountRow, of: fn(&Count) -> Option<u64>) -> [String; 2] {
+    [&row.before, &row.after].map(|count| {
         let n = count.as_ref().and_then(of);
         n.map_or("-".to_owned(), |n| n.to_string())
-    };
-    format!("{} \u{2192} {}", side(&row.before), side(&row.after))
+    })
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use tcplab_analyze::Output;
 use tcplab_analyze::findings::Finding;
-use tcplab_analyze::report::{AckMode, Direction, Mode, Stream, Totals};
+use tcplab_analyze::report::{AckMode, Direction, Mode, Stream};
 use tcplab_analyze::trace::{AckClass, Row, SegmentKind, StreamTrace};
 use tcplab_capture::{Body, Interface, PcapngWriter, Reader};
 use tcplab_wire::{CaqmInfo, CaqmUnits};
@@ -190,8 +190,6 @@ fn mode(mode: Mode) -> &'static str {
 }
 
 impl Side for Annotate {
-    fn begin(&mut self, _file: &str) {}
-
     fn see(&mut self, output: &Output) -> Result<(), Failure> {
         match output {
             Output::Stream(s) => self.stream(s),
@@ -202,8 +200,6 @@ impl Side for Annotate {
         self.comments.truncate(self.most);
         Ok(())
     }
-
-    fn end(&mut self, _totals: &Totals) {}
 
     fn close(mut self: Box<Self>) -> Result<String, Failure> {
         // Stable: the comments of one packet keep their order.

@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use tcplab_analyze::Output;
 use tcplab_analyze::compat::Verdicts;
 use tcplab_analyze::report::{ReadError, Totals};
@@ -18,24 +18,22 @@ use crate::screen;
 const SCHEMA: &str = "tcplab.tshark/1";
 
 /// One frame that has a verdict.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize)]
 struct Frame {
-    number: u64,
+    frame: u64,
     stream: u32,
+    #[serde(rename = "fields", serialize_with = "fields")]
     verdicts: Verdicts,
 }
 
-#[derive(Serialize)]
-struct JsonFrame {
-    frame: u64,
-    stream: u32,
-    fields: Vec<&'static str>,
+fn fields<S: Serializer>(verdicts: &Verdicts, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(verdicts.fields())
 }
 
 #[derive(Serialize)]
 struct JsonCapture<'a> {
     file: &'a str,
-    frames: Vec<JsonFrame>,
+    frames: Vec<Frame>,
     #[serde(skip_serializing_if = "is_zero")]
     rows_left_out: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,7 +92,7 @@ impl Form for Compat {
             let room = self.most.saturating_sub(self.frames.len());
             self.left_out += marked.clone().count().saturating_sub(room) as u64;
             self.frames.extend(marked.take(room).map(|r| Frame {
-                number: r.number,
+                frame: r.number,
                 stream: trace.stream,
                 verdicts: r.verdicts,
             }));
@@ -108,16 +106,11 @@ impl Form for Compat {
             super::left_out(&self.file, left_out);
         }
         let mut frames = std::mem::take(&mut self.frames);
-        frames.sort_unstable_by_key(|f| f.number);
+        frames.sort_unstable_by_key(|f| f.frame);
         if self.json {
-            let frame = |f: &Frame| JsonFrame {
-                frame: f.number,
-                stream: f.stream,
-                fields: f.verdicts.fields().collect(),
-            };
             let capture = JsonCapture {
                 file: &self.file,
-                frames: frames.iter().map(frame).collect(),
+                frames,
                 rows_left_out: totals.rows_left_out + left_out,
                 error: totals.error.as_ref(),
             };
@@ -125,7 +118,7 @@ impl Form for Compat {
             return Ok(());
         }
         for f in &frames {
-            write!(out, "{} {} ", f.number, f.stream)?;
+            write!(out, "{} {} ", f.frame, f.stream)?;
             for (i, field) in f.verdicts.fields().enumerate() {
                 write!(out, "{}{field}", if i == 0 { "" } else { "," })?;
             }

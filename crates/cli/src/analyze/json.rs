@@ -14,6 +14,7 @@ use crate::analyze::form::Form;
 use crate::analyze::order::Reorder;
 use crate::failure::Failure;
 use crate::files::Out;
+use crate::json;
 use crate::screen;
 
 /// Document of `tcplab analyze --json`, also after a failure.
@@ -134,6 +135,5 @@ pub fn empty_document(failure: &Failure) {
         error: Some(failure.clone()),
     };
     // When standard output is gone there is only the exit code left.
-    let mut out = screen::json(io::stdout().lock());
-    let _ = serde_json::to_writer(&mut out, &document).map(|()| out.write_all(b"\n"));
+    let _ = json::print_line(&document);
 }

@@ -7,6 +7,7 @@ pub mod asked;
 mod compat;
 pub mod fail_on;
 mod fast;
+#[cfg(feature = "parquet")]
 mod flows;
 mod form;
 pub mod html;

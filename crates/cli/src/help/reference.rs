@@ -34,7 +34,7 @@ pub(super) fn of(theme: &Theme, asked: &str) -> Vec<String> {
 /// All names, for suggestions.
 pub(super) fn names() -> Vec<String> {
     let keys = contract::entries();
-    let keys = keys.iter().map(|e| format!("{}.{}", e.table, e.name()));
+    let keys = keys.iter().map(|e| format!("{}.{}", e.table, e.name));
     let sysctls = sysctls().into_iter().map(|e| e.row.name.to_owned());
     let fixed = SUPPORTED
         .iter()
@@ -64,8 +64,8 @@ fn lines(theme: &Theme, title: &str, lines: &[String]) -> String {
 fn of_keys(theme: &Theme, asked: &str) -> Vec<String> {
     let mut found: Vec<(String, Vec<String>)> = Vec::new();
     for entry in contract::entries() {
-        let whole = format!("{}.{}", entry.table, entry.name());
-        if plain(&whole) != asked && plain(entry.name()) != asked {
+        let whole = format!("{}.{}", entry.table, entry.name);
+        if plain(&whole) != asked && plain(entry.name) != asked {
             continue;
         }
         let mut text = Vec::new();

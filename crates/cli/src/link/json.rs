@@ -1,13 +1,10 @@
 //! `tcplab link --json`: one document a line, as things happen.
 
-use std::io::{self, Write};
-
 use schemars::JsonSchema;
 use serde::Serialize;
 use tcplab_livelink::{End, Snapshot};
 
-use crate::failure::{Failure, Kind};
-use crate::screen;
+use crate::failure::Kind;
 
 /// `schema` of the first line.
 pub const SCHEMA: &str = "tcplab.link/1";
@@ -87,14 +84,4 @@ impl EndLine {
             enter,
         }
     }
-}
-
-/// Prints one.
-pub fn print(line: &Line) -> Result<(), Failure> {
-    let mut text = serde_json::to_vec(line).map_err(io::Error::from)?;
-    text.push(b'\n');
-    let mut out = screen::json(io::stdout().lock());
-    out.write_all(&text)?;
-    out.flush()?;
-    Ok(())
 }

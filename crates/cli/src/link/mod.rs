@@ -22,6 +22,7 @@ use json::{EndLine, Line};
 
 use crate::args::Color;
 use crate::failure::Failure;
+use crate::json::print_line;
 use crate::{screen, terminal};
 
 /// Time from the program at B to the one at A: a server has begun to listen.
@@ -38,7 +39,7 @@ pub fn main(args: &LinkArgs, color: Color) -> ExitCode {
             if args.json {
                 let (kind, message) = (error.kind, error.message.clone());
                 // When standard output is gone there is only the exit code left.
-                let _ = json::print(&Line::Failed { kind, message });
+                let _ = print_line(&Line::Failed { kind, message });
             }
             error.report()
         }
@@ -64,7 +65,7 @@ fn run(args: &LinkArgs, color: Color) -> Result<ExitCode, Failure> {
     live.run_programs(args)?;
     let last = live.watch(args)?;
     match args.json {
-        true => json::print(&Line::End(last))?,
+        true => print_line(&Line::End(last))?,
         false => {
             let theme = terminal::theme(color, false);
             text::end(&last, &live.ways, &theme, &mut screen::painted(&theme))?;
@@ -125,7 +126,7 @@ impl Start {
     fn announce(self, args: &LinkArgs) -> Result<(), Failure> {
         if args.json {
             let [a, b] = self.0;
-            return json::print(&Line::Start {
+            return print_line(&Line::Start {
                 schema: json::SCHEMA.into(),
                 a,
                 b,
@@ -223,7 +224,7 @@ impl Live {
                 Ok(Event::Look(look)) => {
                     self.see(&look);
                     match args.json {
-                        true => json::print(&Line::Look(*look))?,
+                        true => print_line(&Line::Look(*look))?,
                         false => rows.look(&look, &mut screen::plain())?,
                     }
                 }
@@ -256,7 +257,7 @@ impl Live {
         } = change;
         let way = WAYS[i].to_owned();
         if args.json {
-            return json::print(&Line::Changed {
+            return print_line(&Line::Changed {
                 way,
                 words,
                 at_s,
@@ -299,7 +300,7 @@ impl Live {
 fn refused(args: &LinkArgs, way: usize, why: String) -> Result<(), Failure> {
     let way = WAYS[way & 1].to_owned();
     if args.json {
-        return json::print(&Line::Refused { way, why });
+        return print_line(&Line::Refused { way, why });
     }
     say(&format!("tcplab: {way} is as it was: {why}"));
     Ok(())

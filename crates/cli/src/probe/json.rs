@@ -1,13 +1,11 @@
 //! `tcplab probe ... --json`: one document of schema `tcplab.probe/1`, also when something failed.
 
-use std::io::{self, Write};
-
 use schemars::JsonSchema;
 use serde::Serialize;
 use tcplab_probe::{Report, SCHEMA};
 
 use crate::failure::Failure;
-use crate::screen;
+use crate::json;
 
 /// Document of `tcplab probe ... --json`.
 #[derive(Serialize, JsonSchema)]
@@ -21,16 +19,6 @@ pub struct Document {
     pub error: Option<Failure>,
 }
 
-impl Document {
-    /// Prints it on standard output.
-    pub fn print(&self) -> io::Result<()> {
-        let mut out = screen::json(io::BufWriter::new(io::stdout().lock()));
-        serde_json::to_writer(&mut out, self)?;
-        out.write_all(b"\n")?;
-        out.flush()
-    }
-}
-
 /// The document of a command that failed before it could begin.
 pub fn empty_document(failure: Failure) {
     let report = Report {
@@ -42,5 +30,5 @@ pub fn empty_document(failure: Failure) {
         error: Some(failure),
     };
     // When standard output is gone there is only the exit code left.
-    let _ = document.print();
+    let _ = json::print_line(&document);
 }

@@ -22,6 +22,7 @@ use tcplab_probe::{
 };
 
 use crate::failure::Failure;
+use crate::json::print_line;
 use crate::probe::app::AppName;
 use crate::probe::args::{
     AppClientArgs, AppServerArgs, ClientCommon, Common, EchoClientArgs, EchoServerArgs, ProbeArgs,
@@ -66,13 +67,11 @@ fn quickack(json: bool) -> ExitCode {
         error: None,
     };
     let printed = match json {
-        true => document.print(),
-        false => writeln!(screen::plain(), "TCP_QUICKACK of a new socket: {value}"),
+        true => print_line(&document),
+        false => writeln!(screen::plain(), "TCP_QUICKACK of a new socket: {value}")
+            .map_err(Failure::from),
     };
-    match printed {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(e) => Failure::from(e).report(),
-    }
+    printed.map_or_else(|e| e.report(), |()| ExitCode::SUCCESS)
 }
 
 /// Runs the probe, then prints what it found.
@@ -109,11 +108,10 @@ fn live(which: &Which, common: &Common) -> Result<ExitCode, Failure> {
     };
     let code = failure.as_ref().map_or(ExitCode::SUCCESS, Failure::report);
     if common.json {
-        json::Document {
+        print_line(&json::Document {
             report,
             error: failure,
-        }
-        .print()?;
+        })?;
     } else if !report.connections.is_empty() {
         tcplab_probe::summary::write(&report, &mut screen::plain())?;
     }

@@ -77,18 +77,8 @@ fn qdiscs() -> impl Iterator<Item = QdiscRow> {
 
 #[derive(Serialize)]
 struct KeyRow {
-    table: String,
-    key: &'static str,
-    takes: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    unit: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    range: Option<(u64, u64)>,
-    /// None: the key must be there.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    default: Option<String>,
-    axis: bool,
-    meaning: &'static str,
+    #[serde(flatten)]
+    entry: Entry,
     honoured: Vec<&'static str>,
     refused: Vec<Refused>,
 }
@@ -145,7 +135,7 @@ fn kinds(is_one: impl Fn(Kind) -> bool) -> Vec<&'static str> {
 }
 
 fn document() -> Document {
-    let refused = |rule: &&'static Rule| Refused {
+    let refused = |rule: &'static Rule| Refused {
         on: words(rule.not_on.iter().copied()),
         when: rule.when,
         why: rule.why,
@@ -153,16 +143,9 @@ fn document() -> Document {
         tolerate: rule.tolerable.then_some(rule.name),
     };
     let key = |entry: Entry| KeyRow {
-        key: entry.name(),
-        takes: entry.takes(),
-        unit: entry.unit(),
-        range: entry.range(),
-        default: entry.default(),
-        axis: entry.is_axis(),
-        meaning: entry.meaning(),
         honoured: kinds(|kind| entry.is_honoured(kind)),
-        refused: entry.rules().iter().map(refused).collect(),
-        table: entry.table,
+        refused: entry.rules.iter().map(refused).collect(),
+        entry,
     };
     let sysctl = |entry: SysctlEntry| SysctlRow {
         honoured: kinds(|kind| entry.is_honoured(kind)),
@@ -241,13 +224,13 @@ fn head(text: &mut Vec<String>, name: &str, takes: &str, default: Option<&str>) 
 
 /// What a key takes and means, and which stacks refuse it.
 pub fn of_key(entry: &Entry, text: &mut Vec<String>) {
-    let takes = match entry.written_range() {
-        Some((min, max)) => format!("{}, {min} to {max}", entry.takes()),
-        None => entry.takes(),
+    let takes = match &entry.written_range {
+        Some((min, max)) => format!("{}, {min} to {max}", entry.takes),
+        None => entry.takes.clone(),
     };
-    head(text, entry.name(), &takes, entry.default().as_deref());
-    push(text, entry.meaning());
-    for rule in entry.rules() {
+    head(text, entry.name, &takes, entry.default.as_deref());
+    push(text, entry.meaning);
+    for rule in entry.rules {
         let when = match rule.when {
             "" => String::new(),
             when => format!(" {when}"),

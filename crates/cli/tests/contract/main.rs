@@ -31,7 +31,7 @@ const OF_FILES: [&str; 5] = [
 fn all_keys() -> BTreeSet<String> {
     let entries = entries().into_iter();
     let of_points = entries.filter(|e| !["file", "variant", "report"].contains(&e.table.as_str()));
-    let keys = of_points.map(|entry| format!("{}.{}", entry.table, entry.name()));
+    let keys = of_points.map(|entry| format!("{}.{}", entry.table, entry.name));
     let keys = keys.filter(|key| !OF_FILES.contains(&key.as_str()));
     let sysctls = Sysctl::NAMES.iter().map(|name| format!("sysctl {name}"));
     keys.chain(sysctls).collect()
@@ -58,7 +58,7 @@ fn refusals(stack: &str, kind: Kind, point: &Point) -> Vec<String> {
 /// Whether this kind of stack honours a key of a table of the contract, in some setting.
 fn is_honoured(key: &str, kind: Kind) -> bool {
     let mut entries = entries().into_iter();
-    let entry = entries.find(|e| format!("{}.{}", e.table, e.name()) == key);
+    let entry = entries.find(|e| format!("{}.{}", e.table, e.name) == key);
     entry.is_none_or(|e| e.is_honoured(kind))
 }
 

@@ -152,9 +152,7 @@ fn keys(path: &str, value: Option<&Value>, kinds: &BTreeMap<String, String>) -> 
         }
         ["link", _, key] => vec![format!("link.{key}")],
         ["app", name, key] => {
-            let of_all = entries()
-                .iter()
-                .any(|e| e.table == "app" && e.name() == *key);
+            let of_all = entries().iter().any(|e| e.table == "app" && e.name == *key);
             let table = match (of_all, kinds.get(*name)) {
                 (false, Some(kind)) => format!("app ({kind})"),
                 _ => "app".to_owned(),

@@ -1,16 +1,9 @@
 //! Objections to counts of tests.
 
 use super::Checked;
+use super::rows::over;
 use crate::comparison::{Flag, FlagKind};
 use crate::metrics::{Arm, Count};
-
-fn over(kind: FlagKind, text: &str, rows: Vec<String>) -> Option<Flag> {
-    (!rows.is_empty()).then(|| Flag {
-        kind,
-        text: text.into(),
-        rows,
-    })
-}
 
 fn arms<'a>(checked: &'a Checked) -> [&'a Arm; 2] {
     [checked.before, checked.after]

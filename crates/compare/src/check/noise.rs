@@ -3,6 +3,7 @@
 use tcplab_stats::{Mean, Runs, change};
 
 use super::Checked;
+use super::rows::over;
 use crate::comparison::{Flag, FlagKind};
 use crate::metrics::Noise;
 use crate::row::Row;
@@ -56,13 +57,11 @@ pub(super) fn other_noise(checked: &Checked) -> Option<Flag> {
         let is_clear = found.is_ok_and(|found| found.p < LEVEL) && (was - is).abs() >= matters;
         is_clear.then(|| format!("{name} ({was:.1}{unit} before, {is:.1}{unit} after)"))
     };
-    let rows: Vec<String> = FIGURES.into_iter().filter_map(one).collect();
-    (!rows.is_empty()).then(|| Flag {
-        kind: FlagKind::OtherNoise,
-        text: "background load differed between the arms, which may explain the difference (idle CPU time alone proves nothing: what is tested may alter it)"
-            .into(),
-        rows,
-    })
+    over(
+        FlagKind::OtherNoise,
+        "background load differed between the arms, which may explain the difference (idle CPU time alone proves nothing: what is tested may alter it)",
+        FIGURES.into_iter().filter_map(one).collect(),
+    )
 }
 
 /// Runs of which the hypervisor took much away.
@@ -81,15 +80,12 @@ pub(super) fn stolen(checked: &Checked) -> Option<Flag> {
             )
         })
     };
-    let rows: Vec<String> = checked.rows.iter().filter_map(one).collect();
-    (!rows.is_empty()).then(|| Flag {
-        kind: FlagKind::Stolen,
-        text: format!(
-            "the hypervisor took more than {} % of these runs' time: repeat them, or average the middle of many runs (--robust)",
-            Noise::STOLEN_PERCENT
-        ),
-        rows,
-    })
+    let text = format!(
+        "the hypervisor took more than {} % of these runs' time: repeat them, or average the middle of many runs (--robust)",
+        Noise::STOLEN_PERCENT
+    );
+    let rows = checked.rows.iter().filter_map(one).collect();
+    over(FlagKind::Stolen, text, rows)
 }
 
 #[cfg(test)]

@@ -191,7 +191,7 @@ pub(super) fn stated_change(checked: &Checked) -> Option<Flag> {
     let one = |row: &Row| {
         let stated = *stated.get(&(row.metric.as_str(), row.role))?;
         let (before, after) = (row.before?, row.after?);
-        let half = 0.5 * libm_pow10(-decimals(before).max(decimals(after)));
+        let half = 0.5 * 10_f64.powi(-decimals(before).max(decimals(after)));
         let rounding = 100.0 * (half / before.abs() + half * after.abs() / (before * before));
         // As printed, and an improvement of what is better when it is lower.
         let is_near = |change: f64| (stated - change).abs() <= rounding + 0.006;
@@ -209,10 +209,6 @@ pub(super) fn stated_change(checked: &Checked) -> Option<Flag> {
         "the stated change does not match the stated values",
         checked.rows.iter().filter_map(one).collect(),
     )
-}
-
-fn libm_pow10(power: i32) -> f64 {
-    10_f64.powi(power)
 }
 
 /// Runs of one arm were made together: a machine that changed in between looks like a change.

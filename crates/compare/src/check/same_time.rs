@@ -2,6 +2,7 @@
 
 use super::Checked;
 use super::left_out::runs;
+use super::rows::over;
 use crate::comparison::{Flag, FlagKind};
 use crate::metrics::Arm;
 use crate::row::Row;
@@ -18,14 +19,12 @@ pub(super) fn same_time(checked: &Checked) -> Option<Flag> {
         let is_told = !row.exact && !sides.is_empty();
         is_told.then(|| format!("{} ({})", row.label(), sides.join(", ")))
     };
-    let rows: Vec<String> = checked.rows.iter().filter_map(one).collect();
-    (!rows.is_empty()).then(|| Flag {
-        kind: FlagKind::SameTime,
-        text: "runs of one arm began at the same time: the statistics hold for independent runs only, not for copies of a \
-               report or runs side by side"
-            .to_owned(),
-        rows,
-    })
+    over(
+        FlagKind::SameTime,
+        "runs of one arm began at the same time: the statistics hold for independent runs only, not for copies of a \
+         report or runs side by side",
+        checked.rows.iter().filter_map(one).collect(),
+    )
 }
 
 /// Runs that count and share the time of another one.

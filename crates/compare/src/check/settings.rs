@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Checked;
+use super::rows::over;
 use crate::comparison::{Flag, FlagKind};
 use crate::metrics::Arm;
 
@@ -26,12 +27,11 @@ pub(super) fn other_settings(checked: &Checked) -> Option<Flag> {
             list(is)
         ))
     });
-    let rows: Vec<String> = differ.collect();
-    (!rows.is_empty()).then(|| Flag {
-        kind: FlagKind::OtherSettings,
-        text: "the two sides ran with different settings: is that the change to compare?".into(),
-        rows,
-    })
+    over(
+        FlagKind::OtherSettings,
+        "the two sides ran with different settings: is that the change to compare?",
+        differ.collect(),
+    )
 }
 
 fn told(arm: &Arm) -> Told<'_> {

@@ -1,6 +1,7 @@
 //! Objections to what sources are.
 
 use super::Checked;
+use super::rows::over;
 use crate::comparison::{Flag, FlagKind};
 use crate::metrics::{Arm, Remark, RemarkKind};
 
@@ -12,11 +13,7 @@ pub(super) fn failed_runs(checked: &Checked) -> Option<Flag> {
         rows.extend(of(arm, RemarkKind::Failed));
     }
     rows.dedup();
-    (!rows.is_empty()).then(|| Flag {
-        kind: FlagKind::FailedRun,
-        text: "failed runs were ignored".into(),
-        rows,
-    })
+    over(FlagKind::FailedRun, "failed runs were ignored", rows)
 }
 
 /// Reasons of an arm's failed runs, each with its metrics.
@@ -60,11 +57,7 @@ pub(super) fn remarks(checked: &Checked) -> Vec<Flag> {
         // One file with both arms says it of each.
         let mut seen = std::collections::BTreeSet::new();
         rows.retain(|row| seen.insert(row.clone()));
-        (!rows.is_empty()).then(|| Flag {
-            kind: flag,
-            text: text.into(),
-            rows,
-        })
+        over(flag, text, rows)
     };
     kinds.into_iter().filter_map(flag).collect()
 }

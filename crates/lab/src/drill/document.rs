@@ -13,19 +13,20 @@ use super::strict::Mutants;
 pub const DRILL_SCHEMA: &str = "tcplab.drill/1";
 
 /// Result of a case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// As the script says.
     Pass,
     /// Not as the script says.
+    #[default]
     Fail,
     /// It cannot run on this stack.
     Skip,
 }
 
 /// One script in one mode.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CaseResult {
     /// The file.
     pub script: String,
@@ -70,13 +71,8 @@ impl CaseResult {
             script: case.script.display().to_string(),
             mode: word(case.mode),
             verdict: Verdict::Skip,
-            line: 0,
             why: format!("its name allows {} only", modes.join(" and ")),
-            log: Vec::new(),
-            pcapng: Vec::new(),
-            known: false,
-            capture: None,
-            mutants: Mutants::default(),
+            ..Self::default()
         }
     }
 

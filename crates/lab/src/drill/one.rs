@@ -56,11 +56,7 @@ pub(super) fn unreadable(case: &Case, wrong: &ScriptError) -> CaseResult {
         verdict: Verdict::Fail,
         line: wrong.place.line,
         why: format!("{}:{wrong}", case.script.display()),
-        log: Vec::new(),
-        pcapng: Vec::new(),
-        known: false,
-        capture: None,
-        mutants: Mutants::default(),
+        ..CaseResult::default()
     }
 }
 
@@ -110,8 +106,6 @@ pub(super) fn result(job: &Job<'_>, case: &Case, report: &Report) -> CaseResult 
         why,
         log,
         pcapng,
-        known: false,
-        capture: None,
-        mutants: Mutants::default(),
+        ..CaseResult::default()
     }
 }

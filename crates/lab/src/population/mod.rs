@@ -11,6 +11,7 @@ mod expected;
 mod folder;
 mod framed;
 mod keep;
+mod log;
 mod look;
 mod looks;
 mod merge;

@@ -1,25 +1,23 @@
 //! The groups of a result folder on disk.
 //!
-//! While a run goes on, each finished group is appended to `groups.part` ([`super::framed`]). A run that was killed
-//! leaves a last entry that is not whole; the next one cuts it off and goes on. At the end `groups.bin` has the same entries in the order of their numbers, so that the file does not depend on who finished when.
+//! While a run goes on, each finished group is appended to `groups.part` ([`super::log`]). At the end `groups.bin` has the same entries in the order of their numbers, so that the file does not depend on who finished when.
 
-use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
-
-use tcplab_os::output::{Output, append_own};
+use std::fs;
+use std::io;
+use std::path::Path;
 
 use super::expected::Expected;
-use super::framed::{entry, scan};
+use super::log::Log;
 use super::record::Group;
 use crate::error::LabError;
+
+/// What is said of a group that is not there.
+const LACKS: &str = "is missing";
 
 /// The file of a run that goes on.
 #[derive(Debug)]
 pub(crate) struct Store {
-    path: PathBuf,
-    file: File,
-    arms: usize,
+    log: Log,
 }
 
 impl Store {
@@ -28,60 +26,21 @@ impl Store {
     pub(crate) fn open(
         folder: &Path,
         expected: &mut Expected<'_>,
-        mut found: impl FnMut(Group),
+        found: impl FnMut(Group),
     ) -> Result<Self, LabError> {
-        let path = folder.join("groups.part");
-        let at = LabError::at(&path);
-        let mut open = || {
-            let file = append_own(&path)?;
-            let good = read_all(&file, expected, &mut found)?;
-            file.set_len(good)?;
-            Ok(file)
-        };
-        Ok(Self {
-            file: open().map_err(at)?,
-            path: path.clone(),
-            arms: expected.arms(),
-        })
+        let part = (folder.join("groups.part"), LACKS);
+        Log::open(part, given(expected, found)).map(|log| Self { log })
     }
 
-    /// Adds a finished group by one write.
+    /// Adds a finished group.
     pub(crate) fn add(&mut self, group: &Group) -> Result<(), LabError> {
-        entry(&group.to_bytes())
-            .and_then(|entry| self.file.write_all(&entry))
-            .map_err(LabError::at(&self.path))
+        self.log.add(group.number, &group.to_bytes())
     }
 
     /// Writes `groups.bin` with these groups in order, and removes the file of the run.
     pub(crate) fn finish(self, folder: &Path, wanted: &[u32]) -> Result<(), LabError> {
-        let place = folder.join("groups.bin");
-        let sorted = || {
-            let mut entries = Vec::new();
-            scan(&self.file, |at, len, bytes| {
-                let group = Group::of_bytes(bytes, self.arms);
-                if let Some(group) = &group {
-                    entries.push((group.number, at, len));
-                }
-                group.is_some()
-            })?;
-            entries.sort_unstable();
-            let mut out = Output::create_own(&place)?;
-            let mut file = &self.file;
-            let mut bytes = Vec::new();
-            for number in wanted {
-                let Ok(n) = entries.binary_search_by_key(number, |entry| entry.0) else {
-                    return Err(io::Error::other(format!("group {number} is missing")));
-                };
-                let (_, at, len) = entries[n];
-                file.seek(SeekFrom::Start(at))?;
-                bytes.resize(len as usize, 0);
-                file.read_exact(&mut bytes)?;
-                out.write_all(&bytes)?;
-            }
-            out.commit_synced()
-        };
-        sorted().map_err(LabError::at(&place))?;
-        fs::remove_file(&self.path).map_err(LabError::at(&self.path))
+        self.log.sorted(&folder.join("groups.bin"), wanted)?;
+        self.log.remove()
     }
 }
 
@@ -104,11 +63,9 @@ pub(crate) fn read(
     found: impl FnMut(Group),
 ) -> Result<(), LabError> {
     let path = folder.join("groups.bin");
-    let file = File::open(&path).map_err(LabError::at(&path))?;
-    let len = file.metadata().map_err(LabError::at(&path))?.len();
-    let good = read_all(&file, expected, found).map_err(LabError::at(&path))?;
-    let wrong = match (good == len, expected.missing()) {
-        (false, _) => format!("damaged at byte {good}, or not of this run"),
+    let (log, is_whole) = Log::of_shard((path.clone(), LACKS), given(expected, found))?;
+    let wrong = match (is_whole, expected.missing()) {
+        (false, _) => format!("damaged at byte {}, or not of this run", log.end),
         (true, Some(group)) => format!("group {group} of the run is missing"),
         (true, None) => return Ok(()),
     };
@@ -118,22 +75,17 @@ pub(crate) fn read(
     )))
 }
 
-/// Gives each good group; the bytes of all of them.
-fn read_all(
-    file: &File,
+/// Gives each expected group to `found`, and its number to the file.
+fn given(
     expected: &mut Expected<'_>,
     mut found: impl FnMut(Group),
-) -> io::Result<u64> {
-    scan(file, |_, _, bytes| {
-        let group = Group::of_bytes(bytes, expected.arms());
-        match group.filter(|group| expected.takes(group)) {
-            Some(group) => {
-                found(group);
-                true
-            }
-            None => false,
-        }
-    })
+) -> impl FnMut(&[u8]) -> Option<u32> {
+    move |bytes| {
+        let group = Group::of_bytes(bytes, expected.arms())?;
+        let number = expected.takes(&group).then_some(group.number)?;
+        found(group);
+        Some(number)
+    }
 }
 
 #[cfg(test)]

@@ -62,7 +62,7 @@ pub fn run(
             (Some(estimator), ..) => Ok(Some(estimated(data, estimator))),
             (_, Some(suite), _) => drilled(lab, data, suite, options).map(Some),
             (.., Some(file)) => {
-                let document = populations.get(lab, file, &data.stack, options.jobs)?;
+                let document = populations.get(lab, file, &data.published.stack, options.jobs)?;
                 Ok::<_, LabError>(Some(drawn(data, document)))
             }
             (None, None, None) => Ok(None),
@@ -110,12 +110,12 @@ pub(super) fn batches(list: &List) -> Result<Vec<Batch>, LabError> {
         let Some(experiment) = &claim.experiment else {
             continue;
         };
-        let same = |b: &&mut Batch| b.experiment == *experiment && b.stack == claim.stack;
+        let same = |b: &&mut Batch| b.experiment == *experiment && b.stack == claim.published.stack;
         match batches.iter_mut().find(same) {
             Some(batch) => batch.claims.push(index),
             None => batches.push(Batch {
                 experiment: experiment.clone(),
-                stack: claim.stack.clone(),
+                stack: claim.published.stack.clone(),
                 claims: vec![index],
                 points: Vec::new(),
                 measures: Vec::new(),
@@ -215,7 +215,7 @@ fn value_of(data: &ClaimData, result: &PointResult) -> Result<f64, String> {
 
 /// A claim that needs no run.
 fn estimated(data: &ClaimData, estimator: &Estimator) -> Claim {
-    let timeouts = match estimator.run(&data.stack) {
+    let timeouts = match estimator.run(&data.published.stack) {
         Ok(timeouts) => timeouts,
         Err(why) => return not_run(data, &why),
     };
@@ -228,7 +228,7 @@ fn estimated(data: &ClaimData, estimator: &Estimator) -> Claim {
 
 /// A claim about malformed frames.
 fn injected(lab: &Lab, data: &ClaimData, frames: &Malformed) -> Result<Claim, LabError> {
-    let document = match frames.run(&data.stack, &lab.stop) {
+    let document = match frames.run(&data.published.stack, &lab.stop) {
         Ok(document) => document,
         Err(LabError::CannotRun(why)) => return Ok(not_run(data, &why)),
         Err(e) => return Err(e),
@@ -249,13 +249,20 @@ fn drilled(
     suite: &Suite,
     options: Options<'_>,
 ) -> Result<Claim, LabError> {
-    let results = suite.run(lab, &data.stack, options.jobs, options.packetdrill)?;
+    let results = suite.run(
+        lab,
+        &data.published.stack,
+        options.jobs,
+        options.packetdrill,
+    )?;
     let document = match results {
         Ok(document) => document,
         Err(why) => return Ok(not_run(data, &why)),
     };
     if let Some(out) = options.out {
-        let folder = out.join("packetdrill").join(data.stack.replace(':', "-"));
+        let folder = out
+            .join("packetdrill")
+            .join(data.published.stack.replace(':', "-"));
         suite::keep(&folder, &document)?;
     }
     let shown = shown(data).map(|name| match suite::value(&document, name) {
@@ -300,7 +307,7 @@ fn drawn(data: &ClaimData, document: &Result<PopulationDocument, String>) -> Cla
 /// Judges what was measured; `beside` is shown with it.
 fn finished(data: &ClaimData, mut values: Vec<f64>, beside: Vec<String>) -> Claim {
     values.sort_by(f64::total_cmp);
-    let mut claim = bare(data);
+    let mut claim = data.published.clone();
     claim.measured = values.get(values.len().saturating_sub(1) / 2).copied();
     if let (Some(low), Some(high), true) = (values.first(), values.last(), values.len() > 1) {
         claim.interval = Some((*low, *high));
@@ -333,26 +340,10 @@ fn beside(data: &ClaimData, own: &[&PointResult]) -> Vec<String> {
     shown(data).map(text).collect()
 }
 
-fn bare(data: &ClaimData) -> Claim {
-    Claim {
-        id: data.id.clone(),
-        source: data.source.clone(),
-        expected: data.expected,
-        rule: data.rule,
-        tolerance: data.tolerance,
-        measured: None,
-        interval: None,
-        unit: data.unit.clone(),
-        verdict: Verdict::NotRun,
-        stack: data.stack.clone(),
-        why: String::new(),
-    }
-}
-
 fn not_run(data: &ClaimData, why: &str) -> Claim {
     Claim {
         why: why.to_owned(),
-        ..bare(data)
+        ..data.published.clone()
     }
 }
 

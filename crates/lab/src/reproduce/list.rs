@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value as Json;
 use tcplab_plan::measure::Formula;
-use tcplab_plan::result::Rule;
+use tcplab_plan::result::{Claim, Rule, Verdict};
 use tcplab_plan::{Experiment, Point};
 
 use super::estimator::Estimator;
@@ -129,20 +129,8 @@ struct Entry {
 /// A claim and how it is measured.
 #[derive(Clone, Debug)]
 pub struct ClaimData {
-    /// Such as `quickack.default`.
-    pub id: String,
-    /// Place of publication.
-    pub source: String,
-    /// The published value.
-    pub expected: f64,
-    /// How the measured one must compare.
-    pub rule: Rule,
-    /// How far they may be apart.
-    pub tolerance: f64,
-    /// Unit of the values.
-    pub unit: String,
-    /// What it is measured on.
-    pub stack: String,
+    /// What is published and where it is to be measured, before that.
+    pub published: Claim,
     /// Name of the experiment in the list, when there is one.
     pub experiment: Option<String>,
     /// What is run in its place.
@@ -217,13 +205,17 @@ impl List {
                     let claim =
                         claim(group, entry).map_err(|e| wrong(&format!("{}: {e}", entry.id)))?;
                     let again = group.also.as_ref().map(|stack| ClaimData {
-                        id: format!("model.{}", claim.id),
-                        stack: stack.clone(),
+                        published: Claim {
+                            id: format!("model.{}", claim.published.id),
+                            stack: stack.clone(),
+                            ..claim.published.clone()
+                        },
                         ..claim.clone()
                     });
                     for claim in [Some(claim), again].into_iter().flatten() {
-                        if list.claims.iter().any(|known| known.id == claim.id) {
-                            return Err(wrong(&format!("two claims are called {}", claim.id)));
+                        let id = &claim.published.id;
+                        if list.claims.iter().any(|known| known.published.id == *id) {
+                            return Err(wrong(&format!("two claims are called {id}")));
                         }
                         list.claims.push(claim);
                     }
@@ -235,7 +227,8 @@ impl List {
 
     /// Keeps the claims whose names fit; `*` and `?` are as in a shell.
     pub fn only(&mut self, pattern: &str) {
-        self.claims.retain(|claim| glob::fits(pattern, &claim.id));
+        self.claims
+            .retain(|claim| glob::fits(pattern, &claim.published.id));
     }
 
     /// The experiment of this name.
@@ -271,14 +264,21 @@ fn claim(group: &Group, entry: &Entry) -> Result<ClaimData, String> {
     let value = must("value", &entry.value, &group.value)?;
     let mut at = group.at.clone();
     at.extend(entry.at.clone());
-    Ok(ClaimData {
+    let published = Claim {
         id: entry.id.clone(),
         source: must("source", &entry.source, &group.source)?,
         expected: entry.expected,
         rule: entry.rule.or(group.rule).unwrap_or(Rule::Within),
         tolerance: entry.tolerance.or(group.tolerance).unwrap_or(0.0),
+        measured: None,
+        interval: None,
         unit: text(&entry.unit, &group.unit).unwrap_or_default(),
+        verdict: Verdict::NotRun,
         stack: must("stack", &entry.stack, &group.stack)?,
+        why: String::new(),
+    };
+    Ok(ClaimData {
+        published,
         experiment: group.experiment.clone(),
         estimator: group.estimator.clone(),
         suite: group.suite.clone(),

@@ -15,22 +15,35 @@ fn every_claim_can_be_measured() {
         };
         let points = list.experiment(experiment).unwrap().points().unwrap();
         let own: Vec<_> = points.iter().filter(|p| claim.is_at(p)).collect();
-        assert!(!own.is_empty(), "{}: no point has {:?}", claim.id, claim.at);
+        assert!(
+            !own.is_empty(),
+            "{}: no point has {:?}",
+            claim.published.id,
+            claim.at
+        );
         let names = claim.value.names();
-        assert!(!names.is_empty(), "{}: it measures nothing", claim.id);
+        assert!(
+            !names.is_empty(),
+            "{}: it measures nothing",
+            claim.published.id
+        );
         // Counts are told by what is counted, shares in per cent: only what has a dimension must agree.
         let unit = match claim.base.as_ref().map(|base| base.change) {
             Some(Change::Percent) => "%",
             _ => claim.value.unit().map_or("", Unit::name),
         };
         let counted = ["", "segments", "packets"].contains(&unit);
-        assert!(counted || unit == claim.unit, "{}: {unit}", claim.id);
+        assert!(
+            counted || unit == claim.published.unit,
+            "{}: {unit}",
+            claim.published.id
+        );
         for name in names
             .into_iter()
             .chain(claim.show.iter().map(String::as_str))
         {
             if let Err(e) = Measure::parse(name, own[0]) {
-                panic!("{}: {e}", claim.id);
+                panic!("{}: {e}", claim.published.id);
             }
         }
     }
@@ -40,13 +53,21 @@ fn every_claim_can_be_measured() {
 fn a_claim_that_names_one_figure_has_one_point() {
     use tcplab_plan::result::Rule;
     let list = List::new().unwrap();
-    for claim in list.claims.iter().filter(|c| c.rule == Rule::Within) {
+    for claim in list
+        .claims
+        .iter()
+        .filter(|c| c.published.rule == Rule::Within)
+    {
         let Some(experiment) = &claim.experiment else {
             continue;
         };
         let points = list.experiment(experiment).unwrap().points().unwrap();
         let own = points.iter().filter(|p| claim.is_at(p)).count();
-        assert_eq!(own, 1, "{}: {own} points have {:?}", claim.id, claim.at);
+        assert_eq!(
+            own, 1,
+            "{}: {own} points have {:?}",
+            claim.published.id, claim.at
+        );
     }
 }
 
@@ -121,9 +142,9 @@ fn every_claim_is_in_the_document() {
     }
     for claim in &list.claims {
         assert!(
-            named.contains(&claim.id),
+            named.contains(&claim.published.id),
             "{} is not in docs/reproduce.md; put the output of `tcplab reproduce --markdown` there",
-            claim.id
+            claim.published.id
         );
     }
     let figures = named.len();

@@ -6,16 +6,18 @@
 mod rules;
 mod ways;
 
+use serde::Serialize;
+
 use crate::experiment::keys::{
-    APP, Absent, FILE, Form, HOST, KINDS, Key, LINK, METRICS, REPORT, RUN, SOCKET, VARIANT, WAY,
+    APP, FILE, Form, HOST, KINDS, Key, LINK, METRICS, REPORT, RUN, SOCKET, VARIANT, WAY,
 };
 use crate::experiment::schema::takes;
 use crate::point::Point;
 use crate::refusal::Refusal;
 
 pub(crate) use rules::{
-    BEHAVIOUR, BOOT, BUFFERS, BY, CARD, CPU, FORWARD, HOST_CHANGE, LINK_EVERY, MAX_EVENTS, MTU,
-    OF_SOCKET, OF_TCP, OFFLOAD, PROFILE, QDISC, ROUTE,
+    BEHAVIOUR, BOOT, BY, CARD, CPU, FORWARD, HOST_CHANGE, LINK_EVERY, MAX_EVENTS, MTU, OF_SOCKET,
+    OF_TCP, OFFLOAD, PROFILE, QDISC, ROUTE,
 };
 pub(crate) use ways::{
     DROP, DUPLICATE, INJECT, LATE, LINK_CHANGE, MARK, MIDDLEBOX, OUTAGE, RATE_TRACE,
@@ -55,53 +57,58 @@ impl Kind {
 }
 
 /// A key in its table.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Entry {
     /// The table: `run`, `host`, `socket`, `route`, `link`, `way`, `app`, `app (echo)`, `file`, `variant`, `report`.
     pub table: String,
-    key: &'static Key,
+    /// Its name.
+    #[serde(rename = "key")]
+    pub name: &'static str,
+    /// What it takes, in words.
+    pub takes: String,
+    /// Unit of its numbers as a point has them (`bytes`, `ns`, `bit/s`, `ppb`); none: it has no unit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<&'static str>,
+    /// The least and the greatest number, in its unit; none: it takes no numbers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range: Option<(u64, u64)>,
+    /// The same as a file would have them.
+    #[serde(skip)]
+    pub written_range: Option<(String, String)>,
+    /// The default; `None` if the key is required.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default: Option<String>,
+    /// Whether it may be an axis.
+    #[serde(rename = "axis")]
+    pub is_axis: bool,
+    /// What it means.
+    pub meaning: &'static str,
+    /// The rules that stand against it, each on some kinds of stack.
+    #[serde(skip)]
+    pub rules: &'static [Rule],
 }
 
 impl Entry {
-    /// Its name.
-    pub fn name(&self) -> &'static str {
-        self.key.name
-    }
-
-    /// What it means.
-    pub fn meaning(&self) -> &'static str {
-        self.key.meaning
-    }
-
-    /// What it takes, in words.
-    pub fn takes(&self) -> String {
-        plain_takes(&self.key.form)
-    }
-
-    /// Unit of its numbers as a point has them (`bytes`, `ns`, `bit/s`, `ppb`); none: it has no unit.
-    pub fn unit(&self) -> Option<&'static str> {
-        self.key.form.unit()
-    }
-
-    /// The least and the greatest number, in its unit; none: it takes no numbers.
-    pub fn range(&self) -> Option<(u64, u64)> {
-        self.key.form.is_number().then(|| self.key.range())
-    }
-
-    /// The same as a file would have them.
-    pub fn written_range(&self) -> Option<(String, String)> {
-        let written = |n| self.key.form.written(n);
-        self.range().map(|(min, max)| (written(min), written(max)))
-    }
-
-    /// Whether it may be an axis.
-    pub fn is_axis(&self) -> bool {
-        self.key.axis
+    fn new(table: String, key: &'static Key) -> Self {
+        let range = key.form.is_number().then(|| key.range());
+        let written = |n| key.form.written(n);
+        Self {
+            table,
+            name: key.name,
+            takes: plain_takes(&key.form),
+            unit: key.form.unit(),
+            range,
+            written_range: range.map(|(min, max)| (written(min), written(max))),
+            default: (!key.is_required()).then(|| key.default()),
+            is_axis: key.axis,
+            meaning: key.meaning,
+            rules: key.rules,
+        }
     }
 
     /// Whether this kind of stack takes it where no rule has a condition.
     pub fn is_honoured(&self, kind: Kind) -> bool {
-        let mut rules = self.key.rules.iter();
+        let mut rules = self.rules.iter();
         let is_refused = rules.any(|rule| rule.not_on.contains(&kind) && rule.when.is_empty());
         self.is_applied(kind) && !is_refused
     }
@@ -109,19 +116,9 @@ impl Entry {
     /// Whether this kind of stack gives it to the network: the one between real machines is as it is, and the result
     /// says so.
     pub fn is_applied(&self, kind: Kind) -> bool {
-        let is_link = matches!(self.table.as_str(), "link" | "way") && self.key.name != "between";
-        let is_of_network = is_link || matches!(self.key.name, "offload" | "link_every");
+        let is_link = matches!(self.table.as_str(), "link" | "way") && self.name != "between";
+        let is_of_network = is_link || matches!(self.name, "offload" | "link_every");
         kind != Kind::Ssh || !is_of_network
-    }
-
-    /// The rules that stand against it, each on some kinds of stack.
-    pub fn rules(&self) -> &'static [&'static Rule] {
-        self.key.rules
-    }
-
-    /// The default; `None` if the key is required.
-    pub fn default(&self) -> Option<String> {
-        (!matches!(self.key.absent, Absent::Refused)).then(|| self.key.default())
     }
 }
 
@@ -152,11 +149,7 @@ pub fn entries() -> Vec<Entry> {
     let kinds = KINDS.map(|(kind, _, keys)| (format!("app ({kind})"), keys));
     let all = tables.into_iter().chain(kinds);
     let entry = |(table, keys): (String, &'static [Key])| {
-        let one = move |key| Entry {
-            table: table.clone(),
-            key,
-        };
-        keys.iter().map(one)
+        keys.iter().map(move |key| Entry::new(table.clone(), key))
     };
     all.flat_map(entry).collect()
 }
@@ -168,7 +161,7 @@ pub fn rules() -> &'static [&'static Rule] {
 
 /// The links of a point that this kind of stack leaves to kernels.
 pub fn links_of_kernels(point: &Point, kind: Kind) -> Vec<Refusal> {
-    rules::BY_RULE.judge(point, kind)
+    rules::BY[0].judge(point, kind)
 }
 
 /// Everything of a point whose rule stands against this kind of stack.

@@ -2,13 +2,12 @@
 
 use super::Kind;
 use super::ways::{
-    DROP_RULE, DUPLICATE_RULE, INJECT_RULE, LATE_RULE, LINK_CHANGE_RULE, MARK_RULE, MIDDLEBOX_RULE,
-    OUTAGE_RULE, RATE_TRACE_RULE,
+    DROP, DUPLICATE, INJECT, LATE, LINK_CHANGE, MARK, MIDDLEBOX, OUTAGE, RATE_TRACE,
 };
 use crate::app::App;
 use crate::experiment::keys::SOCKET;
 use crate::network::HOST_SYSCTLS;
-use crate::point::{By, Host, Link, Offload, Point, SocketOptions};
+use crate::point::{By, Direction, Host, Link, Offload, Point, SocketOptions};
 use crate::refusal::Refusal;
 use tcplab_qdisc::Settings;
 
@@ -27,107 +26,100 @@ pub struct Rule {
     pub remedy: &'static str,
     /// Whether the stack can leave it out.
     pub tolerable: bool,
-    /// Places of a point that ask for it, each with what stands there.
-    pub(super) asks: fn(&Point) -> Vec<(String, String)>,
+    pub(super) asks: Asks,
+}
+
+/// The places of a point that ask for what a rule stands against, each with what stands there.
+#[derive(Debug)]
+pub(super) enum Asks {
+    /// `run.NAME`.
+    Run(fn(&Point) -> Option<String>),
+    /// `host.HOST.NAME`.
+    Hosts(fn(&Point, &Host) -> Option<String>),
+    /// `link A-B.WAY.NAME`.
+    Ways(fn(&Direction) -> bool),
+    /// Others.
+    Places(fn(&Point) -> Vec<(String, String)>),
 }
 
 const KERNELS: &[Kind] = &[Kind::Uml, Kind::Qemu, Kind::Host, Kind::Ssh];
-const ALL: &[Kind] = &[Kind::Model, Kind::Uml, Kind::Qemu, Kind::Host, Kind::Ssh];
-const MODEL_ONLY: &str = "only the model can change this";
-const ON_MODEL: &str = "run it on model:, or leave it out";
+const KERNELS_BUT_SSH: &[Kind] = &[Kind::Uml, Kind::Qemu, Kind::Host];
 
 /// Sysctls that every stack sets by itself: `run.tolerate` may name them although no host does.
 pub const SHARED_NAMES: [&str; 3] = [HOST_SYSCTLS[0].0, HOST_SYSCTLS[1].0, HOST_SYSCTLS[2].0];
 
-// The rules that stand against a key.
-pub(crate) const PROFILE: &[&Rule] = &[&PROFILE_RULE];
-pub(crate) const BEHAVIOUR: &[&Rule] = &[&BEHAVIOUR_RULE];
-pub(crate) const CARD: &[&Rule] = &[&CARD_RULE];
-pub(crate) const CPU: &[&Rule] = &[&CPU_RULE, &CPU_GUEST_RULE, &CPU_HOST_RULE, &CPU_SSH_RULE];
-pub(crate) const BOOT: &[&Rule] = &[&BOOT_RULE];
-pub(crate) const LINK_EVERY: &[&Rule] = &[&LINK_EVERY_RULE];
-pub(crate) const OFFLOAD: &[&Rule] = &[&OFFLOAD_RULE];
-pub(crate) const BY: &[&Rule] = &[&BY_RULE];
-pub(crate) const MTU: &[&Rule] = &[&MTU_RULE];
-pub(crate) const QDISC: &[&Rule] = &[&QDISC_RULE];
-pub(crate) const ROUTE: &[&Rule] = &[&ROUTE_RULE];
-pub(crate) const HOST_CHANGE: &[&Rule] = &[&HOST_CHANGE_RULE];
-pub(crate) const FORWARD: &[&Rule] = &[&FORWARD_RULE];
-pub(crate) const MAX_EVENTS: &[&Rule] = &[&MAX_EVENTS_RULE];
-pub(crate) const BUFFERS: &[&Rule] = &[&DATAGRAM_BUFFERS_RULE, &REPLAY_SOCKET_RULE];
-pub(crate) const OF_TCP: &[&Rule] = &[&TCP_OPTIONS_RULE];
-pub(crate) const OF_SOCKET: &[&Rule] = &[&REPLAY_SOCKET_RULE];
-
-/// All of them.
+/// All of them, each once, in the order in which a point is told of them.
 pub(super) static RULES: [&Rule; 29] = [
-    &PROFILE_RULE,
-    &BEHAVIOUR_RULE,
-    &CARD_RULE,
-    &CPU_RULE,
-    &CPU_GUEST_RULE,
-    &CPU_HOST_RULE,
-    &CPU_SSH_RULE,
-    &BOOT_RULE,
-    &LINK_EVERY_RULE,
-    &OFFLOAD_RULE,
-    &DATAGRAM_BUFFERS_RULE,
-    &TCP_OPTIONS_RULE,
-    &REPLAY_SOCKET_RULE,
-    &BY_RULE,
-    &MTU_RULE,
-    &QDISC_RULE,
-    &ROUTE_RULE,
-    &FORWARD_RULE,
-    &HOST_CHANGE_RULE,
-    &MAX_EVENTS_RULE,
-    &MIDDLEBOX_RULE,
-    &INJECT_RULE,
-    &RATE_TRACE_RULE,
-    &LINK_CHANGE_RULE,
-    &DROP_RULE,
-    &DUPLICATE_RULE,
-    &MARK_RULE,
-    &LATE_RULE,
-    &OUTAGE_RULE,
+    &PROFILE[0],
+    &BEHAVIOUR[0],
+    &CARD[0],
+    &CPU[0],
+    &CPU[1],
+    &CPU[2],
+    &CPU[3],
+    &BOOT[0],
+    &LINK_EVERY[0],
+    &OFFLOAD[0],
+    &OF_SOCKET[0],
+    &OF_TCP[0],
+    &OF_SOCKET[1],
+    &BY[0],
+    &MTU[0],
+    &QDISC[0],
+    &ROUTE[0],
+    &FORWARD[0],
+    &HOST_CHANGE[0],
+    &MAX_EVENTS[0],
+    &MIDDLEBOX[0],
+    &INJECT[0],
+    &RATE_TRACE[0],
+    &LINK_CHANGE[0],
+    &DROP[0],
+    &DUPLICATE[0],
+    &MARK[0],
+    &LATE[0],
+    &OUTAGE[0],
 ];
 
-static PROFILE_RULE: Rule = Rule {
+/// What every rule has that says nothing else.
+pub(super) const RULE: Rule = Rule {
+    name: "",
+    not_on: &[],
+    when: "",
+    why: "",
+    remedy: "",
+    tolerable: false,
+    asks: Asks::Places(|_| Vec::new()),
+};
+
+/// What the rules about the model's own features have in common.
+const OF_THE_MODEL: Rule = Rule {
+    not_on: KERNELS,
+    why: "only the model can change this",
+    remedy: "run it on model:, or leave it out",
+    tolerable: true,
+    ..RULE
+};
+
+pub(crate) static PROFILE: [Rule; 1] = [Rule {
     name: "profile",
-    not_on: KERNELS,
-    when: "",
-    why: MODEL_ONLY,
-    remedy: ON_MODEL,
-    tolerable: true,
-    asks: |point| {
-        of_hosts(point, "profile", |host| {
-            host.profile.as_ref().map(|name| format!("\"{name}\""))
-        })
-    },
-};
+    asks: Asks::Hosts(|_, host| host.profile.as_ref().map(|name| format!("\"{name}\""))),
+    ..OF_THE_MODEL
+}];
 
-static BEHAVIOUR_RULE: Rule = Rule {
+pub(crate) static BEHAVIOUR: [Rule; 1] = [Rule {
     name: "behaviour",
-    not_on: KERNELS,
-    when: "",
-    why: MODEL_ONLY,
-    remedy: ON_MODEL,
-    tolerable: true,
-    asks: |point| {
-        of_hosts(point, "behaviour", |host| {
-            let names: Vec<&str> = host.behaviour.keys().map(String::as_str).collect();
-            (!names.is_empty()).then(|| names.join(", "))
-        })
-    },
-};
+    asks: Asks::Hosts(|_, host| {
+        let names: Vec<&str> = host.behaviour.keys().map(String::as_str).collect();
+        (!names.is_empty()).then(|| names.join(", "))
+    }),
+    ..OF_THE_MODEL
+}];
 
-static CARD_RULE: Rule = Rule {
+pub(crate) static CARD: [Rule; 1] = [Rule {
     name: "card",
-    not_on: KERNELS,
-    when: "",
     why: "only the model has a card with this key",
-    remedy: ON_MODEL,
-    tolerable: true,
-    asks: |point| {
+    asks: Asks::Places(|point| {
         let mut found = Vec::new();
         for (host, card) in point
             .hosts
@@ -141,254 +133,240 @@ static CARD_RULE: Rule = Rule {
             found.extend(keys.into_iter().map(|key| (place(key), String::new())));
         }
         found
+    }),
+    ..OF_THE_MODEL
+}];
+
+/// What the rules about CPUs have in common.
+const OF_CPU: Rule = Rule {
+    name: "cpu",
+    remedy: "run it on host, or leave it out",
+    tolerable: true,
+    asks: Asks::Places(cpus),
+    ..RULE
+};
+
+pub(crate) static CPU: [Rule; 4] = [
+    Rule {
+        not_on: &[Kind::Model],
+        why: "the model has no CPUs",
+        ..OF_CPU
     },
-};
+    Rule {
+        not_on: &[Kind::Uml, Kind::Qemu],
+        why: "a guest has only one CPU",
+        ..OF_CPU
+    },
+    Rule {
+        not_on: &[Kind::Host],
+        when: "when applications name different CPUs",
+        why: "all applications of a run share one thread, and so one CPU",
+        remedy: "write the same number everywhere",
+        asks: Asks::Places(|point| several_cpus(point, &[&|_| true])),
+        ..OF_CPU
+    },
+    Rule {
+        not_on: &[Kind::Ssh],
+        when: "when applications of a host name different CPUs",
+        why: "all applications of a host share one thread, and so one CPU",
+        remedy: "write the same number for all applications of a host",
+        asks: Asks::Places(|point| several_cpus(point, &[&|host| host == 0, &|host| host == 1])),
+        ..OF_CPU
+    },
+];
 
-static CPU_RULE: Rule = Rule {
-    name: "cpu",
-    not_on: &[Kind::Model],
-    when: "",
-    why: "the model has no CPUs",
-    remedy: "run it on host, or leave it out",
-    tolerable: true,
-    asks: cpus,
-};
-
-static CPU_GUEST_RULE: Rule = Rule {
-    name: "cpu",
-    not_on: &[Kind::Uml, Kind::Qemu],
-    when: "",
-    why: "a guest has only one CPU",
-    remedy: "run it on host, or leave it out",
-    tolerable: true,
-    asks: cpus,
-};
-
-static CPU_HOST_RULE: Rule = Rule {
-    name: "cpu",
-    not_on: &[Kind::Host],
-    when: "when applications name different CPUs",
-    why: "all applications of a run share one thread, and so one CPU",
-    remedy: "write the same number everywhere",
-    tolerable: true,
-    asks: |point| several_cpus(point, &[&|_| true]),
-};
-
-static CPU_SSH_RULE: Rule = Rule {
-    name: "cpu",
-    not_on: &[Kind::Ssh],
-    when: "when applications of a host name different CPUs",
-    why: "all applications of a host share one thread, and so one CPU",
-    remedy: "write the same number for all applications of a host",
-    tolerable: true,
-    asks: |point| several_cpus(point, &[&|host| host == 0, &|host| host == 1]),
-};
-
-static BOOT_RULE: Rule = Rule {
+pub(crate) static BOOT: [Rule; 1] = [Rule {
     name: "boot",
     not_on: &[Kind::Qemu, Kind::Host, Kind::Ssh],
-    when: "",
     why: "the hosts use the machine's own clock",
     remedy: "run it on model: or uml:, or leave it out",
     tolerable: true,
-    asks: |point| of_run("boot", point.boot_ns.map(|ns| format!("{ns} ns"))),
-};
+    asks: Asks::Run(|point| point.boot_ns.map(|ns| format!("{ns} ns"))),
+    ..RULE
+}];
 
-static LINK_EVERY_RULE: Rule = Rule {
+pub(crate) static LINK_EVERY: [Rule; 1] = [Rule {
     name: "link_every",
-    not_on: &[Kind::Uml, Kind::Qemu, Kind::Host],
+    not_on: KERNELS_BUT_SSH,
     when: "when all links are by = \"kernel\"",
     why: "kernel links have no samples, and all links of this experiment are kernel links",
     remedy: "remove by = \"kernel\" or link_every",
     tolerable: true,
-    asks: |point| {
+    asks: Asks::Run(|point| {
         let mut links = point.links.iter();
         let asked = point
             .link_every_ns
             .filter(|_| links.all(|link| link.by == By::Kernel));
-        of_run("link_every", asked.map(|ns| format!("{ns} ns")))
-    },
-};
+        asked.map(|ns| format!("{ns} ns"))
+    }),
+}];
 
-static OFFLOAD_RULE: Rule = Rule {
+pub(crate) static OFFLOAD: [Rule; 1] = [Rule {
     name: "offload",
-    not_on: &[Kind::Uml, Kind::Qemu, Kind::Host],
+    not_on: KERNELS_BUT_SSH,
     when: "at a link with by = \"tcplab\", unless it is \"none\"",
     why: "offload other than \"none\" needs a link with by = \"kernel\"",
     remedy: "write by = \"kernel\" at the link, or run it on model:",
-    tolerable: false,
-    asks: |point| {
-        of_hosts(point, "offload", |host| {
-            let index = point
-                .hosts
-                .iter()
-                .position(|other| other.name == host.name)?;
-            let ours = |l: &Link| l.by == By::Tcplab && (l.a == index || l.b == index);
-            let asks = host.offload != Offload::None && point.links.iter().any(ours);
-            asks.then(|| format!("\"{}\"", format!("{:?}", host.offload).to_lowercase()))
-        })
-    },
-};
+    asks: Asks::Hosts(|point, host| {
+        let index = point
+            .hosts
+            .iter()
+            .position(|other| other.name == host.name)?;
+        let ours = |l: &Link| l.by == By::Tcplab && (l.a == index || l.b == index);
+        let asks = host.offload != Offload::None && point.links.iter().any(ours);
+        asks.then(|| format!("\"{}\"", format!("{:?}", host.offload).to_lowercase()))
+    }),
+    ..RULE
+}];
 
-static DATAGRAM_BUFFERS_RULE: Rule = Rule {
-    name: "rcvbuf, sndbuf",
-    not_on: &[Kind::Model],
-    when: "at an application that sends datagrams",
-    why: "the model's datagram sockets always have the kernel's default buffers",
-    remedy: "run it on uml:, or leave it out",
-    tolerable: false,
-    asks: |point| {
-        let is_datagram = |app: &App| app.does.is_udp() && !app.does.is_replay();
-        of_apps((point, true), is_datagram, |options| {
-            let is_buffer = |name: &&str| ["rcvbuf", "sndbuf"].contains(name);
-            options.keys_set().into_iter().filter(is_buffer).collect()
-        })
+/// Options that set buffers have both, others the second.
+pub(crate) static OF_SOCKET: [Rule; 2] = [
+    Rule {
+        name: "rcvbuf, sndbuf",
+        not_on: &[Kind::Model],
+        when: "at an application that sends datagrams",
+        why: "the model's datagram sockets always have the kernel's default buffers",
+        remedy: "run it on uml:, or leave it out",
+        asks: Asks::Places(|point| {
+            let is_datagram = |app: &App| app.does.is_udp() && !app.does.is_replay();
+            of_apps((point, true), is_datagram, |options| {
+                let is_buffer = |name: &&str| ["rcvbuf", "sndbuf"].contains(name);
+                options.keys_set().into_iter().filter(is_buffer).collect()
+            })
+        }),
+        ..RULE
     },
-};
+    Rule {
+        name: "options of a socket",
+        not_on: &Kind::ALL,
+        when: "at a replay",
+        why: "a replay has no socket",
+        remedy: "leave it out",
+        asks: Asks::Places(|point| {
+            let is_replay = |app: &App| app.does.is_replay();
+            of_apps((point, false), is_replay, |options| {
+                let rest = SocketOptions {
+                    cpu: None,
+                    ..options.clone()
+                };
+                let is_set = rest != SocketOptions::default() && of_tcp(options).is_empty();
+                is_set.then_some("options").into_iter().collect()
+            })
+        }),
+        ..RULE
+    },
+];
 
-static TCP_OPTIONS_RULE: Rule = Rule {
+pub(crate) static OF_TCP: [Rule; 1] = [Rule {
     name: "options of TCP",
-    not_on: ALL,
+    not_on: &Kind::ALL,
     when: "at an application that sends datagrams",
     why: "TCP's socket options do not apply to datagrams",
     remedy: "leave it out",
-    tolerable: false,
-    asks: |point| {
+    asks: Asks::Places(|point| {
         let is_datagram = |app: &App| app.does.is_udp();
         of_apps((point, false), is_datagram, of_tcp)
-    },
-};
+    }),
+    ..RULE
+}];
 
-static REPLAY_SOCKET_RULE: Rule = Rule {
-    name: "options of a socket",
-    not_on: ALL,
-    when: "at a replay",
-    why: "a replay has no socket",
-    remedy: "leave it out",
-    tolerable: false,
-    asks: |point| {
-        let is_replay = |app: &App| app.does.is_replay();
-        of_apps((point, false), is_replay, |options| {
-            let rest = SocketOptions {
-                cpu: None,
-                ..options.clone()
-            };
-            let is_set = rest != SocketOptions::default() && of_tcp(options).is_empty();
-            is_set.then_some("options").into_iter().collect()
-        })
-    },
-};
-
-pub(super) static BY_RULE: Rule = Rule {
+pub(crate) static BY: [Rule; 1] = [Rule {
     name: "by",
     not_on: &[Kind::Model],
     when: "when it is \"kernel\"",
     why: "the model has tcplab's own links, not the kernel's",
     remedy: "run it on uml:, or leave it out",
-    tolerable: false,
-    asks: |point| {
+    asks: Asks::Places(|point| {
         let links = point.links.iter().filter(|link| link.by == By::Kernel);
         let place = |link| (name_of(point, link), "by = \"kernel\"".to_owned());
         links.map(place).collect()
-    },
-};
+    }),
+    ..RULE
+}];
 
 /// ETH_MAX_MTU less the header of a frame: the most that `tun_set_iff` lets a TAP device have.
 const TAP_MTU: u32 = 65_535 - 14;
 
-static MTU_RULE: Rule = Rule {
+pub(crate) static MTU: [Rule; 1] = [Rule {
     name: "mtu",
-    not_on: &[Kind::Uml, Kind::Qemu, Kind::Host],
+    not_on: KERNELS_BUT_SSH,
     when: "above 65521, at a link with by = \"tcplab\"",
     why: "the link's TAP device takes at most 65521 bytes",
     remedy: "write 65521 or less, write by = \"kernel\" at the link, or run it on model:",
-    tolerable: false,
-    asks: |point| {
+    asks: Asks::Places(|point| {
         let is_large = |link: &&Link| link.by == By::Tcplab && link.mtu > TAP_MTU;
         let links = point.links.iter().filter(is_large);
-        let place = |link| {
+        let place = |link: &Link| {
             (
                 format!("{}.mtu", name_of(point, link)),
                 link.mtu.to_string(),
             )
         };
         links.map(place).collect()
-    },
-};
+    }),
+    ..RULE
+}];
 
-static QDISC_RULE: Rule = Rule {
+pub(crate) static QDISC: [Rule; 1] = [Rule {
     name: "qdisc",
-    not_on: &[Kind::Uml, Kind::Qemu, Kind::Host],
+    not_on: KERNELS_BUT_SSH,
     when: "at a link with by = \"kernel\", where its words are tcplab's own",
     why: "kernels do not support it",
     remedy: "remove by = \"kernel\", or use a qdisc of the kernel",
-    tolerable: false,
-    asks: |point| {
-        let mut found = Vec::new();
-        for link in point.links.iter().filter(|link| link.by == By::Kernel) {
-            for (way, at) in [("a_to_b", &link.a_to_b), ("b_to_a", &link.b_to_a)] {
-                let words = at
-                    .qdisc
-                    .as_deref()
-                    .and_then(|words| Settings::parse(words).ok());
-                let why = words.and_then(|qdisc| qdisc.kind().not_in_kernels());
-                let place = || format!("{}.{way}.qdisc", name_of(point, link));
-                found.extend(why.map(|why| (place(), why.to_owned())));
-            }
-        }
-        found
-    },
+    asks: Asks::Places(|point| {
+        let found = ways(point).filter_map(|(place, link, at)| {
+            let words = at.qdisc.as_deref().filter(|_| link.by == By::Kernel)?;
+            let why = Settings::parse(words).ok()?.kind().not_in_kernels()?;
+            Some((format!("{place}.qdisc"), why.to_owned()))
+        });
+        found.collect()
+    }),
+    ..RULE
+}];
+
+/// What the rules about machines that tcplab only borrows have in common.
+const OF_MACHINES: Rule = Rule {
+    not_on: &[Kind::Ssh],
+    ..RULE
 };
 
-static ROUTE_RULE: Rule = Rule {
+pub(crate) static ROUTE: [Rule; 1] = [Rule {
     name: "route",
-    not_on: &[Kind::Ssh],
-    when: "",
     why: "tcplab does not change routes of a real machine",
     remedy: "set it there with `ip route change`, and remove it here",
-    tolerable: false,
-    asks: |point| {
-        of_hosts(point, "route", |host| {
-            let metrics = host.route.keys_set();
-            (!metrics.is_empty()).then(|| metrics.join(", "))
-        })
-    },
-};
+    asks: Asks::Hosts(|_, host| {
+        let metrics = host.route.keys_set();
+        (!metrics.is_empty()).then(|| metrics.join(", "))
+    }),
+    ..OF_MACHINES
+}];
 
-static HOST_CHANGE_RULE: Rule = Rule {
+pub(crate) static HOST_CHANGE: [Rule; 1] = [Rule {
     name: "change",
-    not_on: &[Kind::Ssh],
-    when: "",
     why: "sysctls of a whole machine do not change during a run",
     remedy: "run it on uml: or host, or leave it out",
-    tolerable: false,
-    asks: |point| {
-        of_hosts(point, "change", |host| {
-            let first = host.changes.first()?;
-            Some(format!("{}={}", first.name, first.value))
-        })
-    },
-};
+    asks: Asks::Hosts(|_, host| {
+        let first = host.changes.first()?;
+        Some(format!("{}={}", first.name, first.value))
+    }),
+    ..OF_MACHINES
+}];
 
-static FORWARD_RULE: Rule = Rule {
+pub(crate) static FORWARD: [Rule; 1] = [Rule {
     name: "forward",
-    not_on: &[Kind::Ssh],
-    when: "",
     why: "a real machine cannot have another host behind it",
     remedy: "leave it out",
-    tolerable: false,
-    asks: |point| of_hosts(point, "forward", |host| host.forward.then(String::new)),
-};
+    asks: Asks::Hosts(|_, host| host.forward.then(String::new)),
+    ..OF_MACHINES
+}];
 
-static MAX_EVENTS_RULE: Rule = Rule {
+pub(crate) static MAX_EVENTS: [Rule; 1] = [Rule {
     name: "max_events",
-    not_on: KERNELS,
-    when: "",
     why: "only the model counts events",
     remedy: "remove it, or write `max`, which ends a run on every stack",
-    tolerable: true,
-    asks: |point| of_run("max_events", point.max_events.map(|most| most.to_string())),
-};
+    asks: Asks::Run(|point| point.max_events.map(|most| most.to_string())),
+    ..OF_THE_MODEL
+}];
 
 impl Rule {
     /// What of a point it stands against on this kind of stack.
@@ -407,20 +385,41 @@ impl Rule {
                 false => refusal,
             }
         };
-        (self.asks)(point).into_iter().map(refusal).collect()
+        self.asked(point).into_iter().map(refusal).collect()
+    }
+
+    /// The places that ask for it, each with what stands there.
+    fn asked(&self, point: &Point) -> Vec<(String, String)> {
+        let name = self.name;
+        match self.asks {
+            Asks::Run(value) => {
+                let value = value(point).map(|value| (format!("run.{name}"), value));
+                value.into_iter().collect()
+            }
+            Asks::Hosts(value) => of_hosts(point, name, |host| value(point, host)),
+            Asks::Ways(has) => {
+                let found = ways(point).filter(|(.., way)| has(way));
+                found
+                    .map(|(place, ..)| (format!("{place}.{name}"), String::new()))
+                    .collect()
+            }
+            Asks::Places(places) => places(point),
+        }
     }
 }
 
 /// `link A-B`.
-pub(super) fn name_of(point: &Point, link: &Link) -> String {
+fn name_of(point: &Point, link: &Link) -> String {
     let name = |host: usize| point.hosts.get(host).map_or("?", |h| h.name.as_str());
     format!("link {}-{}", name(link.a), name(link.b))
 }
 
-/// `run.KEY`, where the point has it.
-fn of_run(key: &str, value: Option<String>) -> Vec<(String, String)> {
-    let one = value.map(|value| (format!("run.{key}"), value));
-    one.into_iter().collect()
+/// Both ways of each link, with their places.
+fn ways(point: &Point) -> impl Iterator<Item = (String, &Link, &Direction)> {
+    point.links.iter().flat_map(|link| {
+        let place = |way| format!("{}.{way}", name_of(point, link));
+        [("a_to_b", &link.a_to_b), ("b_to_a", &link.b_to_a)].map(|(way, at)| (place(way), link, at))
+    })
 }
 
 /// `host.NAME.KEY` of the hosts that have it.
@@ -461,30 +460,18 @@ fn of_apps(
 fn of_tcp(options: &SocketOptions) -> Vec<&'static str> {
     let is_of_tcp = |name: &&str| {
         let mut keys = SOCKET.iter().filter(|key| key.name == *name);
-        keys.any(|key| {
-            key.rules
-                .iter()
-                .any(|rule| rule.name == TCP_OPTIONS_RULE.name)
-        })
+        keys.any(|key| key.rules.iter().any(|rule| rule.name == OF_TCP[0].name))
     };
     options.keys_set().into_iter().filter(is_of_tcp).collect()
 }
 
 /// Every `cpu` of a point.
 fn cpus(point: &Point) -> Vec<(String, String)> {
-    let mut found = of_hosts(point, "socket.cpu", |host| {
-        host.socket.cpu.map(|cpu| cpu.to_string())
+    let found = point.socket_tables().filter_map(|table| {
+        let cpu = table.options.cpu?;
+        Some((table.place("cpu"), cpu.to_string()))
     });
-    for app in &point.apps {
-        for (side, socket) in [
-            ("client_socket", &app.client_socket),
-            ("server_socket", &app.server_socket),
-        ] {
-            let place = || format!("app.{}.{side}.cpu", app.name);
-            found.extend(socket.cpu.map(|cpu| (place(), cpu.to_string())));
-        }
-    }
-    found
+    found.collect()
 }
 
 /// Those of applications that share a thread, when they are not one CPU.

@@ -7,76 +7,13 @@ use super::fields::Fields;
 use super::keys::{Key, links as keys};
 use super::middlebox;
 use super::tc::Shape;
-use crate::point::{BurstLoss, By, Change, Faults, Inject, Outage, Rewrite, Spikes};
+use crate::point::{BurstLoss, By, Change, Direction, Faults, Outage, RateTrace, Spikes};
 use crate::rules::{ALL_PPB, MAX_OUTAGES, MAX_SIGMA};
 use tcplab_base::quantity::{PERCENT, TIME};
 use tcplab_qdisc::Settings;
 
-/// The values of a table; `None`: the table around it decides.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Own {
-    burst_loss: Option<BurstLoss>,
-    reordering: Option<Reordering>,
-    duplicate_ppb: Option<u32>,
-    corrupt_ppb: Option<u32>,
-    exponential_jitter_ns: Option<i64>,
-    spikes: Option<Spikes>,
-    pub(super) limit_bytes: Option<u64>,
-    pub(super) overhead: Option<u32>,
-    pub(super) queue_from_ns: Option<i64>,
-    pub(super) outages: Option<Vec<Outage>>,
-    pub(super) changes: Option<Vec<Change>>,
-    pub(super) rate_trace: Option<String>,
-    pub(super) middlebox: Option<Vec<Rewrite>>,
-    pub(super) injects: Option<Vec<Inject>>,
-}
-
-/// `PERCENT by TIME`, `PERCENT by TIME..TIME`.
-#[derive(Clone, Copy, Debug, Default)]
-struct Reordering {
-    ppb: u32,
-    least_ns: i64,
-    most_ns: i64,
-}
-
-impl Own {
-    /// These, and what only `other` says.
-    pub(crate) fn or(self, other: Self) -> Self {
-        Self {
-            burst_loss: self.burst_loss.or(other.burst_loss),
-            reordering: self.reordering.or(other.reordering),
-            duplicate_ppb: self.duplicate_ppb.or(other.duplicate_ppb),
-            corrupt_ppb: self.corrupt_ppb.or(other.corrupt_ppb),
-            exponential_jitter_ns: self.exponential_jitter_ns.or(other.exponential_jitter_ns),
-            spikes: self.spikes.or(other.spikes),
-            limit_bytes: self.limit_bytes.or(other.limit_bytes),
-            overhead: self.overhead.or(other.overhead),
-            queue_from_ns: self.queue_from_ns.or(other.queue_from_ns),
-            outages: self.outages.or(other.outages),
-            changes: self.changes.or(other.changes),
-            rate_trace: self.rate_trace.or(other.rate_trace),
-            middlebox: self.middlebox.or(other.middlebox),
-            injects: self.injects.or(other.injects),
-        }
-    }
-
-    pub(crate) fn faults(self) -> Faults {
-        let reordering = self.reordering.unwrap_or_default();
-        Faults {
-            burst_loss: self.burst_loss,
-            reorder_ppb: reordering.ppb,
-            reorder_ns: reordering.most_ns,
-            reorder_least_ns: reordering.least_ns,
-            duplicate_ppb: self.duplicate_ppb.unwrap_or(0),
-            corrupt_ppb: self.corrupt_ppb.unwrap_or(0),
-            exponential_jitter_ns: self.exponential_jitter_ns.unwrap_or(0),
-            spikes: self.spikes,
-        }
-    }
-}
-
-/// Reads the keys of a link or of one of its ways.
-pub(crate) fn read(fields: &Fields<'_>, by: By) -> Result<Own, Fault> {
+/// What the keys of a link or of one of its ways say; where they say nothing, `around` decides.
+pub(crate) fn read(fields: &Fields<'_>, by: By, around: Direction) -> Result<Direction, Fault> {
     for key in keys::FAULTS {
         if let (Some(node), By::Kernel) = (fields.node(key), by) {
             let message =
@@ -84,21 +21,35 @@ pub(crate) fn read(fields: &Fields<'_>, by: By) -> Result<Own, Fault> {
             return Err(fields.fault(key, node, message));
         }
     }
-    Ok(Own {
-        burst_loss: words(fields, &keys::BURST_LOSS, burst_loss)?,
-        reordering: words(fields, &keys::REORDERING, reordering)?,
-        duplicate_ppb: fields.find(&keys::DUPLICATION)?,
-        corrupt_ppb: fields.find(&keys::CORRUPTION)?,
-        exponential_jitter_ns: fields.find(&keys::EXPONENTIAL_JITTER)?,
-        spikes: words(fields, &keys::SPIKES, spikes)?,
-        limit_bytes: fields.find(&keys::LIMIT_BYTES)?,
-        overhead: fields.find(&keys::OVERHEAD)?,
-        queue_from_ns: fields.find(&keys::QUEUE_FROM)?,
-        outages: outages(fields)?,
-        changes: changes(fields)?,
-        rate_trace: fields.find(&keys::RATE_TRACE)?,
-        middlebox: middlebox::rewrites(fields, &keys::MIDDLEBOX)?,
-        injects: middlebox::injects(fields)?,
+    let trace = |file| RateTrace {
+        file,
+        at_ms: Vec::new(),
+    };
+    Ok(Direction {
+        faults: faults(fields, around.faults)?,
+        limit_bytes: fields.find(&keys::LIMIT_BYTES)?.or(around.limit_bytes),
+        overhead: fields.find(&keys::OVERHEAD)?.unwrap_or(around.overhead),
+        queue_from_ns: fields.find(&keys::QUEUE_FROM)?.or(around.queue_from_ns),
+        outages: outages(fields)?.unwrap_or(around.outages),
+        changes: changes(fields)?.unwrap_or(around.changes),
+        rate_trace: (fields.find(&keys::RATE_TRACE)?.map(trace)).or(around.rate_trace),
+        middlebox: middlebox::rewrites(fields, &keys::MIDDLEBOX)?.unwrap_or(around.middlebox),
+        injects: middlebox::injects(fields)?.unwrap_or(around.injects),
+        ..around
+    })
+}
+
+fn faults(fields: &Fields<'_>, around: Faults) -> Result<Faults, Fault> {
+    let burst_loss = words(fields, &keys::BURST_LOSS, burst_loss)?;
+    let reordered = words(fields, &keys::REORDERING, reordering)?.unwrap_or(around);
+    Ok(Faults {
+        burst_loss: burst_loss.or(around.burst_loss),
+        duplicate_ppb: (fields.find(&keys::DUPLICATION)?).unwrap_or(around.duplicate_ppb),
+        corrupt_ppb: (fields.find(&keys::CORRUPTION)?).unwrap_or(around.corrupt_ppb),
+        exponential_jitter_ns: (fields.find(&keys::EXPONENTIAL_JITTER)?)
+            .unwrap_or(around.exponential_jitter_ns),
+        spikes: words(fields, &keys::SPIKES, spikes)?.or(around.spikes),
+        ..reordered
     })
 }
 
@@ -140,7 +91,7 @@ fn burst_loss(words: &[&str]) -> Result<BurstLoss, String> {
 }
 
 /// `PERCENT by TIME`, `PERCENT by TIME..TIME`.
-fn reordering(words: &[&str]) -> Result<Reordering, String> {
+fn reordering(words: &[&str]) -> Result<Faults, String> {
     let [chance, "by", times] = words else {
         return Err(
             "write PERCENT by TIME or PERCENT by TIME..TIME, such as \"1% by 5ms\"".to_owned(),
@@ -153,10 +104,11 @@ fn reordering(words: &[&str]) -> Result<Reordering, String> {
     if least_ns > most_ns {
         return Err(format!("`{times}` ends before it begins"));
     }
-    Ok(Reordering {
-        ppb: percent(chance)?,
-        least_ns,
-        most_ns,
+    Ok(Faults {
+        reorder_ppb: percent(chance)?,
+        reorder_ns: most_ns,
+        reorder_least_ns: least_ns,
+        ..Faults::default()
     })
 }
 

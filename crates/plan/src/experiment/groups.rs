@@ -200,14 +200,8 @@ pub(super) fn put(fields: &Fields<'_>, table: &mut Table, key: &str, value: Valu
 
 /// At most how many members any group of this file may have, over all axes: for the bound on work.
 pub(crate) fn largest(tree: &Table) -> usize {
-    let hosts = match tree.entries.get("host").map(|entry| &entry.node.value) {
-        Some(Value::List(items)) => items.as_slice(),
-        _ => &[],
-    };
-    let counts = hosts.iter().filter_map(|host| match &host.value {
-        Value::Table(table) => table.entries.get("count").map(|entry| highest(&entry.node)),
-        _ => None,
-    });
+    let counts = tree.tables("host").filter_map(|host| host.node("count"));
+    let counts = counts.map(highest);
     let most = counts.max().unwrap_or(1).min(MAX_ALL_HOSTS.cast_signed());
     usize::try_from(most).unwrap_or(1).max(1)
 }

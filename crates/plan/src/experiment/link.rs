@@ -4,14 +4,14 @@ use std::path::Path;
 
 use super::error::Fault;
 use super::events::events;
-use super::faults::{self, Own};
+use super::faults;
 use super::fields::Fields;
 use super::host::within;
 use super::keys::{Key, LINK, WAY, links as keys};
 use super::tc::Shape;
 use super::tree::{Node, Value};
 use super::way_rules::{two_rates, unchangeable};
-use crate::point::{By, Direction, Event, Host, Ip, Link, RateTrace};
+use crate::point::{By, Direction, Host, Ip, Link};
 use tcplab_qdisc::netem::{Chance, Loss};
 use tcplab_qdisc::{Kind, ONLY_KERNEL, Settings};
 
@@ -78,7 +78,7 @@ fn link(fields: &Fields<'_>, hosts: &[Host]) -> Result<Link, Fault> {
     let by = by.unwrap_or_default();
     let (a, b) = between(fields, hosts)?;
     let both = queue(fields, by)?;
-    let faults = faults::read(fields, by)?;
+    let faults = faults::read(fields, by, Direction::default())?;
     Ok(Link {
         a,
         b,
@@ -291,7 +291,7 @@ fn contradiction(shape: &Shape) -> Option<(&'static str, &'static str)> {
 pub(crate) fn way(
     fields: &Fields<'_>,
     key: &str,
-    around: (&Queue, &Own),
+    around: (&Queue, &Direction),
     by: By,
 ) -> Result<Direction, Fault> {
     let way = one_way(fields, key, around, by)?;
@@ -343,21 +343,20 @@ struct Said {
     queue: Queue,
     /// Whether words name the queue: else a qdisc of the link holds.
     is_named: bool,
-    events: Vec<Event>,
-    faults: Own,
+    /// All but the queue.
+    way: Direction,
 }
 
 fn said(
     fields: &Fields<'_>,
     key: &str,
-    (both, faults): (&Queue, &Own),
+    (both, around): (&Queue, &Direction),
     by: By,
 ) -> Result<Said, Fault> {
     let mut said = Said {
         queue: Queue::Keys(Shape::default()),
         is_named: false,
-        events: Vec::new(),
-        faults: faults.clone(),
+        way: around.clone(),
     };
     let Some(node) = fields.node(key) else {
         return Ok(said);
@@ -379,9 +378,9 @@ fn said(
             let inner = fields.table_of(key, node, fields.path_of(key))?;
             inner.check(&[WAY])?;
             said.queue = queue(&inner, by)?;
-            said.faults = faults::read(&inner, by)?.or(said.faults);
+            said.way = faults::read(&inner, by, said.way)?;
             said.is_named = inner.node(&keys::QDISC).is_some();
-            said.events = events(&inner, by)?;
+            said.way.events = events(&inner, by)?;
         }
         _ => {
             let message = format!("must be tc's words or a table, not {}", node.found());
@@ -394,7 +393,7 @@ fn said(
 fn one_way(
     fields: &Fields<'_>,
     key: &str,
-    around: (&Queue, &Own),
+    around: (&Queue, &Direction),
     by: By,
 ) -> Result<Direction, Fault> {
     let own = said(fields, key, around, by)?;
@@ -437,11 +436,11 @@ fn one_way(
         }
         (own, _) => own,
     };
-    Ok(direction(queue, (own.events, own.faults), by))
+    Ok(direction(queue, own.way, by))
 }
 
 /// For the kernel's link, the qdisc's words hold all settings; the other fields keep their defaults.
-fn direction(queue: Queue, (events, mut faults): (Vec<Event>, Own), by: By) -> Direction {
+fn direction(queue: Queue, way: Direction, by: By) -> Direction {
     let own = match &queue {
         Queue::Own(own, _) => Some(own.clone()),
         _ => None,
@@ -457,24 +456,12 @@ fn direction(queue: Queue, (events, mut faults): (Vec<Event>, Own), by: By) -> D
     };
     Direction {
         rate_bps: shape.rate_bps,
-        rate_trace: faults.rate_trace.take().map(|file| RateTrace {
-            file,
-            at_ms: Vec::new(),
-        }),
         delay_ns: shape.delay_ns.unwrap_or(0),
         jitter_ns: shape.jitter_ns.unwrap_or(0),
         limit_pkts: shape.limit_pkts.unwrap_or(keys::LIMIT.number() as u32),
         loss_ppb: shape.loss_ppb.unwrap_or(0),
-        limit_bytes: faults.limit_bytes,
-        overhead: faults.overhead.unwrap_or(0),
-        queue_from_ns: faults.queue_from_ns,
-        outages: faults.outages.take().unwrap_or_default(),
-        changes: faults.changes.take().unwrap_or_default(),
-        middlebox: faults.middlebox.take().unwrap_or_default(),
-        injects: faults.injects.take().unwrap_or_default(),
-        faults: faults.faults(),
-        events,
         queue: own,
         qdisc,
+        ..way
     }
 }

@@ -282,20 +282,8 @@ impl Experiment {
 
     /// About how many bytes a point of this file takes.
     fn weight(&self, tree: &Table) -> usize {
-        let items = ["host", "link", "app"]
-            .iter()
-            .map(|key| match tree.entries.get(*key) {
-                Some(Entry {
-                    node:
-                        Node {
-                            value: Value::List(items),
-                            ..
-                        },
-                    ..
-                }) => items.len(),
-                _ => 0,
-            });
-        let items = items.sum::<usize>().saturating_mul(groups::largest(tree));
+        let items = ["host", "link", "app"].map(|key| tree.tables(key).count());
+        let items = (items.iter().sum::<usize>()).saturating_mul(groups::largest(tree));
         let items = items.saturating_mul(if rrul::is_in(tree) { rrul::MAX_APPS } else { 1 });
         let counted = tree.texts().into_iter().map(counted);
         let counted = counted.fold(0, usize::saturating_add);
@@ -392,7 +380,7 @@ impl Experiment {
         let draws = Draws::read(&tables)?;
         group(&mut apps, &expanded.apps, &written.apps);
         let planned = apps.iter().map(planned::planned_ns).max().unwrap_or(0);
-        let run = Run::read(&run, planned)?;
+        let run = of_run(&run, planned)?;
         // The series of sets are made of these samples.
         let step_ns = written.sets.iter().map(|set| set.step_ns).min();
         let point = Point {
@@ -404,17 +392,8 @@ impl Experiment {
             links,
             apps,
             sets: written.sets,
-            boot_ns: run.boot_ns,
-            linger_ns: run.linger_ns,
-            max_ns: run.max_ns,
-            max_events: run.max_events,
             tcp_info_every_ns: run.tcp_info_every_ns.or(step_ns),
-            link_every_ns: run.link_every_ns,
-            snap_bytes: run.snap_bytes,
-            captures: run.captures,
-            tcp_info: run.tcp_info,
-            log: run.log,
-            tolerate: run.tolerate,
+            ..run
         };
         // Rules across keys, and the proof that files and manifests have the same rules.
         let checked = point.check();
@@ -452,54 +431,38 @@ fn counted((key, node): (&str, &Node)) -> usize {
     number.unwrap_or(0).min(MAX_PAGES)
 }
 
-/// What `[run]` says of each point.
-struct Run {
-    seed: u64,
-    max_ns: i64,
-    max_events: Option<u64>,
-    boot_ns: Option<i64>,
-    linger_ns: i64,
-    tcp_info_every_ns: Option<i64>,
-    link_every_ns: Option<i64>,
-    snap_bytes: u32,
-    captures: bool,
-    tcp_info: bool,
-    log: bool,
-    tolerate: Vec<String>,
-}
-
-impl Run {
-    fn read(fields: &Fields<'_>, planned_ns: i64) -> Result<Self, Fault> {
-        fields.check(&[RUN])?;
-        fields.check_fixed(RUN)?;
-        let longest = i64::try_from(MAX_TIME_NS).unwrap_or(i64::MAX);
-        let max_ns = planned_ns
-            .saturating_mul(2)
-            .saturating_add(60 * SECOND_NS)
-            .min(longest);
-        let run = Self {
-            seed: fields.get(&run::SEED)?,
-            max_ns: fields.find(&run::MAX)?.unwrap_or(max_ns),
-            max_events: fields.find(&run::MAX_EVENTS)?,
-            boot_ns: fields.find(&run::BOOT)?,
-            linger_ns: fields.get(&run::LINGER)?,
-            tcp_info_every_ns: fields.find(&run::TCP_INFO_EVERY)?,
-            link_every_ns: fields.find(&run::LINK_EVERY)?,
-            snap_bytes: fields.get(&run::SNAP)?,
-            captures: fields.get(&run::CAPTURES)?,
-            tcp_info: fields.get(&run::TCP_INFO)?,
-            log: fields.get(&run::LOG)?,
-            tolerate: strings(fields, &run::TOLERATE, 100)?,
-        };
-        match (fields.node(&run::LINK_EVERY), run.link_every_ns) {
-            (Some(node), Some(every)) if run.max_ns / every > MOST_SAMPLES => {
-                let message = format!(
-                    "makes more than {MOST_SAMPLES} samples until `max`: write a longer time, or a shorter `max`"
-                );
-                Err(fields.fault(&run::LINK_EVERY, node, message))
-            }
-            _ => Ok(run),
+/// A point with what `[run]` says.
+fn of_run(fields: &Fields<'_>, planned_ns: i64) -> Result<Point, Fault> {
+    fields.check(&[RUN])?;
+    fields.check_fixed(RUN)?;
+    let longest = i64::try_from(MAX_TIME_NS).unwrap_or(i64::MAX);
+    let max_ns = planned_ns
+        .saturating_mul(2)
+        .saturating_add(60 * SECOND_NS)
+        .min(longest);
+    let point = Point {
+        seed: fields.get(&run::SEED)?,
+        max_ns: fields.find(&run::MAX)?.unwrap_or(max_ns),
+        max_events: fields.find(&run::MAX_EVENTS)?,
+        boot_ns: fields.find(&run::BOOT)?,
+        linger_ns: fields.get(&run::LINGER)?,
+        tcp_info_every_ns: fields.find(&run::TCP_INFO_EVERY)?,
+        link_every_ns: fields.find(&run::LINK_EVERY)?,
+        snap_bytes: fields.get(&run::SNAP)?,
+        captures: fields.get(&run::CAPTURES)?,
+        tcp_info: fields.get(&run::TCP_INFO)?,
+        log: fields.get(&run::LOG)?,
+        tolerate: strings(fields, &run::TOLERATE, 100)?,
+        ..Point::default()
+    };
+    match (fields.node(&run::LINK_EVERY), point.link_every_ns) {
+        (Some(node), Some(every)) if point.max_ns / every > MOST_SAMPLES => {
+            let message = format!(
+                "makes more than {MOST_SAMPLES} samples until `max`: write a longer time, or a shorter `max`"
+            );
+            Err(fields.fault(&run::LINK_EVERY, node, message))
         }
+        _ => Ok(point),
     }
 }
 
@@ -547,56 +510,27 @@ pub(crate) fn stem(file: &str) -> String {
 
 /// Writes the hosts and the link that a file may leave out, so that variants can name them.
 fn fill(tree: &mut Table) {
-    let entry = |value| Entry {
-        key: 0..0,
-        node: node(value),
+    let entry = |value| Entry::at(&(0..0), value);
+    let list = |values: Vec<Value>| {
+        let nodes = values.into_iter().map(|value| entry(value).node);
+        Value::List(nodes.collect())
     };
-    let with = |name: &str, value| {
-        let entries = BTreeMap::from([(name.to_owned(), entry(value))]);
-        node(Value::Table(Table { entries }))
-    };
+    let with = |name: &str, value| Table::of(&(0..0), [(name, value)]);
     tree.entries.entry("host".to_owned()).or_insert_with(|| {
         let host = |name: &str| with("name", Value::Text(name.to_owned()));
-        entry(Value::List(vec![host("client"), host("server")]))
+        entry(list(vec![host("client"), host("server")]))
     });
-    let names: Vec<String> = match tree.entries.get("host").map(|entry| &entry.node.value) {
-        Some(Value::List(hosts)) => hosts
-            .iter()
-            .filter_map(|host| match &host.value {
-                Value::Table(table) => fields::name_of(table).map(str::to_owned),
-                _ => None,
-            })
-            .collect(),
-        _ => Vec::new(),
-    };
+    let hosts = tree.tables("host").filter_map(fields::name_of);
+    let names: Vec<Value> = hosts.map(|name| Value::Text(name.to_owned())).collect();
     if names.len() != 2 {
         return;
     }
-    let between = || {
-        Value::List(
-            names
-                .iter()
-                .map(|name| node(Value::Text(name.clone())))
-                .collect(),
-        )
-    };
-    let links = tree
-        .entries
-        .entry("link".to_owned())
-        .or_insert_with(|| entry(Value::List(vec![with("between", between())])));
-    if let Value::List(links) = &mut links.node.value {
-        for link in links {
-            if let Value::Table(link) = &mut link.value {
-                link.entries
-                    .entry("between".to_owned())
-                    .or_insert_with(|| entry(between()));
-            }
-        }
+    let between = || list(names.clone());
+    (tree.entries.entry("link".to_owned()))
+        .or_insert_with(|| entry(list(vec![with("between", between())])));
+    for link in tree.tables_mut("link") {
+        (link.entries.entry("between".to_owned())).or_insert_with(|| entry(between()));
     }
-}
-
-fn node(value: Value) -> Node {
-    Node { span: 0..0, value }
 }
 
 /// The seed of a repetition. The first has the run's own seed; the others are mixed from it (splitmix64; Steele, Lea,

@@ -1,7 +1,6 @@
 //! One way of a link by itself, as a command line gives it: tc's words, or the table of an experiment file.
 
 use super::error::{Fault, ParseError};
-use super::faults::Own;
 use super::fields::Fields;
 use super::link::{Queue, way};
 use super::tc::Shape;
@@ -56,7 +55,7 @@ fn read(file: &str) -> Result<Direction, Fault> {
         return Err(Fault::new(&(0..0), KEY, "write only one table"));
     }
     let both = Queue::Keys(Shape::default());
-    way(&fields, KEY, (&both, &Own::default()), By::Tcplab)
+    way(&fields, KEY, (&both, &Direction::default()), By::Tcplab)
 }
 
 #[cfg(test)]

@@ -100,14 +100,8 @@ pub(crate) fn is_in(tree: &Table) -> bool {
             _ => false,
         }
     }
-    let apps = match tree.entries.get("app").map(|entry| &entry.node.value) {
-        Some(Value::List(apps)) => apps.as_slice(),
-        _ => &[],
-    };
-    apps.iter().any(|app| match &app.value {
-        Value::Table(table) => table.entries.get("kind").is_some_and(|kind| is(&kind.node)),
-        _ => false,
-    })
+    let mut kinds = tree.tables("app").filter_map(|app| app.node("kind"));
+    kinds.any(is)
 }
 
 /// One set on its way.

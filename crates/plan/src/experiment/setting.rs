@@ -106,33 +106,15 @@ fn value_of(path: &str, word: &str, span: &Span) -> Node {
         return text(word, span);
     }
     let values = word.split(',').map(|word| one(word.trim())).collect();
-    let here = |value: Value| Node {
-        span: span.clone(),
-        value,
-    };
     let parts = [
         ("axis", Value::List(values)),
         ("name", Value::Text(path.to_owned())),
     ];
-    let mut table = Table::default();
-    for (key, value) in parts {
-        let (key, node) = (key.to_owned(), here(value));
-        table.entries.insert(
-            key,
-            Entry {
-                key: span.clone(),
-                node,
-            },
-        );
-    }
-    here(Value::Table(table))
+    Entry::at(span, Table::of(span, parts)).node
 }
 
 fn text(word: &str, span: &Span) -> Node {
-    Node {
-        span: span.clone(),
-        value: Value::Text(word.to_owned()),
-    }
+    Entry::at(span, Value::Text(word.to_owned())).node
 }
 
 fn toml(word: &str, span: &Span) -> Option<Node> {

@@ -44,7 +44,25 @@ pub(crate) struct Entry {
 /// For each axis by name: which of its values.
 pub(crate) type Choice = BTreeMap<String, usize>;
 
+impl Entry {
+    /// A key and its value at one place.
+    pub fn at(span: &Span, value: Value) -> Self {
+        let span = span.clone();
+        Self {
+            key: span.clone(),
+            node: Node { span, value },
+        }
+    }
+}
+
 impl Node {
+    pub fn table(&self) -> Option<&Table> {
+        match &self.value {
+            Value::Table(table) => Some(table),
+            _ => None,
+        }
+    }
+
     /// The value at a point of the matrix.
     pub fn at(&self, choice: &Choice) -> &Self {
         match &self.value {
@@ -113,6 +131,38 @@ impl Node {
 }
 
 impl Table {
+    /// Values at one place.
+    pub fn of<const N: usize>(span: &Span, values: [(&str, Value); N]) -> Value {
+        let entry = |(key, value): (&str, Value)| (key.to_owned(), Entry::at(span, value));
+        let entries = values.map(entry).into();
+        Value::Table(Self { entries })
+    }
+
+    pub fn node(&self, key: &str) -> Option<&Node> {
+        self.entries.get(key).map(|entry| &entry.node)
+    }
+
+    /// The tables of a list; none where it is no list.
+    pub fn tables(&self, key: &str) -> impl Iterator<Item = &Self> {
+        let items = match self.node(key).map(|node| &node.value) {
+            Some(Value::List(items)) => items.as_slice(),
+            _ => &[],
+        };
+        items.iter().filter_map(Node::table)
+    }
+
+    pub fn tables_mut(&mut self, key: &str) -> impl Iterator<Item = &mut Self> {
+        let list = self.entries.get_mut(key).map(|entry| &mut entry.node.value);
+        let items = match list {
+            Some(Value::List(items)) => items.as_mut_slice(),
+            _ => &mut [],
+        };
+        items.iter_mut().filter_map(|item| match &mut item.value {
+            Value::Table(table) => Some(table),
+            _ => None,
+        })
+    }
+
     /// All texts, each with the last key that it stands at: of `link.rate` and of `"link.rate" = ...` in a variant that
     /// is `rate`.
     pub fn texts(&self) -> Vec<(&str, &Node)> {

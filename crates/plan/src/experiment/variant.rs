@@ -1,6 +1,6 @@
 //! `[[variant]]`: a name, and values that replace those of the file.
 
-use super::error::{Fault, Span};
+use super::error::Fault;
 use super::fields::{Fields, name_of};
 use super::keys::{Key, VARIANT, file, links as link, run};
 use super::tree::{Entry, Node, Table, Value};
@@ -93,8 +93,7 @@ impl Variant {
                     false => "`--on STACK` changes it",
                 }));
             }
-            let table = section_table(tree, section, &entry.key);
-            return put(table, rest, entry).map_err(fault);
+            return put(tree, path, entry).map_err(fault);
         }
         if !scope.lists.contains(&section) {
             let known: Vec<&str> = [&[scope.table], scope.lists].concat();
@@ -151,58 +150,15 @@ fn called(section: &str, table: &Table) -> Option<String> {
     }
 }
 
-fn tables<'a>(tree: &'a mut Table, section: &str) -> impl Iterator<Item = &'a mut Table> {
-    let items = match tree
-        .entries
-        .get_mut(section)
-        .map(|entry| &mut entry.node.value)
-    {
-        Some(Value::List(items)) => items.as_mut_slice(),
-        _ => &mut [],
-    };
-    items.iter_mut().filter_map(|item| match &mut item.value {
-        Value::Table(table) => Some(table),
-        _ => None,
-    })
-}
-
-fn names(tree: &mut Table, section: &str) -> Vec<String> {
-    tables(tree, section)
+fn names(tree: &Table, section: &str) -> Vec<String> {
+    tree.tables(section)
         .filter_map(|table| called(section, table))
         .collect()
 }
 
 fn named<'a>(tree: &'a mut Table, section: &str, name: &str) -> Option<&'a mut Table> {
-    tables(tree, section).find(|table| called(section, table).as_deref() == Some(name))
-}
-
-fn section_table<'a>(tree: &'a mut Table, name: &str, key: &Span) -> &'a mut Table {
-    let entry = tree
-        .entries
-        .entry(name.to_owned())
-        .or_insert_with(|| empty(key));
-    if !matches!(entry.node.value, Value::Table(_)) {
-        *entry = empty(key);
-    }
-    as_table(entry)
-}
-
-fn empty(key: &Span) -> Entry {
-    let value = Value::Table(Table::default());
-    Entry {
-        key: key.clone(),
-        node: Node {
-            span: key.clone(),
-            value,
-        },
-    }
-}
-
-fn as_table(entry: &mut Entry) -> &mut Table {
-    match &mut entry.node.value {
-        Value::Table(table) => table,
-        _ => unreachable!("the caller has made it a table"),
-    }
+    tree.tables_mut(section)
+        .find(|table| called(section, table).as_deref() == Some(name))
 }
 
 /// A way in tc's words becomes the table that says the same, so that keys can stand beside them.
@@ -210,13 +166,7 @@ fn words_as_key(way: &mut Node) {
     if !matches!(way.value, Value::Text(_)) {
         return;
     }
-    let words = Entry {
-        key: way.span.clone(),
-        node: way.clone(),
-    };
-    let mut table = Table::default();
-    table.entries.insert(link::QDISC.name.to_owned(), words);
-    way.value = Value::Table(table);
+    way.value = Table::of(&way.span, [(link::QDISC.name, way.value.clone())]);
 }
 
 /// Puts a value at a path below a table, with the tables on the way. A sysctl's name is one key, in
@@ -233,7 +183,7 @@ fn put(table: &mut Table, path: &str, entry: &Entry) -> Result<(), String> {
     let next = table
         .entries
         .entry(first.to_owned())
-        .or_insert_with(|| empty(&entry.key));
+        .or_insert_with(|| Entry::at(&entry.key, Table::of(&entry.key, [])));
     if [link::A_TO_B.name, link::B_TO_A.name].contains(&first) {
         words_as_key(&mut next.node);
     }

@@ -97,21 +97,8 @@ struct Timers {
 impl Timers {
     fn of(point: &Point, at: usize, host: &Host) -> Self {
         let sockets = || {
-            let apps = point.apps.iter();
-            let ends = apps.flat_map(|app| {
-                [
-                    (app.client, &app.client_socket),
-                    (app.server, &app.server_socket),
-                ]
-            });
-            let changed = point.apps.iter().flat_map(|app| {
-                let of = |clients: bool| if clients { app.client } else { app.server };
-                app.changes
-                    .iter()
-                    .map(move |it| (of(it.of_clients), &it.options))
-            });
-            let own = ends.chain(changed).filter(move |(of, _)| *of == at);
-            own.map(|(_, socket)| socket).chain([&host.socket])
+            let own = point.socket_tables().filter(move |table| table.host == at);
+            own.map(|table| table.options)
         };
         let sysctls = host
             .sysctls()

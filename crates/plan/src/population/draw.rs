@@ -1,7 +1,5 @@
 //! One connection of a population: its draws, and the point that runs it alone.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 use tcplab_base::Random;
 
@@ -10,8 +8,7 @@ use super::{Loss, Population};
 use crate::app::{App, AppKind, Listening, Reading};
 use crate::dist::{Base, Dist};
 use crate::point::{
-    BurstLoss, By, Direction, Faults, Host, Link, Offload, Outage, Point, Route, SocketOptions,
-    Spikes,
+    BurstLoss, By, Direction, Faults, Host, Link, Outage, Point, SocketOptions, Spikes,
 };
 
 use crate::rules::MAX_TIME_NS;
@@ -216,24 +213,15 @@ impl Population {
         let client = self.clients.get(drawn.client);
         Point {
             experiment: self.name.clone(),
-            axes: BTreeMap::new(),
             seed: drawn.seed,
             ip: self.ip,
             hosts: vec![host("server", None), host("client", client)],
             links: vec![self.link(drawn)],
             apps: vec![web(drawn)],
-            sets: Vec::new(),
-            boot_ns: None,
             linger_ns: LINGER_NS,
             max_ns: MAX_NS,
-            tcp_info_every_ns: None,
-            link_every_ns: None,
-            max_events: None,
             snap_bytes: 128,
-            captures: false,
-            tcp_info: false,
-            log: false,
-            tolerate: Vec::new(),
+            ..Point::default()
         }
     }
 
@@ -298,16 +286,11 @@ impl Population {
 fn host(name: &str, client: Option<&super::Client>) -> Host {
     Host {
         name: name.to_owned(),
-        changes: Vec::new(),
         sysctl: client.map(|c| c.sysctl.clone()).unwrap_or_default(),
-        route: Route::default(),
         socket: client.map(|c| c.socket.clone()).unwrap_or_default(),
-        offload: Offload::None,
-        card: None,
-        forward: false,
-        group: None,
         profile: client.and_then(|c| c.profile.clone()),
         behaviour: client.map(|c| c.behaviour.clone()).unwrap_or_default(),
+        ..Host::default()
     }
 }
 

@@ -9,7 +9,7 @@ use crate::experiment::error::Fault;
 use crate::experiment::fields::Fields;
 use crate::experiment::host::{behaviours, hosts, options, sysctls, within};
 use crate::experiment::keys::{Form, Key, PROFILE_NAMES, file, host};
-use crate::experiment::tree::{Choice, Table, Value};
+use crate::experiment::tree::{Choice, Node, Table, Value};
 use crate::experiment::variant::{self, Variant};
 use crate::experiment::{root, stem, tree};
 use crate::point::Ip;
@@ -117,16 +117,14 @@ fn decode(tree: &Table, file: &str, variant: Option<String>) -> Result<Populatio
 
 /// Puts what the base says where the file says nothing.
 fn inherit(tree: &mut Table, base: &Table) {
-    let of = |tree: &Table| match tree.entries.get("population").map(|e| &e.node.value) {
-        Some(Value::Table(table)) => Some(table.clone()),
-        _ => None,
+    let Some(base) = base.node("population").and_then(Node::table) else {
+        return;
     };
-    let Some(base) = of(base) else { return };
     if let Some(entry) = tree.entries.get_mut("population")
         && let Value::Table(own) = &mut entry.node.value
     {
-        for (key, entry) in base.entries {
-            own.entries.entry(key).or_insert(entry);
+        for (key, entry) in &base.entries {
+            (own.entries.entry(key.clone())).or_insert_with(|| entry.clone());
         }
     }
 }

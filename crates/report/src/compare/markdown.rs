@@ -4,6 +4,7 @@ use tcplab_base::{REPLACEMENT, is_hidden};
 use tcplab_compare::{Better, Comparison, Row};
 
 use super::{figures, legend, verdicts};
+use crate::qa::pair;
 
 /// Draws the comparison.
 pub fn markdown(comparison: &Comparison) -> String {
@@ -23,20 +24,12 @@ pub fn markdown(comparison: &Comparison) -> String {
     if !comparison.counts.is_empty() {
         out += "\n| tests | passed | failed | skipped | verdict |\n|---|--:|--:|--:|---|\n";
         for row in &comparison.counts {
-            let pair = |of: fn(&tcplab_compare::Count) -> Option<u64>| {
-                let side = |c: &Option<tcplab_compare::Count>| {
-                    c.as_ref()
-                        .and_then(of)
-                        .map_or("-".to_owned(), |n| n.to_string())
-                };
-                format!("{} \u{2192} {}", side(&row.before), side(&row.after))
-            };
             out += &format!(
                 "| {} | {} | {} | {} | {} |\n",
                 cell(&row.name),
-                pair(|c| c.passed),
-                pair(|c| c.failed),
-                pair(|c| c.skipped),
+                pair(row, |c| c.passed),
+                pair(row, |c| c.failed),
+                pair(row, |c| c.skipped),
                 row.verdict.word()
             );
         }

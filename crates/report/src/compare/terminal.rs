@@ -3,6 +3,7 @@
 use tcplab_compare::{Comparison, Count, CountRow, Flag, FlagKind, Row, Verdict};
 
 use super::{figures, legend, shown, verdicts};
+use crate::qa::sides;
 use crate::terminal::Theme;
 use crate::terminal::style::{Ink, safe, wrap};
 use crate::terminal::table::{Align, Cell, Table};
@@ -37,9 +38,7 @@ pub fn terminal(comparison: &Comparison, all: bool, theme: &Theme) -> String {
     }
     out += &format!("\n{}\n", theme.paint(Ink::Bold, &verdicts(comparison)));
     for line in legend(comparison) {
-        for part in wrap(&line, width - 2) {
-            out += &format!("  {}\n", theme.paint(Ink::Dim, &part));
-        }
+        out += &theme.lines(&line, width - 2, "  ", Some(Ink::Dim));
     }
     out
 }
@@ -133,11 +132,7 @@ fn suites(counts: &[CountRow], theme: &Theme) -> String {
     ]);
     for row in counts {
         let pair = |of: fn(&Count) -> Option<u64>| {
-            let side = |count: &Option<Count>| {
-                let number = count.as_ref().and_then(of);
-                number.map_or("-".to_owned(), |n| n.to_string())
-            };
-            let (before, after) = (side(&row.before), side(&row.after));
+            let [before, after] = sides(row, of);
             match before == after {
                 true => before,
                 false => format!("{before} -> {after}"),
@@ -198,15 +193,10 @@ fn objection(flag: &Flag, all: bool, width: usize, theme: &Theme) -> String {
     // One line where they are short.
     let joined = some(&flag.rows, most);
     if joined.chars().count() <= 2 * width {
-        for line in wrap(&joined, width - 4) {
-            out += &format!("  {line}\n");
-        }
-        return out;
+        return out + &theme.lines(&joined, width - 4, "  ", None);
     }
     for row in flag.rows.iter().take(most) {
-        for line in wrap(&safe(row), width - 4) {
-            out += &format!("  {line}\n");
-        }
+        out += &theme.lines(&safe(row), width - 4, "  ", None);
     }
     if flag.rows.len() > most {
         out += &format!("  and {} more (--all)\n", flag.rows.len() - most);

@@ -136,9 +136,8 @@ pub fn list(theme: &Theme) -> String {
         let _ = writeln!(out, "{gap}{}\n", theme.paint(Ink::Bold, kind));
         // A word of several parts stays on one line.
         let joined = list.iter().map(|word| word.replace(' ', NO_BREAK));
-        for line in wrap(&joined.collect::<Vec<_>>().join(", "), width(theme)) {
-            let _ = writeln!(out, "  {}", line.replace(NO_BREAK, " "));
-        }
+        let joined = joined.collect::<Vec<_>>().join(", ");
+        out += &(theme.lines(&joined, width(theme), "  ", None)).replace(NO_BREAK, " ");
     }
     out
 }
@@ -185,10 +184,7 @@ pub fn under_a_report(theme: &Theme, text: &str) -> String {
         }
     }
     let more = "`tcplab help WORD` says more, also of the names of findings.";
-    for line in wrap(more, width(theme)) {
-        let _ = writeln!(out, "  {}", theme.paint(Ink::Dim, &line));
-    }
-    out
+    out + &theme.lines(more, width(theme), "  ", Some(Ink::Dim))
 }
 
 impl Entry {
@@ -233,11 +229,11 @@ fn and(parts: &[&str]) -> String {
 
 /// An entry: its title, and indented lines.
 pub fn page(theme: &Theme, title: &str, about: &str) -> String {
-    let mut out = format!("{}\n\n", theme.paint(Ink::Bold, title));
-    for line in wrap(about, width(theme)) {
-        let _ = writeln!(out, "  {line}");
-    }
-    out
+    let title = theme.paint(Ink::Bold, title);
+    format!(
+        "{title}\n\n{}",
+        theme.lines(about, width(theme), "  ", None)
+    )
 }
 
 /// Columns for the lines of an entry.

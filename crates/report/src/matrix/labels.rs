@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tcplab_plan::result::PointResult;
 
-use super::{Axis, REPEAT, STACK, VARIANT, text};
+use super::{Axis, REPEAT, STACK, VARIANT};
 
 /// An axis and the place of each value on it.
 pub(super) struct Found {
@@ -20,19 +20,15 @@ pub(super) struct Found {
 impl Found {
     /// Where a point stands.
     pub fn place(&self, point: &PointResult) -> usize {
-        let key = (variant(point), value(point, &self.axis.name));
+        let key = (point.axis(VARIANT), value(point, &self.axis.name));
         self.places.get(&key).copied().unwrap_or(0)
     }
-}
-
-fn variant(point: &PointResult) -> String {
-    point.axes.get(VARIANT).map(text).unwrap_or_default()
 }
 
 fn value(point: &PointResult, axis: &str) -> String {
     match axis {
         STACK => point.stack.clone(),
-        axis => point.axes.get(axis).map(text).unwrap_or_default(),
+        axis => point.axis(axis),
     }
 }
 
@@ -66,7 +62,7 @@ fn first_step(points: &[PointResult], axis: &str) -> usize {
 fn find(points: &[PointResult], name: &str) -> Found {
     let mut written: Vec<(String, Vec<String>)> = Vec::new();
     for point in points {
-        let (variant, value) = (variant(point), value(point, name));
+        let (variant, value) = (point.axis(VARIANT), value(point, name));
         let values = match written.iter_mut().find(|(known, _)| *known == variant) {
             Some((_, values)) => values,
             None => {

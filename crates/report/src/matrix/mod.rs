@@ -7,7 +7,6 @@ mod over_time;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use serde_json::Value as Json;
 use tcplab_plan::measure::{Described, Unit};
 use tcplab_plan::result::{PointResult, RunDocument};
 use tcplab_plan::view::View;
@@ -208,14 +207,6 @@ fn open(axes: &[Axis], measures: &[String], view: &View) -> Open {
         measure: view.measure.as_ref().and_then(wanted).unwrap_or(0),
         pinned,
         base,
-    }
-}
-
-/// An axis value as text.
-fn text(value: &Json) -> String {
-    match value {
-        Json::String(text) => text.clone(),
-        value => value.to_string(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::json;
+use serde_json::{Value as Json, json};
 use tcplab_plan::result::{PointResult, RunDocument};
 use tcplab_plan::view::View;
 

@@ -22,7 +22,7 @@ pub(super) struct Document<'a> {
     schema: &'static str,
     version: &'static str,
     captures: Vec<CapturePart<'a>>,
-    charts: Vec<ChartPart>,
+    charts: Vec<&'a Chart>,
     /// Wireshark's names of the bits in the column of verdicts.
     wireshark: Vec<(u32, &'static str)>,
     /// The classes of time: name in JSON, name in text, meaning. Spans and lines name a class by its place here.
@@ -81,19 +81,8 @@ struct Line<'a> {
     budget: Vec<(usize, u64)>,
 }
 
-/// Where the packets of a stream are: in the element `tcplab-chart-N`, N counted from 0; its spans are in
-/// `tcplab-spans-N`.
-#[derive(Serialize)]
-struct ChartPart {
-    capture: usize,
-    stream: u32,
-    rows: usize,
-    packets: usize,
-    origin_ns: i64,
-}
-
 impl<'a> Document<'a> {
-    pub(super) fn new(report: &'a Report, charts: &[&Chart], page: &'a Page) -> Self {
+    pub(super) fn new(report: &'a Report, charts: &[&'a Chart], page: &'a Page) -> Self {
         let captures = report.captures.iter().enumerate().map(|(index, capture)| {
             let charted = charts.iter().filter(|c| c.capture == index);
             let gathered = page.gathered.get(index);
@@ -104,16 +93,7 @@ impl<'a> Document<'a> {
             schema: "tcplab.page/1",
             version: env!("CARGO_PKG_VERSION"),
             captures: captures.collect(),
-            charts: charts
-                .iter()
-                .map(|c| ChartPart {
-                    capture: c.capture,
-                    stream: c.stream,
-                    rows: c.rows,
-                    packets: c.packets,
-                    origin_ns: c.origin_ns,
-                })
-                .collect(),
+            charts: charts.to_vec(),
             wireshark: Verdicts::FIELDS.to_vec(),
             classes: Class::ALL
                 .map(|c| (c.name(), c.words(), meaning(c)))

@@ -64,21 +64,25 @@ impl Default for Options {
     }
 }
 
-/// The packets of one stream, packed.
-#[derive(Debug)]
+/// The packets of one stream, packed. The document says where they are: in the element `tcplab-chart-N`, N counted
+/// from 0; its spans are in `tcplab-spans-N`.
+#[derive(Debug, Serialize)]
 struct Chart {
     capture: usize,
     stream: u32,
-    /// Findings: high, medium, info.
-    trouble: [usize; 3],
-    /// Packets of the stream.
-    packets: usize,
     /// Packets in `bytes`.
     rows: usize,
+    /// Packets of the stream.
+    packets: usize,
     /// Time stamp of the first packet, nanoseconds since 1970.
     origin_ns: i64,
+    /// Findings: high, medium, info.
+    #[serde(skip)]
+    trouble: [usize; 3],
+    #[serde(skip)]
     bytes: Vec<u8>,
     /// Where the time went, packed.
+    #[serde(skip)]
     spans: Vec<u8>,
 }
 

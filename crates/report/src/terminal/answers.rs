@@ -4,7 +4,7 @@ use tcplab_compare::{Answer, Answers, Better, Figure, Row, Verdict};
 use tcplab_plan::measure::{Described, Unit};
 
 use super::Theme;
-use super::style::{Ink, safe, wrap};
+use super::style::{Ink, safe};
 use super::table::{Align, Cell, Table};
 use crate::compare::{figures, ink};
 
@@ -16,10 +16,7 @@ const FEW: &str = " (few runs)";
 
 /// Draws it.
 pub fn answers(answers: &Answers, theme: &Theme) -> String {
-    let mut out = String::new();
-    for line in wrap(&head(answers), theme.width) {
-        out += &format!("{line}\n");
-    }
+    let mut out = theme.lines(&head(answers), theme.width, "", None);
     let table = table(answers);
     for (answer, lines) in answers.measures.iter().zip(blocks(&table, answers, theme)) {
         let better = match answer.measure.better {
@@ -30,10 +27,8 @@ pub fn answers(answers: &Answers, theme: &Theme) -> String {
         let name = theme.paint(Ink::Bold, &safe(&answer.measure.name));
         out += &format!("\n{name}{}\n{lines}", theme.paint(Ink::Dim, better));
     }
-    for line in wrap(&foot(answers), theme.width) {
-        out += &format!("\n{}", theme.paint(Ink::Dim, &line));
-    }
-    out + "\n"
+    let foot = theme.lines(&foot(answers), theme.width, "", Some(Ink::Dim));
+    out + "\n" + &foot
 }
 
 fn head(answers: &Answers) -> String {

@@ -18,7 +18,7 @@ use crate::glossary;
 const SHOWN: usize = 30;
 
 /// The report on one capture in the making.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Collector {
     rows: Vec<Row>,
     findings: Vec<Finding>,
@@ -34,14 +34,8 @@ impl Collector {
     /// `all` keeps a row for every stream.
     pub fn new(all: bool) -> Self {
         Self {
-            rows: Vec::new(),
-            findings: Vec::new(),
-            notes: Notes::default(),
-            caqm: Caqm::default(),
-            coverage: Coverage::default(),
-            budget: Budget::default(),
-            streams: 0,
             limit: (!all).then_some(SHOWN),
+            ..Self::default()
         }
     }
 
@@ -84,9 +78,8 @@ impl Collector {
                 "Not read to its end: offset {}: {}",
                 error.offset, error.message
             );
-            for line in super::style::wrap(&safe(&text), theme.width.saturating_sub(2)) {
-                out.push_str(&format!("  {}\n", theme.paint(Ink::Red, &line)));
-            }
+            let width = theme.width.saturating_sub(2);
+            out.push_str(&theme.lines(&safe(&text), width, "  ", Some(Ink::Red)));
         }
         if self.streams == 0 && self.findings.is_empty() {
             out.push_str(&self.notes.render(theme, totals));

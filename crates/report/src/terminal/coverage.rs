@@ -11,7 +11,7 @@ use super::bars::went_to;
 use super::collect::heading;
 use super::findings::labelled;
 use super::notes::needless_probes;
-use super::style::{Ink, wrap};
+use super::style::Ink;
 use super::untold::{self, Ends, Kind};
 use super::{Theme, units};
 use crate::glossary::short;
@@ -210,9 +210,7 @@ impl Coverage {
             let list = theme.paint(Ink::Dim, "`tcplab help findings` lists them.");
             return format!("{text}\n  {list}\n");
         }
-        let lines = wrap(&text, theme.width.min(100));
-        let painted = lines.iter().map(|line| theme.paint(Ink::Yellow, line));
-        painted.map(|line| format!("{line}\n")).collect()
+        theme.lines(&text, theme.width.min(100), "", Some(Ink::Yellow))
     }
 
     /// Every detector saw what it needs, in all packets.
@@ -230,21 +228,19 @@ impl Coverage {
                 "\n{}\n",
                 heading(theme, "Not explained", "no finding says why")
             );
-            unexplained
-                .iter()
-                .for_each(|text| item(theme, text, &mut out));
+            unexplained.iter().for_each(|text| out += &theme.item(text));
         }
         let of_ends = self.of_ends();
         if !of_ends.is_empty() {
             let head = heading(theme, "The two ends", "no finding says more");
             let _ = write!(out, "\n{head}\n");
-            of_ends.iter().for_each(|text| item(theme, text, &mut out));
+            of_ends.iter().for_each(|text| out += &theme.item(text));
         }
         if !self.is_all_checked(totals) {
             let _ = write!(out, "\n{}\n", heading(theme, "Not checked", ""));
             self.not_read(totals)
                 .iter()
-                .for_each(|text| item(theme, text, &mut out));
+                .for_each(|text| out += &theme.item(text));
             lacks(theme, totals, &mut out);
         }
         out
@@ -282,14 +278,6 @@ fn not_read(totals: &Totals) -> Vec<String> {
         });
     }
     texts
-}
-
-/// A line with a mark before it.
-fn item(theme: &Theme, text: &str, out: &mut String) {
-    let width = theme.width.saturating_sub(4).min(100);
-    for (i, line) in wrap(text, width).iter().enumerate() {
-        let _ = writeln!(out, "  {} {line}", if i == 0 { "-" } else { " " });
-    }
 }
 
 /// What the capture lacks, what was not looked for because of that, and how to capture it.

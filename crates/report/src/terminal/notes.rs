@@ -1,12 +1,9 @@
 //! Facts about a capture that qualify its figures: where it was taken, what it cannot show, what
 //! was left out.
 
-use std::fmt::Write;
-
 use tcplab_analyze::report::{Artefact, EpisodeKind, Stream, Totals, Vantage};
 
 use super::collect::heading;
-use super::style::wrap;
 use super::{Theme, units};
 
 /// Counts over the streams of a capture.
@@ -68,10 +65,7 @@ impl Notes {
         }
         let mut out = format!("\n{}\n", heading(theme, "About this capture", ""));
         for note in notes {
-            let width = theme.width.saturating_sub(4).min(100);
-            for (i, line) in wrap(&note, width).iter().enumerate() {
-                let _ = writeln!(out, "  {} {line}", if i == 0 { "-" } else { " " });
-            }
+            out += &theme.item(&note);
         }
         out
     }

@@ -6,7 +6,7 @@ use tcplab_analyze::pair::{Ack, Clock, Defects, End, Packets, Pair, Stream};
 use tcplab_analyze::trace::AckClass;
 
 use super::acks::short;
-use super::style::{Ink, safe, wrap};
+use super::style::{Ink, safe};
 use super::table::{Align, Cell, Table};
 use super::{Theme, units};
 
@@ -21,13 +21,8 @@ pub fn render(theme: &Theme, pair: &Pair, all: bool) -> String {
     let mut out = String::new();
     head(theme, pair, &mut out);
     if pair.streams.is_empty() {
-        for line in wrap(
-            no_common_packets(&pair.packets),
-            theme.width.saturating_sub(2),
-        ) {
-            let _ = writeln!(out, "  {}", theme.paint(Ink::Yellow, &line));
-        }
-        return out;
+        let why = no_common_packets(&pair.packets);
+        return out + &theme.lines(why, theme.width.saturating_sub(2), "  ", Some(Ink::Yellow));
     }
     let limit = if all { usize::MAX } else { STREAMS };
     let mut streams: Vec<&Stream> = pair.streams.iter().collect();
@@ -90,23 +85,19 @@ fn head(theme: &Theme, pair: &Pair, out: &mut String) {
         );
     }
     out.push('\n');
-    for line in wrap(&text, theme.width) {
-        let _ = writeln!(out, "{line}");
-    }
+    out.push_str(&theme.lines(&text, theme.width, "", None));
     let remarks = [
         defects(&pair.packets, "A", &p.defects_a),
         defects(&pair.packets, "B", &p.defects_b),
     ];
     for text in remarks.into_iter().flatten() {
-        warn(theme, &text, out);
+        out.push_str(&warning(theme, &text));
     }
     clock(theme, &pair.clock, out);
 }
 
-fn warn(theme: &Theme, text: &str, out: &mut String) {
-    for line in wrap(text, theme.width) {
-        let _ = writeln!(out, "{}", theme.paint(Ink::Yellow, &line));
-    }
+fn warning(theme: &Theme, text: &str) -> String {
+    theme.lines(text, theme.width, "", Some(Ink::Yellow))
 }
 
 /// What of a capture could not be compared, a sentence each.
@@ -153,7 +144,7 @@ fn clock(theme: &Theme, c: &Clock, out: &mut String) {
     if c.steady == Some(false) {
         let text = "The clocks of A and B do not fit together: one was set during the capture, drifts more than \
                     500 ppm, or has coarse time stamps. Times one way and losses are unknown.";
-        return warn(theme, text, out);
+        return out.push_str(&warning(theme, text));
     }
     let (Some(offset), Some(path)) = (c.offset_ns, c.path_ns) else {
         return;
@@ -168,9 +159,7 @@ fn clock(theme: &Theme, c: &Clock, out: &mut String) {
         units::micros(offset.unsigned_abs() / 1000),
         units::micros(path.unsigned_abs() / 1000),
     );
-    for line in wrap(&text, theme.width) {
-        let _ = writeln!(out, "{line}");
-    }
+    out.push_str(&theme.lines(&text, theme.width, "", None));
 }
 
 fn one(theme: &Theme, s: &Stream, all: bool, out: &mut String) {
@@ -179,9 +168,7 @@ fn one(theme: &Theme, s: &Stream, all: bool, out: &mut String) {
         s.stream_a, s.stream_b, s.client, s.server
     );
     out.push('\n');
-    for line in wrap(&title, theme.width) {
-        let _ = writeln!(out, "{}", theme.paint(Ink::Bold, &line));
-    }
+    out.push_str(&theme.lines(&title, theme.width, "", Some(Ink::Bold)));
     let side = match s.client_side {
         Some(End::A) => "A was taken at the client's end, B at the server's.",
         Some(End::B) => "B was taken at the client's end, A at the server's.",
@@ -192,9 +179,7 @@ fn one(theme: &Theme, s: &Stream, all: bool, out: &mut String) {
             "The times in A and B contradict each other: the ends of A and B, losses and times one way are unknown."
         }
     };
-    for line in wrap(side, theme.width) {
-        let _ = writeln!(out, "{line}");
-    }
+    out.push_str(&theme.lines(side, theme.width, "", None));
     out.push('\n');
     ways(theme, s, out);
     changed(theme, s, out);
@@ -216,11 +201,7 @@ fn one(theme: &Theme, s: &Stream, all: bool, out: &mut String) {
 
 /// What a device between the captures changed, a sentence each.
 fn changed(theme: &Theme, s: &Stream, out: &mut String) {
-    let mut say = |text: &str| {
-        for line in wrap(text, theme.width) {
-            let _ = writeln!(out, "{}", theme.paint(Ink::Yellow, &line));
-        }
-    };
+    let mut say = |text: &str| out.push_str(&warning(theme, text));
     for c in &s.changed {
         let syn = if c.from_client {
             "the client's SYN"
@@ -297,9 +278,7 @@ fn ways(theme: &Theme, s: &Stream, out: &mut String) {
     out.push_str(&table.render(theme));
     if outside {
         let text = "outside: from before the other capture's first frame or after its last, so lost or not is unknown";
-        for line in wrap(text, theme.width.saturating_sub(2)) {
-            let _ = writeln!(out, "  {line}");
-        }
+        out.push_str(&theme.lines(text, theme.width.saturating_sub(2), "  ", None));
     }
 }
 

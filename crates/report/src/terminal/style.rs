@@ -65,6 +65,22 @@ impl Theme {
             text.to_owned()
         }
     }
+
+    /// A text in lines of at most `width` characters, each behind `indent`, painted.
+    pub fn lines(&self, text: &str, width: usize, indent: &str, ink: Option<Ink>) -> String {
+        let mut out = String::new();
+        for line in wrap(text, width) {
+            let line = ink.map_or_else(|| line.clone(), |ink| self.paint(ink, &line));
+            out += &format!("{indent}{line}\n");
+        }
+        out
+    }
+
+    /// An item of a list.
+    pub(super) fn item(&self, text: &str) -> String {
+        let lines = self.lines(text, self.width.saturating_sub(4).min(100), "    ", None);
+        lines.replacen("    ", "  - ", 1)
+    }
 }
 
 /// A whole text for a terminal: hidden characters made visible, line ends and tabs kept, and, when it is `painted`,

@@ -7,10 +7,6 @@ use tcplab_os::output::Output;
 
 use crate::error::LabError;
 
-/// Never there.
-#[derive(Debug)]
-pub(super) enum Parquet {}
-
 /// Whether this build has it.
 pub(super) fn need() -> Result<(), LabError> {
     Err(LabError::CannotRun(
@@ -20,22 +16,11 @@ pub(super) fn need() -> Result<(), LabError> {
     ))
 }
 
-impl Parquet {
-    /// Says how to get it.
-    pub(super) fn create(_path: &Path, _out: io::Result<Output>) -> Result<Self, LabError> {
-        match need() {
-            Err(e) => Err(e),
-            Ok(()) => Err(LabError::CannotRun("no Parquet".to_owned())),
-        }
-    }
-
-    /// Never called.
-    pub(super) fn add(&mut self, _rows: &[u8]) -> Result<(), LabError> {
-        match *self {}
-    }
-
-    /// Never called.
-    pub(super) fn finish(self) -> Result<(), LabError> {
-        match self {}
-    }
+/// Says how to get it.
+pub(super) fn write(
+    _path: &Path,
+    _out: io::Result<Output>,
+    _groups: impl Iterator<Item = Result<Vec<u8>, LabError>>,
+) -> Result<(), LabError> {
+    need()
 }

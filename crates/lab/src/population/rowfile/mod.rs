@@ -9,7 +9,6 @@
 mod absent;
 mod cells;
 mod columns;
-mod log;
 #[cfg(test)]
 mod tests;
 #[cfg(feature = "parquet")]
@@ -20,13 +19,14 @@ use std::path::{Path, PathBuf};
 use tcplab_os::output::Output;
 
 #[cfg(not(feature = "parquet"))]
-use absent::{Parquet, need};
+use absent::{need, write};
 pub use columns::reference;
 pub(crate) use columns::{Column, Seen, columns, put};
-use log::Log;
 #[cfg(feature = "parquet")]
-use writer::{Parquet, need};
+use writer::{need, write};
 
+use super::log::Log;
+use super::record::{self, take};
 use crate::error::LabError;
 use crate::shard::Shard;
 
@@ -101,13 +101,33 @@ impl Plan {
     pub(crate) fn open(self) -> Result<Rows, LabError> {
         Ok(Rows {
             log: match (self.part, &self.last) {
-                (Some(part), _) => Log::open(part)?,
+                (Some(part), _) => Log::open((part, LACKS), number)?,
                 (None, Last::Named(file) | Last::Parquet(file) | Last::Groups(file)) => {
-                    Log::temporary(file)?
+                    Log::temporary(file, LACKS)?
                 }
             },
             last: self.last,
         })
+    }
+}
+
+/// What is said of a group whose rows are not there.
+const LACKS: &str = "has no rows";
+
+fn number(mut entry: &[u8]) -> Option<u32> {
+    u32::try_from(take(&mut entry)?).ok()
+}
+
+/// Opens the rows of a finished shard.
+fn of_shard(path: PathBuf) -> Result<Log, LabError> {
+    let (log, is_whole) = Log::of_shard((path.clone(), LACKS), number)?;
+    match is_whole {
+        true => Ok(log),
+        false => Err(LabError::Wrong(format!(
+            "{}: damaged at byte {}: run the shard again into another folder",
+            path.display(),
+            log.end
+        ))),
     }
 }
 
@@ -126,15 +146,17 @@ impl Rows {
 
     /// Keeps the rows of a finished group.
     pub(crate) fn add(&mut self, group: u32, rows: &[u8]) -> Result<(), LabError> {
-        self.log.add(group, rows)
+        let mut bytes = Vec::with_capacity(rows.len() + 4);
+        record::put(&mut bytes, u64::from(group));
+        bytes.extend_from_slice(rows);
+        self.log.add(group, &bytes)
     }
 
     /// Keeps the rows of these groups of a shard's folder.
     pub(crate) fn add_shard(&mut self, folder: &Path, groups: &[u32]) -> Result<(), LabError> {
-        let shard = Log::of_shard(folder.join("rows.bin"))?;
+        let shard = of_shard(folder.join("rows.bin"))?;
         for group in groups {
-            let rows = shard.rows(*group)?;
-            self.log.add(*group, &rows)?;
+            self.add(*group, &shard.rows(*group)?)?;
         }
         Ok(())
     }
@@ -148,11 +170,7 @@ impl Rows {
                     Last::Named(_) => Output::create(path),
                     _ => Output::create_own(path),
                 };
-                let mut out = Parquet::create(path, out)?;
-                for group in wanted {
-                    out.add(&self.log.rows(*group)?)?;
-                }
-                out.finish()
+                write(path, out, wanted.iter().map(|group| self.log.rows(*group)))
             }
         }
     }

@@ -103,7 +103,7 @@ fn half(folder: &Path) -> PopulationDocument {
 fn rows_add_up_to_the_table_and_are_what_was_drawn() {
     let root = tempfile::tempdir().unwrap();
     let document = half(root.path());
-    let log = Log::of_shard(root.path().join("rows.bin")).unwrap();
+    let log = of_shard(root.path().join("rows.bin")).unwrap();
     let groups: Vec<u32> = crate::population::engine::groups(half_shard()).collect();
     let rows: Vec<Row> = groups
         .iter()

@@ -21,7 +21,7 @@ use crate::error::LabError;
 const ROWS: usize = 1 << 16;
 
 /// The file in the making.
-pub(super) struct Parquet {
+struct Parquet {
     path: PathBuf,
     writer: SerializedFileWriter<Output>,
     chunks: Vec<Chunk>,
@@ -44,9 +44,20 @@ pub(super) fn need() -> Result<(), LabError> {
     Ok(())
 }
 
+/// Writes the rows of these groups.
+pub(super) fn write(
+    path: &Path,
+    out: io::Result<Output>,
+    mut groups: impl Iterator<Item = Result<Vec<u8>, LabError>>,
+) -> Result<(), LabError> {
+    let mut file = Parquet::create(path, out)?;
+    groups.try_for_each(|rows| file.add(&rows?))?;
+    file.finish()
+}
+
 impl Parquet {
     /// Begins the file.
-    pub(super) fn create(path: &Path, out: io::Result<Output>) -> Result<Self, LabError> {
+    fn create(path: &Path, out: io::Result<Output>) -> Result<Self, LabError> {
         let out = out.map_err(LabError::at(path))?;
         let zstd = ZstdLevel::try_new(1).map(Compression::ZSTD);
         let create = || {
@@ -70,7 +81,7 @@ impl Parquet {
     }
 
     /// Adds the rows of a group.
-    pub(super) fn add(&mut self, rows: &[u8]) -> Result<(), LabError> {
+    fn add(&mut self, rows: &[u8]) -> Result<(), LabError> {
         let mut input = rows;
         while !input.is_empty() {
             let whole = self.chunks.iter_mut().try_for_each(|c| c.take(&mut input));
@@ -86,7 +97,7 @@ impl Parquet {
     }
 
     /// Gives the file its name.
-    pub(super) fn finish(mut self) -> Result<(), LabError> {
+    fn finish(mut self) -> Result<(), LabError> {
         if self.rows > 0 {
             self.write_group().map_err(|e| self.failed(e))?;
         }

@@ -14,20 +14,20 @@ pub(crate) const SPIKES: Key = key("spikes", Form::Text, says("none"), "`PERCENT
 pub(crate) const LIMIT_BYTES: Key = key("limit_bytes", Form::Size((1, SIZE.max)), says("none"), "queue limit in bytes, in addition to `limit`");
 pub(crate) const OVERHEAD: Key = key("overhead", Form::Size((0, 256)), number(0), "overhead per frame on the wire, bytes, at `rate`: 24 on Ethernet (preamble, checksum, gap)");
 pub(crate) const QUEUE_FROM: Key = key("queue_from", Form::Time(Bounds::Any), says("not measured"), "measure the queue's bytes from this time after the run's start until the applications have ended and the queue is empty, at each packet and weighted by time: `queue_mean_bytes` and so on");
-pub(crate) const OUTAGE: Key = key("outage", Form::Texts, says("none"), "times since the run's start: `FROM..UNTIL`, or `FROM..` without an end; frames already queued still arrive").refused(contract::OUTAGE);
-pub(crate) const CHANGE: Key = key("change", Form::Texts, says("none"), "`TIME WORDS`: time since the run's start, then netem's words `rate`, `delay`, `loss`, `limit`, or `qdisc` and tc's words: `5s rate 5mbit delay 80ms`; other settings stay").refused(contract::LINK_CHANGE);
-pub(crate) const RATE_TRACE: Key = key("rate_trace", Form::Text, says("none"), "file in Mahimahi's format, instead of `rate`: each line is a time in milliseconds at which the link may send one full frame; relative to this file").refused(contract::RATE_TRACE);
-pub(crate) const MIDDLEBOX: Key = key("middlebox", Form::Texts, says("none"), "rules for TCP segments before the queue, in iptables' words: `strip-options LIST`, `set-mss N`, `ecn-tcp-remove`, `ecn-ip-ect N`; also `drop-options LIST`, `drop-ecn-syn`").refused(contract::MIDDLEBOX);
-pub(crate) const INJECT: Key = key("inject", Form::Texts, says("none"), "forged segments: `TIME KIND [seq N] [ack N]`, KIND is `rst`, `syn`, `ack`, `fin` or `data BYTES`; one per connection that has passed").refused(contract::INJECT);
+pub(crate) const OUTAGE: Key = key("outage", Form::Texts, says("none"), "times since the run's start: `FROM..UNTIL`, or `FROM..` without an end; frames already queued still arrive").refused(&contract::OUTAGE);
+pub(crate) const CHANGE: Key = key("change", Form::Texts, says("none"), "`TIME WORDS`: time since the run's start, then netem's words `rate`, `delay`, `loss`, `limit`, or `qdisc` and tc's words: `5s rate 5mbit delay 80ms`; other settings stay").refused(&contract::LINK_CHANGE);
+pub(crate) const RATE_TRACE: Key = key("rate_trace", Form::Text, says("none"), "file in Mahimahi's format, instead of `rate`: each line is a time in milliseconds at which the link may send one full frame; relative to this file").refused(&contract::RATE_TRACE);
+pub(crate) const MIDDLEBOX: Key = key("middlebox", Form::Texts, says("none"), "rules for TCP segments before the queue, in iptables' words: `strip-options LIST`, `set-mss N`, `ecn-tcp-remove`, `ecn-ip-ect N`; also `drop-options LIST`, `drop-ecn-syn`").refused(&contract::MIDDLEBOX);
+pub(crate) const INJECT: Key = key("inject", Form::Texts, says("none"), "forged segments: `TIME KIND [seq N] [ack N]`, KIND is `rst`, `syn`, `ack`, `fin` or `data BYTES`; one per connection that has passed").refused(&contract::INJECT);
 pub(crate) const BETWEEN: Key = key("between", Form::Texts, says("the two hosts"), "two hosts, A and B, or groups of hosts; variants and measures call the link `A-B`");
-pub(crate) const BY: Key = key("by", Form::Words(&["tcplab", "kernel"]), word("tcplab"), "forwarder: tcplab's own code (the same on every stack), or the kernel's veth and qdisc").refused(contract::BY);
-pub(crate) const MTU: Key = key("mtu", Form::Size(crate::rules::MTU), number(1500), "largest IP packet").refused(contract::MTU);
+pub(crate) const BY: Key = key("by", Form::Words(&["tcplab", "kernel"]), word("tcplab"), "forwarder: tcplab's own code (the same on every stack), or the kernel's veth and qdisc").refused(&contract::BY);
+pub(crate) const MTU: Key = key("mtu", Form::Size(crate::rules::MTU), number(1500), "largest IP packet").refused(&contract::MTU);
 pub(crate) const RATE: Key = key("rate", Form::Rate, says("no limit"), "rate of Ethernet frames, both ways");
 pub(crate) const DELAY: Key = key("delay", Form::Time(Bounds::Any), number(0), "one-way delay, both ways");
 pub(crate) const JITTER: Key = key("jitter", Form::Time(Bounds::Any), number(0), "the delay is drawn from delay - jitter to delay + jitter; with tcplab frames keep their order");
 pub(crate) const LIMIT: Key = key("limit", Form::Count((1, MAX_LIMIT as u64)), number(1000), "queue limit in frames, both ways");
 pub(crate) const LOSS: Key = key("loss", Form::Percent, number(0), "frame loss chance, both ways");
-pub(crate) const QDISC: Key = key("qdisc", Form::Text, says("none"), "queue in the words of tc(8), both ways; keys set rate, delay, jitter, limit and loss if the words leave them out").refused(contract::QDISC);
+pub(crate) const QDISC: Key = key("qdisc", Form::Text, says("none"), "queue in the words of tc(8), both ways; keys set rate, delay, jitter, limit and loss if the words leave them out").refused(&contract::QDISC);
 pub(crate) const A_TO_B: Key = key("a_to_b", Form::Way, says("as the link"), "the direction from A to B");
 pub(crate) const B_TO_A: Key = key("b_to_a", Form::Way, says("as the link"), "the direction from B to A");
 
@@ -44,10 +44,10 @@ pub(crate) const LINK: &[Key] = &[
 ];
 
 // What only one way has.
-pub(crate) const DROP: Key = key("drop", Form::Texts, says("none"), "lost frames: `KIND N` or `KIND N-M`, counted from 1; KIND is frame, data, ack, syn, fin or icmp").refused(contract::DROP);
-pub(crate) const DUPLICATE: Key = key("duplicate", Form::Texts, says("none"), "duplicated frames").refused(contract::DUPLICATE);
-pub(crate) const MARK: Key = key("mark", Form::Texts, says("none"), "ECN-capable frames that get CE").refused(contract::MARK);
-pub(crate) const LATE: Key = key("late", Form::Texts, says("none"), "frames that are delayed and may be overtaken: `KIND N by TIME`").refused(contract::LATE);
+pub(crate) const DROP: Key = key("drop", Form::Texts, says("none"), "lost frames: `KIND N` or `KIND N-M`, counted from 1; KIND is frame, data, ack, syn, fin or icmp").refused(&contract::DROP);
+pub(crate) const DUPLICATE: Key = key("duplicate", Form::Texts, says("none"), "duplicated frames").refused(&contract::DUPLICATE);
+pub(crate) const MARK: Key = key("mark", Form::Texts, says("none"), "ECN-capable frames that get CE").refused(&contract::MARK);
+pub(crate) const LATE: Key = key("late", Form::Texts, says("none"), "frames that are delayed and may be overtaken: `KIND N by TIME`").refused(&contract::LATE);
 
 /// A key of one way that is the link's where it says nothing.
 const fn of_link(key: Key) -> Key {

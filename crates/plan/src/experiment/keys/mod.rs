@@ -61,7 +61,7 @@ pub(crate) struct Key {
     /// Whether it may be an axis.
     pub axis: bool,
     /// Why some kinds of stack do not honour it.
-    pub rules: &'static [&'static Rule],
+    pub rules: &'static [Rule],
 }
 
 impl Key {
@@ -94,7 +94,7 @@ impl Key {
     }
 
     /// The same key, which kinds of stack do not honour for these reasons.
-    const fn refused(self, rules: &'static [&'static Rule]) -> Self {
+    const fn refused(self, rules: &'static [Rule]) -> Self {
         Self { rules, ..self }
     }
 }

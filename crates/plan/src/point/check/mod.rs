@@ -19,24 +19,14 @@ use crate::experiment::keys::{Form, Key};
 use crate::rules::{MAX_OWN_NAME, MAX_TIME_NS, Range, is_name};
 
 /// A value of a point that no experiment can have: where it stands (`links[0].a`), and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}{message}", if .path.is_empty() { String::new() } else { format!("{path}: ") })]
 pub struct Wrong {
     /// The keys and indices from the point to the value; empty: the point itself.
     pub path: String,
     /// The fault, and the allowed values.
     pub message: String,
 }
-
-impl fmt::Display for Wrong {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.path.as_str() {
-            "" => f.write_str(&self.message),
-            path => write!(f, "{path}: {}", self.message),
-        }
-    }
-}
-
-impl std::error::Error for Wrong {}
 
 impl Wrong {
     pub(crate) fn at(path: impl Into<String>, message: impl Into<String>) -> Self {

@@ -9,7 +9,7 @@
 //! A state (queue, RTT, ping) holds until the next sample, for [`HOLD_NS`] at most: a step. A rate is what came in its own
 //! interval, so an interval without a sample stays empty.
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 /// A state without a new sample holds this long.
 pub(super) const HOLD_NS: i64 = 1_000_000_000;
@@ -22,13 +22,13 @@ pub struct Band {
     /// What the numbers are to be multiplied with: a power of ten.
     scale: f64,
     /// Means, or medians of the repetitions' means; none: nothing is known of the bin.
-    mid: Vec<Number>,
+    mid: Vec<Option<i64>>,
     /// The least of each; left out where it is the mean in all.
     #[serde(skip_serializing_if = "Option::is_none")]
-    low: Option<Vec<Number>>,
+    low: Option<Vec<Option<i64>>>,
     /// The most of each; left out where it is the mean in all.
     #[serde(skip_serializing_if = "Option::is_none")]
-    high: Option<Vec<Number>>,
+    high: Option<Vec<Option<i64>>>,
     /// The most of all samples of all repetitions; left out for one run, which has `high`.
     #[serde(skip_serializing_if = "Option::is_none")]
     peak: Option<Box<Band>>,
@@ -56,16 +56,6 @@ pub(super) struct Grid {
     pub bin_ns: i64,
     /// Repetitions that have a line of their own, at most.
     pub runs: usize,
-}
-
-/// An integer, or nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Number(Option<i64>);
-
-impl Serialize for Number {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(to)
-    }
 }
 
 #[derive(Clone, Copy, Default)]
@@ -220,7 +210,7 @@ impl Band {
         let number = |value: fn(&Bin) -> f64| {
             let number = |bin: &Bin| {
                 let whole = (value(bin) / ten(exponent)).round() as i64;
-                Number((bin.n > 0).then_some(whole))
+                (bin.n > 0).then_some(whole)
             };
             bins.iter().map(number).collect::<Vec<_>>()
         };
@@ -273,7 +263,7 @@ mod tests {
     }
 
     fn values(band: &Band) -> Vec<Option<f64>> {
-        let value = |number: &Number| number.0.map(|n| n as f64 * band.scale);
+        let value = |number: &Option<i64>| number.map(|n| n as f64 * band.scale);
         band.mid.iter().map(value).collect()
     }
 

@@ -1,4 +1,4 @@
-//! Writes the rows in groups of bounded size.
+//! `--flows`: one row for each stream as Parquet, behind the cargo feature `parquet`; in groups of bounded size.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,7 +10,6 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
 use tcplab_analyze::Output;
-use tcplab_analyze::report::Totals;
 use tcplab_tables::capture::Streams;
 use tcplab_tables::{Batch, Cells, Field, Kind};
 
@@ -115,8 +114,6 @@ impl Side for Flows {
         self.streams.see(output);
         Ok(())
     }
-
-    fn end(&mut self, _totals: &Totals) {}
 
     fn close(mut self: Box<Self>) -> Result<String, Failure> {
         let path = self.path.clone();

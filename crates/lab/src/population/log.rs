@@ -1,4 +1,5 @@
-//! The rows of finished groups on disk: entries of a group's number and its rows, in the order in which groups ended.
+//! Files of finished groups: an entry for each, which begins with the group's number, in the order in which groups
+//! ended ([`super::framed`]). A run that was killed leaves a last entry that is not whole; the next one cuts it off.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -7,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use tcplab_os::output::{Output, append_own};
 
+use super::framed::{content, entry, scan};
+use super::record::take;
 use crate::error::LabError;
-use crate::population::framed::{content, entry, scan};
-use crate::population::record::{put, take};
 
 /// The file, and where each group is in it.
 #[derive(Debug)]
@@ -18,21 +19,28 @@ pub(super) struct Log {
     file: File,
     /// Place and bytes of each group's entry.
     entries: BTreeMap<u32, (u64, u32)>,
-    end: u64,
+    /// Bytes of all entries that are whole.
+    pub(super) end: u64,
+    /// What is said of a group that is not there.
+    lacks: &'static str,
     is_temporary: bool,
 }
 
 impl Log {
-    /// Opens the file of a run; what was written half is cut off.
-    pub(super) fn open(path: PathBuf) -> Result<Self, LabError> {
+    /// Opens the file of a run. `number` gives the group of an entry; an entry without one and what follows it are cut
+    /// off.
+    pub(super) fn open(
+        (path, lacks): (PathBuf, &'static str),
+        number: impl FnMut(&[u8]) -> Option<u32>,
+    ) -> Result<Self, LabError> {
         let file = append_own(&path).map_err(LabError::at(&path))?;
-        let log = Self::read(path, file)?;
+        let log = Self::read((path, lacks), file, number)?;
         log.file.set_len(log.end).map_err(LabError::at(&log.path))?;
         Ok(log)
     }
 
     /// Opens a file without a name, on the disk where `result` will be when that has room for files.
-    pub(super) fn temporary(result: &Path) -> Result<Self, LabError> {
+    pub(super) fn temporary(result: &Path, lacks: &'static str) -> Result<Self, LabError> {
         let folder = result.parent().filter(|f| !f.as_os_str().is_empty());
         let file = tempfile::tempfile_in(folder.unwrap_or(Path::new(".")));
         let file = file.or_else(|_| tempfile::tempfile());
@@ -41,31 +49,32 @@ impl Log {
             path: result.to_owned(),
             entries: BTreeMap::new(),
             end: 0,
+            lacks,
             is_temporary: true,
         })
     }
 
-    /// Opens that of a finished shard.
-    pub(super) fn of_shard(path: PathBuf) -> Result<Self, LabError> {
+    /// Opens that of a finished shard, and says whether all of it is entries.
+    pub(super) fn of_shard(
+        (path, lacks): (PathBuf, &'static str),
+        number: impl FnMut(&[u8]) -> Option<u32>,
+    ) -> Result<(Self, bool), LabError> {
         let file = File::open(&path).map_err(LabError::at(&path))?;
         let len = file.metadata().map_err(LabError::at(&path))?.len();
-        let log = Self::read(path, file)?;
-        match log.end == len {
-            true => Ok(log),
-            false => Err(LabError::Wrong(format!(
-                "{}: damaged at byte {}: run the shard again into another folder",
-                log.path.display(),
-                log.end
-            ))),
-        }
+        let log = Self::read((path, lacks), file, number)?;
+        let is_whole = log.end == len;
+        Ok((log, is_whole))
     }
 
-    fn read(path: PathBuf, file: File) -> Result<Self, LabError> {
+    fn read(
+        (path, lacks): (PathBuf, &'static str),
+        file: File,
+        mut number: impl FnMut(&[u8]) -> Option<u32>,
+    ) -> Result<Self, LabError> {
         let mut entries = BTreeMap::new();
-        let end = scan(&file, |at, len, mut bytes| {
-            let number = take(&mut bytes).and_then(|n| u32::try_from(n).ok());
-            // A group that was begun again has its rows twice: the later ones hold.
-            number
+        let end = scan(&file, |at, len, bytes| {
+            // A group that was begun again is there twice: the later one holds.
+            number(bytes)
                 .map(|number| entries.insert(number, (at, len)))
                 .is_some()
         })
@@ -75,6 +84,7 @@ impl Log {
             file,
             entries,
             end,
+            lacks,
             is_temporary: false,
         })
     }
@@ -83,13 +93,10 @@ impl Log {
         self.entries.contains_key(&group)
     }
 
-    /// Adds a group's rows by one write.
-    pub(super) fn add(&mut self, group: u32, rows: &[u8]) -> Result<(), LabError> {
-        let mut bytes = Vec::with_capacity(rows.len() + 4);
-        put(&mut bytes, u64::from(group));
-        bytes.extend_from_slice(rows);
-        let entry = entry(&bytes).map_err(LabError::at(&self.path))?;
-        // Rows that were read have moved the place.
+    /// Adds what a finished group has by one write.
+    pub(super) fn add(&mut self, group: u32, content: &[u8]) -> Result<(), LabError> {
+        let entry = entry(content).map_err(LabError::at(&self.path))?;
+        // Entries that were read have moved the place.
         (self.file.seek(SeekFrom::Start(self.end)))
             .and_then(|_| self.file.write_all(&entry))
             .map_err(LabError::at(&self.path))?;
@@ -98,9 +105,8 @@ impl Log {
         Ok(())
     }
 
-    /// The rows of a group.
+    /// What stands behind the number of a group.
     pub(super) fn rows(&self, group: u32) -> Result<Vec<u8>, LabError> {
-        let at = LabError::at(&self.path);
         let wrong =
             || io::Error::other(format!("the rows of group {group} are missing or damaged"));
         let read = || {
@@ -109,13 +115,12 @@ impl Log {
             take(&mut rows).ok_or_else(wrong)?;
             Ok(rows.to_vec())
         };
-        read().map_err(at)
+        read().map_err(LabError::at(&self.path))
     }
 
     fn entry(&self, group: u32) -> io::Result<Vec<u8>> {
-        let Some(&(at, len)) = self.entries.get(&group) else {
-            return Err(io::Error::other(format!("group {group} has no rows")));
-        };
+        let lacks = || io::Error::other(format!("group {group} {}", self.lacks));
+        let &(at, len) = self.entries.get(&group).ok_or_else(lacks)?;
         let mut file = &self.file;
         file.seek(SeekFrom::Start(at))?;
         let mut bytes = vec![0; len as usize];
@@ -128,7 +133,11 @@ impl Log {
         let write = || {
             let mut out = Output::create_own(path)?;
             for group in wanted {
-                out.write_all(&self.entry(*group)?)?;
+                let entry = self.entry(*group)?;
+                if content(&entry).is_none() {
+                    return Err(io::Error::other(format!("group {group} {}", self.lacks)));
+                }
+                out.write_all(&entry)?;
             }
             out.commit_synced()
         };
