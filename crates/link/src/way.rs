@@ -14,6 +14,7 @@ use tcplab_plan::outcome::{QueueCount, WayCount};
 use tcplab_plan::point::{Direction, Event};
 
 use crate::choose::{Choice, Choose};
+use crate::depth::Depth;
 use crate::fifo::Fifo;
 use crate::kind::Kind;
 
@@ -83,13 +84,22 @@ pub struct Way<F> {
     /// Bytes that travel beyond those that entered: copies, less what was lost and dropped.
     more_bytes: i64,
 }
+    /// How long its queue was how long, while there is no FIFO: a later change may bring one.
+    depth: Option<Box<Depth>>,
+    /// Frames count with all their bytes until they are out, in a FIFO that comes later too.
+    counts_whole: bool,
 
 impl<F: Clone> Way<F> {
     /// A way with the draws of the streams `NAME/loss`, `NAME/jitter` and so on.
     pub fn new(way: &Direction, seed: u64, name: &str) -> Self {
         Self {
+        let fifo = Fifo::of(way);
+        let settle = way.queue_from_ns;
+        let settle = settle.filter(|_| fifo.is_none() && way.queue.is_none());
             choose: Choose::new(way, seed, name),
-            fifo: Fifo::of(way),
+            fifo,
+            depth: settle.map(|settle| Box::new(Depth::new(Some(settle)))),
+            counts_whole: false,
             delay: Duration::from_nanos(way.delay_ns),
             jitter: Duration::from_nanos(way.jitter_ns),
             jitter_draws: Random::stream(seed, &format!("{name}/jitter")),
@@ -112,6 +122,9 @@ impl<F: Clone> Way<F> {
             fifo.starts(start);
         }
     }
+        if let Some(depth) = &mut self.depth {
+            depth.begin(start);
+        }
 
     /// A frame of `bytes` bytes enters. Its kind is asked for when listed events count it.
     #[inline]
@@ -345,11 +358,16 @@ impl<F: Clone> Way<F> {
             fifo.count_whole();
         }
     }
+        self.counts_whole = true;
 
     /// Its queue's extremes will be sampled: say so before the first frame. Nobody else pays for them.
     pub(crate) fn watch(&mut self) {
-        if let Some(fifo) = &mut self.fifo {
-            fifo.watch();
+        match &mut self.fifo {
+            Some(fifo) => fifo.watch(),
+            None => {
+                let depth = &mut self.depth;
+                depth.get_or_insert_with(|| Box::new(Depth::new(None)));
+            }
         }
     }
 
@@ -395,6 +413,9 @@ impl<F: Clone> Way<F> {
 
     /// How long its queue was until `now`, by time; none: it has no rate, or nobody asked for it.
     pub fn depth(&self, now: Instant) -> Option<QueueCount> {
+        if let Some(depth) = &mut self.depth {
+            depth.ends(now);
+        }
         self.fifo.as_ref()?.depth(now)
     }
 

@@ -150,10 +150,14 @@ fn a_qdisc_comes_and_goes() {
     let queued = behind("pfifo limit 10", plain.clone());
     let mut line = line(&plain);
     send(&mut line, 0, 0..3);
-    let nothing = Changed::Replaced { pkts: 0, bytes: 0 };
-    assert_eq!(change(&mut line, 0, &queued), nothing);
-    send(&mut line, 0, 3..6);
-    // What the wire's FIFO held goes out first; at 3.5 ms the fourth frame is on the wire, two wait.
+    let waited = Changed::Replaced {
+        pkts: 2,
+        bytes: 2_500,
+    };
+    assert_eq!(change(&mut line, 0, &queued), waited);
+    assert_eq!(line.count().queue_drops, 2);
+    send(&mut line, 0, 1..6);
+    // At 3.5 ms the fourth frame is on the wire, two wait.
     let mut out = Vec::new();
     while let Some(frame) = line.poll(at(7 * MS / 2)) {
         out.push(frame.frame[0]);
@@ -169,7 +173,7 @@ fn a_qdisc_comes_and_goes() {
     let count = line.count();
     assert_eq!(
         (count.frames, count.delivered, count.queue_drops),
-        (7, 5, 2)
+        (9, 5, 4)
     );
     assert_eq!(line.qdisc(), None);
 }
@@ -193,6 +197,7 @@ fn queued_frames_leave_at_the_new_rate() {
         (22_300, 5),
     ];
     assert_eq!(drain(&mut line), all);
+/// The wire's FIFO is a qdisc as well: another one in its place drops what waits, but not what is on its way out.
     // Slower, and then without a rate.
     let mut line = self::line(&wire(10_000_000, 0));
     send(&mut line, 0, 0..4);
@@ -278,3 +283,58 @@ proptest! {
         prop_assert_eq!(count.bytes, 1_250 * count.frames);
     }
 }
+/// Queue at each of 20 samples, of a line of 10 Mbit/s that gets 8 frames and may change at 2.5 ms.
+fn watched(first: &Direction, later: Option<&Direction>) -> Vec<[i64; 5]> {
+    let mut line = line(first);
+    line.begin(at(0));
+    line.watch();
+    send(&mut line, MS / 10, 0..8);
+    let sample = |line: &mut Line<Vec<u8>>, n: i64| {
+        while line.poll(at(n * MS / 2)).is_some() {}
+        line.sample(at(n * MS / 2), Vec::len)
+    };
+    let mut all: Vec<_> = (1..=5).map(|n| sample(&mut line, n)).collect();
+    if let Some(later) = later {
+        change(&mut line, 5 * MS / 2, later);
+    }
+    all.extend((6..=20).map(|n| sample(&mut line, n)));
+    all
+}
+
+#[test]
+fn a_queue_is_watched_on_after_a_change() {
+    let plain = wire(10_000_000, 0);
+    let same = watched(&plain, Some(&plain));
+    assert_eq!(same, watched(&plain, None));
+    // 2.4 ms after the start, two frames are out; the third leaves at 3.1 ms.
+    assert_eq!(same[5], [6, 7_500, 2_500, 7_500, 7_500]);
+    assert_eq!(same[6], [5, 6_250, 3_750, 6_250, 7_500]);
+    // A qdisc comes: five frames are dropped, one is on its way out.
+    let queued = behind("codel", plain);
+    let codel = watched(&wire(10_000_000, 0), Some(&queued));
+    assert_eq!(codel[..5], same[..5]);
+    assert_eq!(codel[5][..3], [1, 1_250, 2_500]);
+    assert_eq!(codel[6], [0, 0, 3_750, 0, 1_250]);
+    // A rate comes.
+    let mut times = watched(&wire(0, 0), Some(&wire(10_000_000, 0)));
+    assert_eq!(times.pop(), Some([0, 0, 10_000, 0, 0]));
+}
+
+/// Frames enter a line whose rate comes later: its queue is watched from then on.
+#[test]
+fn a_queue_that_comes_later_is_watched() {
+    let mut line = line(&wire(0, 0));
+    line.watch();
+    line.begin(at(0));
+    change(&mut line, MS, &wire(10_000_000, 0));
+    send(&mut line, MS, 0..3);
+    assert_eq!(
+        line.sample(at(2 * MS), Vec::len),
+        [2, 2_500, 1_250, 0, 3_750]
+    );
+    assert_eq!(
+        line.sample(at(5 * MS / 2), Vec::len),
+        [2, 2_500, 1_250, 2_500, 2_500]
+    );
+}
+
