@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use tcplab_base::Instant;
 use tcplab_link::{ChangeError, Changed, Kind, Line};
-use tcplab_plan::point::{Direction, Does, Event, Faults, Of};
+use tcplab_plan::point::{Direction, Does, Event, Faults, Of, Outage};
 use tcplab_qdisc::Settings;
 
 const MS: i64 = 1_000_000;
@@ -120,17 +120,66 @@ fn a_listed_frame_that_did_not_come_is_told() {
     let mut line = line(&way);
     let kind = |data: bool| Kind {
         data,
+        ect: true,
         ..Kind::default()
     };
     for n in 0..6 {
         line.enter(at(0), 1_250, || kind(n < 2), vec![n; 1_250]);
     }
     assert_eq!(
-        line.unreached("link.a-b.a_to_b"),
+        line.unreached("link.a-b.a_to_b", at(MS)),
         ["link.a-b.a_to_b.duplicate: fewer frames passed, so `data 3` changed nothing"]
     );
     line.enter(at(0), 1_250, || kind(true), vec![6; 1_250]);
-    assert!(line.unreached("link.a-b.a_to_b").is_empty());
+    assert!(line.unreached("link.a-b.a_to_b", at(MS)).is_empty());
+}
+
+/// As in a file: lists of one frame do not add up, ECN marks need ECN, and outages need frames.
+#[test]
+fn what_met_no_frame_that_it_could_change_is_told() {
+    let event = |first, last, does| Event {
+        of: Of::Data,
+        first,
+        last,
+        does,
+    };
+    let outage = |from_ns, until_ns| Outage { from_ns, until_ns };
+    let way = Direction {
+        events: vec![
+            event(2, 2, Does::Drop),
+            event(2, 2, Does::Drop),
+            event(2, 2, Does::Duplicate),
+            event(3, 4, Does::Mark),
+            event(4, 5, Does::Mark),
+            event(2, 2, Does::DelayNs(MS)),
+            event(1, 3, Does::DelayNs(MS)),
+        ],
+        outages: vec![outage(10, Some(20)), outage(30, None), outage(MS, None)],
+        ..wire(0, 0)
+    };
+    let mut line = line(&way);
+    line.begin(at(0));
+    for n in 1..=5 {
+        let kind = Kind {
+            data: true,
+            ect: n == 5,
+            ..Kind::default()
+        };
+        line.enter(at(25), 1_250, || kind, vec![n; 1_250]);
+    }
+    assert_eq!(
+        line.unreached("way", at(MS)),
+        [
+            "way.drop: this frame was lost anyway, so `data 2` changed nothing",
+            "way.duplicate: this frame was lost, so `data 2` changed nothing",
+            "way.mark: these frames were lost or not ECN-capable, so `data 3-4` changed nothing",
+            "way.late: this frame was lost, so `data 2` changed nothing",
+            "way.outage: no frame came between 0.00000001 s and 0.00000002 s, so this outage changed nothing",
+            "way.outage: no frame came after 0.00000003 s, so this outage changed nothing",
+        ]
+    );
+    line.enter(at(35), 1_250, Kind::default, vec![6; 1_250]);
+    assert_eq!(line.unreached("way", at(MS)).len(), 5);
 }
 
 #[test]
@@ -144,6 +193,7 @@ fn refused_change_has_no_effect() {
     assert_eq!(drain(&mut line), [(10_000, 0), (20_000, 1), (30_000, 2)]);
 }
 
+/// The wire's FIFO is a qdisc as well: another one in its place drops what waits, but not what is on its way out.
 #[test]
 fn a_qdisc_comes_and_goes() {
     let plain = wire(10_000_000, 0);
@@ -197,7 +247,6 @@ fn queued_frames_leave_at_the_new_rate() {
         (22_300, 5),
     ];
     assert_eq!(drain(&mut line), all);
-/// The wire's FIFO is a qdisc as well: another one in its place drops what waits, but not what is on its way out.
     // Slower, and then without a rate.
     let mut line = self::line(&wire(10_000_000, 0));
     send(&mut line, 0, 0..4);
@@ -235,54 +284,6 @@ fn frames_that_may_be_overtaken_move_too_and_events_go_on() {
     assert_eq!(drain(&mut line), all);
 }
 
-const WORDS: [&str; 9] = [
-    "",
-    "pfifo limit 3",
-    "bfifo limit 4000",
-    "cake bandwidth 1mbit",
-    "cake unlimited",
-    "tbf rate 1mbit burst 3000 limit 9000",
-    "fq_codel limit 5",
-    "netem delay 3ms",
-    "red limit 20000 min 1000 max 3000 avpkt 500 burst 5",
-];
-
-proptest! {
-    #[test]
-    fn every_frame_is_accounted_for(
-        steps in prop::collection::vec((0_i64..4 * MS, 0_usize..WORDS.len(), 0_u64..3, 0_i64..5, any::<bool>(), 0_u8..5), 1..25),
-    ) {
-        let mut line = line(&wire(5_000_000, 1));
-        let (mut now, mut last, mut out) = (0, 0, 0);
-        for (gap, words, rate, delay, faults, frames) in steps {
-            now += gap;
-            let mut way = wire(rate * 3_000_000, delay);
-            if faults {
-                way.loss_ppb = 100_000_000;
-                way.faults = Faults { reorder_ppb: 300_000_000, reorder_ns: MS, ..Faults::default() };
-            }
-            let way = match WORDS[words] {
-                "" => way,
-                words => behind(words, way),
-            };
-            prop_assert!(line.change(at(now), &way, 1_500, STREAMS).is_ok());
-            send(&mut line, now, 0..frames);
-            while let Some(frame) = line.poll(at(now)) {
-                prop_assert!(frame.at <= at(now));
-                out += 1;
-            }
-            let count = line.count();
-            prop_assert_eq!(count.delivered, out);
-            last = last.max(count.frames);
-            prop_assert_eq!(count.frames, last);
-        }
-        out += drain(&mut line).len() as u64;
-        let count = line.count();
-        prop_assert_eq!(count.delivered, out);
-        prop_assert_eq!(count.frames, count.delivered + count.lost + count.queue_drops);
-        prop_assert_eq!(count.bytes, 1_250 * count.frames);
-    }
-}
 /// Queue at each of 20 samples, of a line of 10 Mbit/s that gets 8 frames and may change at 2.5 ms.
 fn watched(first: &Direction, later: Option<&Direction>) -> Vec<[i64; 5]> {
     let mut line = line(first);
@@ -338,3 +339,51 @@ fn a_queue_that_comes_later_is_watched() {
     );
 }
 
+const WORDS: [&str; 9] = [
+    "",
+    "pfifo limit 3",
+    "bfifo limit 4000",
+    "cake bandwidth 1mbit",
+    "cake unlimited",
+    "tbf rate 1mbit burst 3000 limit 9000",
+    "fq_codel limit 5",
+    "netem delay 3ms",
+    "red limit 20000 min 1000 max 3000 avpkt 500 burst 5",
+];
+
+proptest! {
+    #[test]
+    fn every_frame_is_accounted_for(
+        steps in prop::collection::vec((0_i64..4 * MS, 0_usize..WORDS.len(), 0_u64..3, 0_i64..5, any::<bool>(), 0_u8..5), 1..25),
+    ) {
+        let mut line = line(&wire(5_000_000, 1));
+        let (mut now, mut last, mut out) = (0, 0, 0);
+        for (gap, words, rate, delay, faults, frames) in steps {
+            now += gap;
+            let mut way = wire(rate * 3_000_000, delay);
+            if faults {
+                way.loss_ppb = 100_000_000;
+                way.faults = Faults { reorder_ppb: 300_000_000, reorder_ns: MS, ..Faults::default() };
+            }
+            let way = match WORDS[words] {
+                "" => way,
+                words => behind(words, way),
+            };
+            prop_assert!(line.change(at(now), &way, 1_500, STREAMS).is_ok());
+            send(&mut line, now, 0..frames);
+            while let Some(frame) = line.poll(at(now)) {
+                prop_assert!(frame.at <= at(now));
+                out += 1;
+            }
+            let count = line.count();
+            prop_assert_eq!(count.delivered, out);
+            last = last.max(count.frames);
+            prop_assert_eq!(count.frames, last);
+        }
+        out += drain(&mut line).len() as u64;
+        let count = line.count();
+        prop_assert_eq!(count.delivered, out);
+        prop_assert_eq!(count.frames, count.delivered + count.lost + count.queue_drops);
+        prop_assert_eq!(count.bytes, 1_250 * count.frames);
+    }
+}
