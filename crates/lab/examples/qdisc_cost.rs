@@ -66,7 +66,7 @@ impl Packet for Segment {
         false
     }
 
-    fn flip(&mut self, _byte: u32, _bit: u8) {}
+    fn corrupt(&mut self, _byte: u32, _bit: u8) {}
 
     fn caqm(&self, _ethertype: u16) -> Option<CaqmInfo> {
         Some(CaqmInfo::request(0, 128))

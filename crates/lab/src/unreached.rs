@@ -59,13 +59,14 @@ fn closed(app: &App, flows: &[Flow]) -> Vec<String> {
     found
 }
 
-/// Connections that did not exist yet at this time. A client's socket has its options from its SYN on.
+/// Connections that did not exist yet at this time: at one instant, options are set before sockets open. A client's
+/// socket has its options from its SYN on.
 fn early(app: &App, own: &[&Flow], of_clients: bool, at: i64) -> Option<String> {
     let is_later = |flow: &&&Flow| {
         let begins = app.start_ns + app.stagger_ns.saturating_mul(flow.connection.into());
         match of_clients {
-            true => begins > at,
-            false => flow.server.opened_ns.is_some_and(|opened| opened > at),
+            true => begins >= at,
+            false => flow.server.opened_ns.is_some_and(|opened| opened >= at),
         }
     };
     let (many, all) = (own.iter().filter(is_later).count(), own.len());
@@ -151,6 +152,14 @@ mod tests {
         assert_eq!(said(&[])[0], none);
         let open = flow(Some(3_000_000_000), None);
         assert!(said(&[flow(early, early), open.clone()]).is_empty());
+        let mut at_start = points[0].apps[0].clone();
+        at_start.start_ns = 2_000_000_000;
+        assert_eq!(
+            closed(&at_start, std::slice::from_ref(&open)),
+            [
+                "app.x.client_change: 1 of 1 connections had not begun at 2 s, so what is set then did not change them"
+            ]
+        );
         let mut staggered = points[0].apps[0].clone();
         staggered.stagger_ns = 3_000_000_000;
         let later = Flow {

@@ -22,8 +22,9 @@ pub(crate) struct Choice {
 /// Counts frames against the listed events and draws losses and the like.
 #[derive(Clone, Debug)]
 pub(crate) struct Choose {
-    events: Vec<(Event, u64)>,
-    outages: Vec<Outage>,
+    events: Vec<Listed>,
+    /// Each, and whether a frame came meanwhile.
+    outages: Vec<(Outage, bool)>,
     /// When the run starts: outages count from here.
     start: Instant,
     loss_ppb: u32,
@@ -32,6 +33,16 @@ pub(crate) struct Choose {
     seldom: Option<Box<Seldom>>,
     /// The link has no faults at all.
     is_plain: bool,
+}
+
+/// A listed event.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Listed {
+    pub(crate) event: Event,
+    /// Frames of its kind so far.
+    pub(crate) seen: u64,
+    /// It changed what became of a frame.
+    pub(crate) acted: bool,
 }
 
 /// Chances beside that of loss. Each has a stream of its own, and is drawn for each frame, so that
@@ -97,9 +108,9 @@ impl Choose {
                 && way.outages.is_empty()
                 && way.loss_ppb == 0
                 && seldom.is_none(),
-            outages: way.outages.clone(),
+            outages: way.outages.iter().map(|outage| (*outage, false)).collect(),
             start: Instant::default(),
-            events: way.events.iter().map(|event| (*event, 0)).collect(),
+            events: way.events.iter().map(listed).collect(),
             loss_ppb: way.loss_ppb,
             draws: stream("loss"),
             seldom,
@@ -115,16 +126,26 @@ impl Choose {
         if let Some(seldom) = old.seldom.filter(|seldom| seldom.faults == way.faults) {
             self.seldom = Some(seldom);
         }
-        for (event, count) in &mut self.events {
-            let same = old.events.iter().find(|(old, _)| old == event);
-            *count = same.map_or(0, |(_, count)| *count);
+        for new in &mut self.events {
+            let same = old.events.iter().find(|old| old.event == new.event);
+            *new = same.copied().unwrap_or(*new);
+        }
+        for new in &mut self.outages {
+            let same = old.outages.iter().find(|old| old.0 == new.0);
+            new.1 = same.is_some_and(|same| same.1);
         }
     }
 
-    /// A listed event that too few frames of its kind came for.
-    pub(crate) fn unreached(&self) -> Option<Event> {
-        let unreached = |(event, seen): &&(Event, u64)| *seen < event.first;
-        self.events.iter().find(unreached).map(|(event, _)| *event)
+    /// Listed events that changed nothing.
+    pub(crate) fn idle_events(&self) -> impl Iterator<Item = &Listed> {
+        self.events.iter().filter(|listed| !listed.acted)
+    }
+
+    /// Outages that began before `now`, and met no frame.
+    pub(crate) fn idle_outages(&self, now: Instant) -> impl Iterator<Item = &Outage> {
+        let since = self.since(now);
+        let idle = move |(outage, met): &&(Outage, bool)| !met && outage.from_ns < since;
+        self.outages.iter().filter(idle).map(|(outage, _)| outage)
     }
 
     /// Whether listed events ask what kind of frame it is.
@@ -149,8 +170,9 @@ impl Choose {
     #[inline(never)]
     fn chosen(&mut self, now: Instant, kind: Kind) -> Choice {
         let mut choice = Choice::default();
+        let mut lists = false;
         if !self.events.is_empty() {
-            self.listed(kind, &mut choice);
+            lists = self.listed(kind, &mut choice);
         }
         // Drawn for each frame, so that a listed loss moves no other draw.
         choice.lost |= self.draws.chance(self.loss_ppb);
@@ -158,32 +180,116 @@ impl Choose {
         if let Some(seldom) = &mut self.seldom {
             seldom.draw(&mut choice);
         }
+        if lists && !choice.lost {
+            self.passes(kind);
+        }
         choice
     }
 
-    fn is_out(&self, now: Instant) -> bool {
-        let since = now.as_nanos().saturating_sub(self.start.as_nanos());
-        self.outages.iter().any(|outage| is_in(outage, since))
+    /// Nanoseconds since the run's start.
+    fn since(&self, now: Instant) -> i64 {
+        now.as_nanos().saturating_sub(self.start.as_nanos())
     }
 
+    fn is_out(&mut self, now: Instant) -> bool {
+        let since = self.since(now);
+        let mut is_out = false;
+        for (outage, met) in &mut self.outages {
+            let is_in = is_in(outage, since);
+            *met |= is_in;
+            is_out |= is_in;
+        }
+        is_out
+    }
+
+    /// What the lists do with the next frame; whether they name it.
     #[inline(never)]
-    fn listed(&mut self, kind: Kind, choice: &mut Choice) {
-        for (event, seen) in &mut self.events {
-            if !kind.is(event.of) {
+    fn listed(&mut self, kind: Kind, choice: &mut Choice) -> bool {
+        let mut is_named = false;
+        for one in &mut self.events {
+            let Some(does) = one.counts(kind) else {
                 continue;
-            }
-            *seen += 1;
-            if *seen < event.first || *seen > event.last {
-                continue;
-            }
-            match event.does {
-                Does::Drop => choice.lost = true,
+            };
+            is_named = true;
+            match does {
+                Does::Drop => {
+                    one.acted |= !choice.lost;
+                    choice.lost = true;
+                }
                 Does::DelayNs(ns) => choice.later = choice.later + Duration::from_nanos(ns),
                 Does::Duplicate => choice.twice = true,
                 Does::Mark => choice.mark = true,
             }
         }
+        is_named
     }
+
+    /// A frame that the lists name goes on its way.
+    #[cold]
+    #[inline(never)]
+    fn passes(&mut self, kind: Kind) {
+        for one in &mut self.events {
+            let acts = one.event.does != Does::Mark || kind.ect;
+            one.acted |= acts && kind.is(one.event.of) && one.is_in_range();
+        }
+    }
+}
+
+fn listed(event: &Event) -> Listed {
+    Listed {
+        event: *event,
+        seen: 0,
+        acted: false,
+    }
+}
+
+impl Listed {
+    /// Counts a frame; what happens to it, if the event names it.
+    fn counts(&mut self, kind: Kind) -> Option<Does> {
+        if !kind.is(self.event.of) {
+            return None;
+        }
+        self.seen += 1;
+        self.is_in_range().then_some(self.event.does)
+    }
+
+    /// Whether the event names the frame that was counted last.
+    fn is_in_range(&self) -> bool {
+        (self.event.first..=self.event.last).contains(&self.seen)
+    }
+
+    /// That it changed nothing, at this place.
+    pub(crate) fn told(&self, place: &str) -> String {
+        let event = &self.event;
+        let (word, kind) = (event.does.key(), event.of.word());
+        let (first, last) = (event.first, event.last);
+        if self.seen < first {
+            return format!(
+                "{place}.{word}: fewer frames passed, so `{kind} {first}` changed nothing"
+            );
+        }
+        let why = match event.does {
+            Does::Drop => "lost anyway",
+            Does::Mark => "lost or not ECN-capable",
+            Does::DelayNs(_) | Does::Duplicate => "lost",
+        };
+        let named = match first == last {
+            true => format!("this frame was {why}, so `{kind} {first}`"),
+            false => format!("these frames were {why}, so `{kind} {first}-{last}`"),
+        };
+        format!("{place}.{word}: {named} changed nothing")
+    }
+}
+
+/// That an outage met no frame, at this place.
+pub(crate) fn told(outage: &Outage, place: &str) -> String {
+    let seconds = |ns: i64| ns as f64 / 1e9;
+    let from = seconds(outage.from_ns);
+    let until = match outage.until_ns {
+        Some(until) => format!("between {from} s and {} s", seconds(until)),
+        None => format!("after {from} s"),
+    };
+    format!("{place}.outage: no frame came {until}, so this outage changed nothing")
 }
 
 impl Seldom {

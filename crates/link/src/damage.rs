@@ -3,26 +3,8 @@
 /// Makes the checksum of a TCP segment, a UDP datagram or an ICMP message wrong (RFC 9293 3.1, RFC 768, RFC 792, RFC 4443).
 /// Any other frame stays as it is.
 pub fn damage(frame: &mut [u8]) {
-    // Behind the addresses, or behind a tag of four bytes.
-    let is_ip = |at: &usize| matches!(frame.get(at - 2..*at), Some([0x08, 0x00] | [0x86, 0xdd]));
-    let Some(ip) = [14, 18].into_iter().find(is_ip) else {
-        return;
-    };
-    let byte = |at: usize| frame.get(ip + at).copied();
-    let Some(first) = byte(0) else { return };
-    let (protocol, header) = match first >> 4 {
-        4 => (byte(9), usize::from(first & 15) * 4),
-        _ => (byte(6), 40),
-    };
-    let checksum = match protocol {
-        Some(6) => 16,
-        Some(17) => 6,
-        Some(1 | 58) => 2,
-        _ => return,
-    };
-    if let Some(byte) = frame.get_mut(ip + header + checksum) {
-        *byte ^= 0x55;
-    }
+    // A byte of its own: a frame that netem damaged before stays wrong.
+    tcplab_qdisc::damage(frame, 0);
 }
 
 #[cfg(test)]
@@ -57,5 +39,20 @@ mod tests {
         let mut arp = vec![1; 60];
         damage(&mut arp);
         assert_eq!(arp, [1; 60]);
+    }
+
+    /// Each damages a byte of its own.
+    #[test]
+    fn damage_of_netem_is_not_undone() {
+        let mut frame = vec![0; 60];
+        frame[12] = 0x08;
+        frame[14] = 0x45;
+        frame[14 + 9] = 17;
+        tcplab_qdisc::Packet::corrupt(&mut frame, 0, 0);
+        damage(&mut frame);
+        assert_eq!(frame[40..42], [0x55, 0x55]);
+        let mut other = vec![0; 60];
+        tcplab_qdisc::Packet::corrupt(&mut other, 3, 1);
+        assert_eq!(other[3], 2, "it has no checksum");
     }
 }

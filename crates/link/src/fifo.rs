@@ -108,6 +108,19 @@ impl Fifo {
         self.out.iter().copied().filter(move |at| *at > now)
     }
 
+    /// Takes out what waits behind the frame on its way out; returns how many frames.
+    pub(crate) fn drop_waiting(&mut self, now: Instant) -> usize {
+        self.note_departed(now);
+        let stay = self.out.partition_point(|at| *at <= now) + 1;
+        let gone = self.out.len().saturating_sub(stay);
+        self.out.truncate(stay);
+        if let Some(sizes) = &mut self.sizes {
+            let left = sizes.each.len().saturating_sub(gone);
+            sizes.sum -= sizes.each.drain(left..).map(u64::from).sum::<u64>();
+        }
+        gone
+    }
+
     /// Goes on behind a frame of `bytes` bytes that is on its way out.
     pub(crate) fn begin(&mut self, first: Instant, bytes: usize) {
         self.out.push_back(first);
@@ -187,17 +200,26 @@ impl Fifo {
         }
     }
 
-    /// Goes on with the times of the FIFO that it takes the place of.
-    pub(crate) fn follows(&mut self, old: &mut Self, now: Instant) {
-        old.note_departed(now);
+    /// Goes on with the times of the FIFO that it takes the place of, and counts bytes as that did.
+    pub(crate) fn follows(&mut self, old: &mut Self) {
         if let (Some(trace), Some(old)) = (&mut self.trace, old.trace.take()) {
             *trace = old;
         }
-        if let Some(depth) = &mut self.depth
-            && let Some(old) = old.depth.take()
-        {
-            *depth = old;
+        if old.sizes.is_some() {
+            self.count_whole();
         }
+    }
+
+    /// Gives away what it knows of how long it was: another queue takes its place.
+    pub(crate) fn take_depth(&mut self, now: Instant) -> Option<Box<Depth>> {
+        self.note_departed(now);
+        self.depth.take()
+    }
+
+    /// Goes on with what is known of how long another queue was; it counts whole frames already.
+    pub(crate) fn take_over(&mut self, now: Instant, mut depth: Box<Depth>) {
+        depth.set(now, self.sizes.as_ref().map_or(0, |sizes| sizes.sum));
+        self.depth = Some(depth);
     }
 
     /// How long it was until `now`, where that is asked for.

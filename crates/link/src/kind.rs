@@ -1,7 +1,10 @@
 //! What kind of frame it is: what listed events count by.
 
 use tcplab_plan::point::Of;
-use tcplab_wire::{Config, LinkType, Parsed, TcpFlags, parse_frame};
+use tcplab_wire::{Config, LinkType, Parsed, TcpFlags, mark_ce, parse_frame};
+
+/// Bytes of Ethernet's header with three tags, and of the longest header of IP.
+const HEADERS: usize = 14 + 12 + 60;
 
 /// What the listed events of a link ask about a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,6 +19,8 @@ pub struct Kind {
     pub fin: bool,
     /// A message of ICMP or ICMPv6.
     pub icmp: bool,
+    /// An ECN-capable packet (RFC 3168 5): it may be marked.
+    pub ect: bool,
 }
 
 impl Kind {
@@ -26,10 +31,19 @@ impl Kind {
         syn: false,
         fin: false,
         icmp: true,
+        ect: false,
     };
 
     /// The kind of an Ethernet frame; what is neither TCP nor ICMP is of no kind.
     pub fn of_ethernet(frame: &[u8]) -> Self {
+        let mut headers = frame[..frame.len().min(HEADERS)].to_vec();
+        Self {
+            ect: mark_ce(&mut headers),
+            ..Self::of_headers(frame)
+        }
+    }
+
+    fn of_headers(frame: &[u8]) -> Self {
         if is_icmp(frame) {
             // An error quotes a segment, and that segment does not pass here.
             return Self::ICMP;
@@ -51,6 +65,7 @@ impl Kind {
             syn: flags.has(TcpFlags::SYN),
             fin: flags.has(TcpFlags::FIN),
             icmp: false,
+            ect: false,
         }
     }
 

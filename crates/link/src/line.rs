@@ -21,6 +21,9 @@ use crate::kind::Kind;
 use crate::middlebox::Middlebox;
 use crate::way::{Due, Entered, Frame, Way};
 
+/// Listed frames and outages without effect that are told one by one.
+const MOST_TOLD: usize = 10;
+
 /// A frame that can wait in a qdisc.
 pub trait Payload: Packet + Clone {
     /// What listed events of the wire count it as.
@@ -428,18 +431,24 @@ impl<F: Payload> Line<F> {
         }
     }
 
-    /// What was set and changed nothing, a line for each; `place`: the line's.
-    pub fn unreached(&self, place: &str) -> Vec<String> {
-        let event = self.way.unreached().map(|event| {
-            let (word, kind, first) = (event.does.key(), event.of.word(), event.first);
-            format!("{place}.{word}: fewer frames passed, so `{kind} {first}` changed nothing")
-        });
+    /// What was set for before `now` and changed nothing, a line for each, and one for those beyond ten; `place`: the
+    /// line's.
+    pub fn unreached(&self, place: &str, now: Instant) -> Vec<String> {
+        let mut found = self.way.unreached(place, now);
+        let more = found.len().saturating_sub(MOST_TOLD);
+        if more > 0 {
+            found.truncate(MOST_TOLD);
+            found.push(format!(
+                "{place}: {more} more listed frames and outages changed nothing"
+            ));
+        }
         let middlebox = self.middlebox.as_ref();
         let inject = middlebox.and_then(|it| it.injected_nothing).map(|inject| {
             let at = inject.at_ns as f64 / 1e9;
             format!("{place}.inject: no connection had passed before {at} s, so nothing was injected then")
         });
-        event.into_iter().chain(inject).collect()
+        found.extend(inject);
+        found
     }
 
     /// The counters of its qdisc; `None` without a qdisc.

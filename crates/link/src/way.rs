@@ -11,9 +11,10 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use tcplab_base::{Duration, Instant, Random};
 use tcplab_plan::outcome::{QueueCount, WayCount};
-use tcplab_plan::point::{Direction, Event};
+use tcplab_plan::point::Direction;
 
-use crate::choose::{Choice, Choose};
+use crate::choose::{self, Choice, Choose};
+use crate::depth::Depth;
 use crate::fifo::Fifo;
 use crate::kind::Kind;
 
@@ -82,14 +83,23 @@ pub struct Way<F> {
     count: WayCount,
     /// Bytes that travel beyond those that entered: copies, less what was lost and dropped.
     more_bytes: i64,
+    /// How long its queue was how long, while there is no FIFO: a later change may bring one.
+    depth: Option<Box<Depth>>,
+    /// Frames count with all their bytes until they are out, in a FIFO that comes later too.
+    counts_whole: bool,
 }
 
 impl<F: Clone> Way<F> {
     /// A way with the draws of the streams `NAME/loss`, `NAME/jitter` and so on.
     pub fn new(way: &Direction, seed: u64, name: &str) -> Self {
+        let fifo = Fifo::of(way);
+        let settle = way.queue_from_ns;
+        let settle = settle.filter(|_| fifo.is_none() && way.queue.is_none());
         Self {
             choose: Choose::new(way, seed, name),
-            fifo: Fifo::of(way),
+            fifo,
+            depth: settle.map(|settle| Box::new(Depth::new(Some(settle)))),
+            counts_whole: false,
             delay: Duration::from_nanos(way.delay_ns),
             jitter: Duration::from_nanos(way.jitter_ns),
             jitter_draws: Random::stream(seed, &format!("{name}/jitter")),
@@ -110,6 +120,9 @@ impl<F: Clone> Way<F> {
         self.choose.begin(start);
         if let Some(fifo) = &mut self.fifo {
             fifo.starts(start);
+        }
+        if let Some(depth) = &mut self.depth {
+            depth.begin(start);
         }
     }
 
@@ -211,9 +224,12 @@ impl<F: Clone> Way<F> {
         self.late[place] = Some(frame);
     }
 
-    /// A listed event that too few frames of its kind came for.
-    pub(crate) fn unreached(&self) -> Option<Event> {
-        self.choose.unreached()
+    /// Listed events, and outages before `now`, that changed nothing: a line for each.
+    pub(crate) fn unreached(&self, place: &str, now: Instant) -> Vec<String> {
+        let events = self.choose.idle_events().map(|listed| listed.told(place));
+        let outages = self.choose.idle_outages(now);
+        let outages = outages.map(|outage| choose::told(outage, place));
+        events.chain(outages).collect()
     }
 
     /// Whether listed events ask what kind of frame it is.
@@ -341,6 +357,7 @@ impl<F: Clone> Way<F> {
 
     /// A frame's bytes count in [`Way::sample`] until its last bit has left: say so before the first frame.
     pub(crate) fn count_whole(&mut self) {
+        self.counts_whole = true;
         if let Some(fifo) = &mut self.fifo {
             fifo.count_whole();
         }
@@ -348,8 +365,12 @@ impl<F: Clone> Way<F> {
 
     /// Its queue's extremes will be sampled: say so before the first frame. Nobody else pays for them.
     pub(crate) fn watch(&mut self) {
-        if let Some(fifo) = &mut self.fifo {
-            fifo.watch();
+        match &mut self.fifo {
+            Some(fifo) => fifo.watch(),
+            None => {
+                let depth = &mut self.depth;
+                depth.get_or_insert_with(|| Box::new(Depth::new(None)));
+            }
         }
     }
 
@@ -390,6 +411,9 @@ impl<F: Clone> Way<F> {
     pub(crate) fn programs_end(&mut self, now: Instant) {
         if let Some(fifo) = &mut self.fifo {
             fifo.programs_end(now);
+        }
+        if let Some(depth) = &mut self.depth {
+            depth.ends(now);
         }
     }
 

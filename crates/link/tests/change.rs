@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use tcplab_base::Instant;
 use tcplab_link::{ChangeError, Changed, Kind, Line};
-use tcplab_plan::point::{Direction, Does, Event, Faults, Of};
+use tcplab_plan::point::{Direction, Does, Event, Faults, Of, Outage};
 use tcplab_qdisc::Settings;
 
 const MS: i64 = 1_000_000;
@@ -120,17 +120,66 @@ fn a_listed_frame_that_did_not_come_is_told() {
     let mut line = line(&way);
     let kind = |data: bool| Kind {
         data,
+        ect: true,
         ..Kind::default()
     };
     for n in 0..6 {
         line.enter(at(0), 1_250, || kind(n < 2), vec![n; 1_250]);
     }
     assert_eq!(
-        line.unreached("link.a-b.a_to_b"),
+        line.unreached("link.a-b.a_to_b", at(MS)),
         ["link.a-b.a_to_b.duplicate: fewer frames passed, so `data 3` changed nothing"]
     );
     line.enter(at(0), 1_250, || kind(true), vec![6; 1_250]);
-    assert!(line.unreached("link.a-b.a_to_b").is_empty());
+    assert!(line.unreached("link.a-b.a_to_b", at(MS)).is_empty());
+}
+
+/// As in a file: lists of one frame do not add up, ECN marks need ECN, and outages need frames.
+#[test]
+fn what_met_no_frame_that_it_could_change_is_told() {
+    let event = |first, last, does| Event {
+        of: Of::Data,
+        first,
+        last,
+        does,
+    };
+    let outage = |from_ns, until_ns| Outage { from_ns, until_ns };
+    let way = Direction {
+        events: vec![
+            event(2, 2, Does::Drop),
+            event(2, 2, Does::Drop),
+            event(2, 2, Does::Duplicate),
+            event(3, 4, Does::Mark),
+            event(4, 5, Does::Mark),
+            event(2, 2, Does::DelayNs(MS)),
+            event(1, 3, Does::DelayNs(MS)),
+        ],
+        outages: vec![outage(10, Some(20)), outage(30, None), outage(MS, None)],
+        ..wire(0, 0)
+    };
+    let mut line = line(&way);
+    line.begin(at(0));
+    for n in 1..=5 {
+        let kind = Kind {
+            data: true,
+            ect: n == 5,
+            ..Kind::default()
+        };
+        line.enter(at(25), 1_250, || kind, vec![n; 1_250]);
+    }
+    assert_eq!(
+        line.unreached("way", at(MS)),
+        [
+            "way.drop: this frame was lost anyway, so `data 2` changed nothing",
+            "way.duplicate: this frame was lost, so `data 2` changed nothing",
+            "way.mark: these frames were lost or not ECN-capable, so `data 3-4` changed nothing",
+            "way.late: this frame was lost, so `data 2` changed nothing",
+            "way.outage: no frame came between 0.00000001 s and 0.00000002 s, so this outage changed nothing",
+            "way.outage: no frame came after 0.00000003 s, so this outage changed nothing",
+        ]
+    );
+    line.enter(at(35), 1_250, Kind::default, vec![6; 1_250]);
+    assert_eq!(line.unreached("way", at(MS)).len(), 5);
 }
 
 #[test]
@@ -144,16 +193,21 @@ fn refused_change_has_no_effect() {
     assert_eq!(drain(&mut line), [(10_000, 0), (20_000, 1), (30_000, 2)]);
 }
 
+/// The wire's FIFO is a qdisc as well: another one in its place drops what waits, but not what is on its way out.
 #[test]
 fn a_qdisc_comes_and_goes() {
     let plain = wire(10_000_000, 0);
     let queued = behind("pfifo limit 10", plain.clone());
     let mut line = line(&plain);
     send(&mut line, 0, 0..3);
-    let nothing = Changed::Replaced { pkts: 0, bytes: 0 };
-    assert_eq!(change(&mut line, 0, &queued), nothing);
-    send(&mut line, 0, 3..6);
-    // What the wire's FIFO held goes out first; at 3.5 ms the fourth frame is on the wire, two wait.
+    let waited = Changed::Replaced {
+        pkts: 2,
+        bytes: 2_500,
+    };
+    assert_eq!(change(&mut line, 0, &queued), waited);
+    assert_eq!(line.count().queue_drops, 2);
+    send(&mut line, 0, 1..6);
+    // At 3.5 ms the fourth frame is on the wire, two wait.
     let mut out = Vec::new();
     while let Some(frame) = line.poll(at(7 * MS / 2)) {
         out.push(frame.frame[0]);
@@ -169,7 +223,7 @@ fn a_qdisc_comes_and_goes() {
     let count = line.count();
     assert_eq!(
         (count.frames, count.delivered, count.queue_drops),
-        (7, 5, 2)
+        (9, 5, 4)
     );
     assert_eq!(line.qdisc(), None);
 }
@@ -228,6 +282,61 @@ fn frames_that_may_be_overtaken_move_too_and_events_go_on() {
         (3_400, 4),
     ];
     assert_eq!(drain(&mut line), all);
+}
+
+/// Queue at each of 20 samples, of a line of 10 Mbit/s that gets 8 frames and may change at 2.5 ms.
+fn watched(first: &Direction, later: Option<&Direction>) -> Vec<[i64; 5]> {
+    let mut line = line(first);
+    line.begin(at(0));
+    line.watch();
+    send(&mut line, MS / 10, 0..8);
+    let sample = |line: &mut Line<Vec<u8>>, n: i64| {
+        while line.poll(at(n * MS / 2)).is_some() {}
+        line.sample(at(n * MS / 2), Vec::len)
+    };
+    let mut all: Vec<_> = (1..=5).map(|n| sample(&mut line, n)).collect();
+    if let Some(later) = later {
+        change(&mut line, 5 * MS / 2, later);
+    }
+    all.extend((6..=20).map(|n| sample(&mut line, n)));
+    all
+}
+
+#[test]
+fn a_queue_is_watched_on_after_a_change() {
+    let plain = wire(10_000_000, 0);
+    let same = watched(&plain, Some(&plain));
+    assert_eq!(same, watched(&plain, None));
+    // 2.4 ms after the start, two frames are out; the third leaves at 3.1 ms.
+    assert_eq!(same[5], [6, 7_500, 2_500, 7_500, 7_500]);
+    assert_eq!(same[6], [5, 6_250, 3_750, 6_250, 7_500]);
+    // A qdisc comes: five frames are dropped, one is on its way out.
+    let queued = behind("codel", plain);
+    let codel = watched(&wire(10_000_000, 0), Some(&queued));
+    assert_eq!(codel[..5], same[..5]);
+    assert_eq!(codel[5][..3], [1, 1_250, 2_500]);
+    assert_eq!(codel[6], [0, 0, 3_750, 0, 1_250]);
+    // A rate comes.
+    let mut times = watched(&wire(0, 0), Some(&wire(10_000_000, 0)));
+    assert_eq!(times.pop(), Some([0, 0, 10_000, 0, 0]));
+}
+
+/// Frames enter a line whose rate comes later: its queue is watched from then on.
+#[test]
+fn a_queue_that_comes_later_is_watched() {
+    let mut line = line(&wire(0, 0));
+    line.watch();
+    line.begin(at(0));
+    change(&mut line, MS, &wire(10_000_000, 0));
+    send(&mut line, MS, 0..3);
+    assert_eq!(
+        line.sample(at(2 * MS), Vec::len),
+        [2, 2_500, 1_250, 0, 3_750]
+    );
+    assert_eq!(
+        line.sample(at(5 * MS / 2), Vec::len),
+        [2, 2_500, 1_250, 2_500, 2_500]
+    );
 }
 
 const WORDS: [&str; 9] = [

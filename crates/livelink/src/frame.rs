@@ -38,8 +38,8 @@ impl Packet for LiveFrame {
         self.bytes.set_ce()
     }
 
-    fn flip(&mut self, byte: u32, bit: u8) {
-        self.bytes.flip(byte, bit);
+    fn corrupt(&mut self, byte: u32, bit: u8) {
+        self.bytes.corrupt(byte, bit);
     }
 
     fn ack_header(&self) -> Option<AckHeader> {

@@ -90,7 +90,8 @@ pub struct End {
     /// Each ping in order: send time after the run's start and time to its answer, nanoseconds; null: no answer in time, or before the run's end.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pings: Vec<(i64, Option<i64>)>,
-    /// tcp_info at the connection's end, with the kernel's names and units.
+    /// tcp_info when the program closes the socket, or at the run's end, with the kernel's names and units. What TCP sends
+    /// and receives after the close is not in it.
     pub tcp_info: BTreeMap<String, i64>,
     /// Samples of tcp_info: time after the run's start in nanoseconds, then tcpi_rtt, tcpi_rttvar,
     /// tcpi_rto, tcpi_ato, tcpi_snd_cwnd, tcpi_snd_ssthresh, tcpi_unacked, tcpi_total_retrans,

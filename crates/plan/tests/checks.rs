@@ -644,3 +644,32 @@ fn group_name_must_not_be_a_measure() {
     let error = Experiment::parse("x.toml", text).unwrap_err();
     assert_eq!(error.message(), "a host cannot be called `link`");
 }
+
+/// The wire's FIFO is a `pfifo`: another limit is no other qdisc.
+#[test]
+fn another_pfifo_is_another_limit() {
+    let after = |way: &str| {
+        let text = format!("[[link]]\n{way}\n[[app]]\nkind = \"bulk\"\n");
+        let points = Experiment::parse("x.toml", &text).and_then(|e| e.points());
+        let way = points.map(|mut points| points.remove(0).links.remove(0).a_to_b);
+        way.map(|way| way.changes[0].of(&way))
+            .map_err(|e| e.to_string())
+    };
+    let pfifo = after("qdisc = \"pfifo limit 50\"\nchange = [\"1s qdisc pfifo limit 9\"]").unwrap();
+    assert_eq!((pfifo.limit_pkts, pfifo.queue), (9, None));
+    let bytes = after("limit_bytes = \"9k\"\nchange = [\"1s qdisc pfifo limit 9\"]").unwrap();
+    assert!(bytes.queue.is_some());
+    for netem in [
+        "qdisc = \"netem delay 9ms\"",
+        "a_to_b = \"netem delay 9ms\"",
+        "a_to_b = { qdisc = \"netem delay 9ms\" }",
+    ] {
+        let change = "change = [\"1s qdisc netem delay 5ms limit 9\"]";
+        let refused = after(&format!("{netem}\n{change}")).unwrap_err();
+        assert!(
+            refused.contains("the link's netem is part of the wire"),
+            "{refused}"
+        );
+    }
+    assert!(after("delay = \"9ms\"\nchange = [\"1s qdisc netem delay 5ms limit 9\"]").is_ok());
+}

@@ -560,3 +560,25 @@ fn timers_that_packets_do_not_show_have_no_figure() {
     assert!(value(&delack(10), "client.acks.total").is_ok());
     assert!(value(&delack(40), "client.acks.delayed").is_ok());
 }
+
+#[test]
+fn a_router_says_that_its_packets_are_not_its_own() {
+    let text = "[[host]]\nname = \"a\"\n[[host]]\nname = \"mid\"\nforward = true\n[[host]]\nname = \"b\"\n[[link]]\nbetween = [\"a\", \"mid\"]\n[[link]]\nbetween = [\"mid\", \"b\"]\n[[app]]\nkind = \"bulk\"\nclient = \"a\"\nserver = \"b\"\n";
+    let point = Experiment::parse("x.toml", text)
+        .unwrap()
+        .points()
+        .unwrap()
+        .remove(0);
+    let packets = ["a", "mid"].map(|name| (name.to_owned(), Vec::new()));
+    let sources = Sources {
+        point: &point,
+        outcome: &Outcome::default(),
+        packets: &packets.into(),
+    };
+    let why = |name: &str| sources.named(name).unwrap().unwrap_err();
+    assert_eq!(why("a.packets"), "the capture has no TCP connection");
+    assert_eq!(
+        why("mid.packets"),
+        "this counts what the host sends itself, and it has no TCP connection: measure a host at an end, or a link's `frames`"
+    );
+}

@@ -104,3 +104,33 @@ fn a_fault_of_the_file_stays_in_the_file() {
     let read = Experiment::parse_with("exp.toml", text, &set, None);
     assert!(read.unwrap_err().to_string().starts_with("exp.toml:3:1: "));
 }
+
+/// A key that both directions override labels rows of the same points.
+#[test]
+fn what_changes_no_point_is_told() {
+    let file = "[[host]]\nname = \"a\"\n[[host]]\nname = \"b\"\n[[link]]\nbetween = [\"a\", \"b\"]\nrate = \"10mbit\"\n\
+a_to_b = { rate = \"2mbit\" }\nb_to_a = { rate = \"3mbit\" }\n[[app]]\nkind = \"bulk\"\nclient = \"a\"\nserver = \"b\"\n";
+    let told = |set: &[&str]| {
+        let set: Vec<String> = set.iter().map(|word| (*word).to_owned()).collect();
+        let read = Experiment::parse_with("exp.toml", file, &set, None);
+        read.unwrap().warnings()
+    };
+    assert_eq!(
+        told(&["link.a-b.rate=1mbit,100mbit"]),
+        ["the axis `link.a-b.rate` changes nothing: other keys override all its values"]
+    );
+    assert_eq!(
+        told(&["link.a-b.rate=1mbit", "link.a-b.delay=1ms"]),
+        ["--set link.a-b.rate changes nothing: other keys override it, or it is the default"]
+    );
+    let acts: [&[&str]; 5] = [
+        &["link.a-b.a_to_b.rate=1mbit,100mbit"],
+        &["link.a-b.a_to_b.rate=1mbit"],
+        &["link.a-b.rate=10mbit"],
+        &["run.seed=1,2"],
+        &["app.bulk.bytes=1k", "app.bulk.bytes=2k"],
+    ];
+    for set in acts {
+        assert!(told(set).is_empty(), "{set:?}");
+    }
+}

@@ -3,6 +3,7 @@
 use tcplab_wire::CaqmInfo;
 
 use crate::ack_filter::AckHeader;
+use crate::damage::damage;
 use crate::packet::{ETHERNET, FlowKeys, Packet};
 
 /// An Ethernet frame, as a TAP device gives it.
@@ -42,8 +43,8 @@ impl Packet for Frame {
         set_ce(self)
     }
 
-    fn flip(&mut self, byte: u32, bit: u8) {
-        flip(self, byte, bit);
+    fn corrupt(&mut self, byte: u32, bit: u8) {
+        corrupt(self, byte, bit);
     }
 
     fn ack_header(&self) -> Option<AckHeader> {
@@ -115,7 +116,10 @@ pub(crate) fn set_ce(frame: &mut [u8]) -> bool {
     network(frame).is_some_and(|(protocol, at)| tcplab_wire::mark_ce_ip(protocol, &mut frame[at..]))
 }
 
-pub(crate) fn flip(frame: &mut [u8], byte: u32, bit: u8) {
+pub(crate) fn corrupt(frame: &mut [u8], byte: u32, bit: u8) {
+    if damage(frame, 1) {
+        return;
+    }
     if let Some(byte) = frame.get_mut(byte as usize) {
         *byte ^= 1 << (bit & 7);
     }

@@ -9,6 +9,7 @@
 
 pub mod ack_filter;
 mod count;
+mod damage;
 mod discipline;
 mod frame;
 mod kinds;
@@ -26,6 +27,7 @@ mod timed;
 pub mod words;
 
 pub use count::{COUNTERS, QdiscCount, xstats};
+pub use damage::damage;
 pub use discipline::Named;
 pub use frame::Frame;
 pub use kinds::{

@@ -32,8 +32,9 @@ pub trait Packet: Clone {
     /// Marks congestion experienced when the packet is ECN-capable (RFC 3168 5); false: it is not.
     fn set_ce(&mut self) -> bool;
 
-    /// Flips a bit of one of its [`Packet::size`] bytes, as netem does to damage it.
-    fn flip(&mut self, byte: u32, bit: u8);
+    /// Damages it: its transport checksum is wrong. What has no checksum gets this bit of one of its [`Packet::size`]
+    /// bytes flipped.
+    fn corrupt(&mut self, byte: u32, bit: u8);
 
     /// INFO of its CAQM tag behind this EtherType; none: it has no tag, or one that is cut off.
     fn caqm(&self, ethertype: u16) -> Option<CaqmInfo> {

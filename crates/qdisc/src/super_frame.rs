@@ -35,9 +35,9 @@ impl Packet for SuperFrame {
     }
 
     /// Linux: `netem_enqueue()` completes the checksum first, so that the damage shows.
-    fn flip(&mut self, byte: u32, bit: u8) {
+    fn corrupt(&mut self, byte: u32, bit: u8) {
         self.complete();
-        frame::flip(self.bytes_mut(), byte, bit);
+        frame::corrupt(self.bytes_mut(), byte, bit);
     }
 
     fn ack_header(&self) -> Option<AckHeader> {

@@ -121,8 +121,8 @@ fn marks_reach_every_segment_and_damage_shows() {
     // One packet with a partial checksum.
     let mut one = super_segment(900, 1_000);
     assert!(one.segments().is_none() && !is_right(one.bytes()));
-    one.flip(60, 0);
+    one.corrupt(60, 0);
     assert!(!is_right(one.bytes()));
-    one.flip(60, 0);
+    one.corrupt(60, 0);
     assert!(is_right(one.bytes()));
 }

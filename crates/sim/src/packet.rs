@@ -96,10 +96,16 @@ impl Packet {
     /// What listed events of a link count it as.
     #[inline]
     pub(crate) fn kind(&self) -> Kind {
-        match &self.body {
-            Body::Tcp(segment) => Kind::of_segment(segment.len, segment.flags),
-            Body::Udp(datagram) if datagram.protocol == Protocol::Udp => Kind::default(),
-            Body::Udp(_) => Kind::ICMP,
+        let (kind, tos) = match &self.body {
+            Body::Tcp(segment) => (Kind::of_segment(segment.len, segment.flags), segment.tos),
+            Body::Udp(datagram) if datagram.protocol == Protocol::Udp => {
+                (Kind::default(), datagram.tos)
+            }
+            Body::Udp(datagram) => (Kind::ICMP, datagram.tos),
+        };
+        Kind {
+            ect: tos & Segment::CE != Segment::NOT_ECT,
+            ..kind
         }
     }
 

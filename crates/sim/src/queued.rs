@@ -93,7 +93,7 @@ impl Queued for Packet {
         self.mark()
     }
 
-    fn flip(&mut self, _byte: u32, _bit: u8) {
+    fn corrupt(&mut self, _byte: u32, _bit: u8) {
         self.corrupt = true;
     }
 

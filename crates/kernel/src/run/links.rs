@@ -161,9 +161,12 @@ impl OurLink {
     }
 
     /// What was set on link `number` and changed nothing.
-    pub(crate) fn unreached(&self, point: &Point, number: usize) -> Vec<String> {
+    pub(crate) fn unreached(&self, point: &Point, number: usize, now: Instant) -> Vec<String> {
         let ways = self.ways.iter().enumerate();
-        let each = ways.map(|(way, line)| line.unreached(&way_owner(point, 2 * number + way)));
+        let each = ways.map(|(way, line)| {
+            let place = way_owner(point, 2 * number + way);
+            line.unreached(&place, now)
+        });
         each.flatten().collect()
     }
 

@@ -14,7 +14,8 @@ pub enum Changed {
     Kept,
     /// It has other settings, and keeps its packets and its statistics (`tc qdisc change`).
     Settings,
-    /// Another kind has taken its place, or it is gone, or has come: what waited was dropped, and statistics begin anew.
+    /// Another kind has taken its place, or that of the wire's FIFO, or it is gone: what waited was dropped, and
+    /// statistics begin anew.
     Replaced {
         /// Packets that waited.
         pkts: u32,
@@ -70,7 +71,7 @@ impl Past {
 impl<F: Payload> Line<F> {
     /// Other settings from `now` on, with the streams of this seed and name (see [`Line::new`]). A qdisc of the same kind
     /// is changed, another kind replaces it, and one with the same settings is left alone. What waits in the wire's own
-    /// FIFO stays, and leaves at the new rate.
+    /// FIFO leaves at the new rate, unless a qdisc takes the FIFO's place.
     ///
     /// # Errors
     /// When the qdisc refuses the settings; nothing has changed then.
@@ -82,7 +83,7 @@ impl<F: Payload> Line<F> {
         streams: (u64, &str),
     ) -> Result<Changed, ChangeError> {
         self.advance(now);
-        let changed = self.change_queue(way.queue.as_ref(), device(way, mtu), streams)?;
+        let changed = self.change_queue(now, way.queue.as_ref(), device(way, mtu), streams)?;
         self.way
             .change(now, way, streams, |frame| frame.size() as usize);
         if self.queue.is_some() {
@@ -93,6 +94,7 @@ impl<F: Payload> Line<F> {
 
     fn change_queue(
         &mut self,
+        now: Instant,
         settings: Option<&Settings>,
         device: Device,
         streams: (u64, &str),
@@ -121,19 +123,23 @@ impl<F: Payload> Line<F> {
             }
             _ => {}
         }
-        Ok(self.replace(settings, device, streams))
+        Ok(self.replace(now, settings, device, streams))
     }
 
     /// Puts another qdisc, or none, in the place of what is there.
     fn replace(
         &mut self,
+        now: Instant,
         settings: Option<&Settings>,
         device: Device,
         streams: (u64, &str),
     ) -> Changed {
         let waited = self.queue.as_ref().map(|queue| queue.qdisc.stats());
-        let (pkts, bytes) = waited.map_or((0, 0), |stats| (stats.qlen, stats.backlog));
         let mut before = self.count();
+        let (pkts, bytes) = match waited {
+            Some(stats) => (stats.qlen, stats.backlog),
+            None => self.way.drop_waiting(now, |frame| frame.size() as usize),
+        };
         before.queue_drops += u64::from(pkts);
         let start = self.start;
         let qdiscs = self.qdiscs().map(|count| QdiscCount {
@@ -142,13 +148,22 @@ impl<F: Payload> Line<F> {
             backlog: 0,
             ..count
         });
-        let depth = self.queue.take().and_then(|queue| queue.depth);
-        let queue = settings.map(|settings| Queue {
-            depth,
-            start,
-            ..Queue::new(settings, device, streams)
-        });
-        self.queue = queue.map(Box::new);
+        let depth = match self.queue.take() {
+            Some(queue) => queue.depth,
+            None => self.way.take_depth(now),
+        };
+        match (settings, depth) {
+            (Some(settings), depth) => {
+                self.queue = Some(Box::new(Queue {
+                    depth,
+                    start,
+                    on_wire: self.way.holds_bytes(now),
+                    ..Queue::new(settings, device, streams)
+                }));
+            }
+            (None, Some(depth)) => self.way.take_over(now, depth),
+            (None, None) => {}
+        }
         self.is_plain = self.queue.is_none() && self.middlebox.is_none();
         self.past = None;
         self.past = Some(Box::new(Past::between(before, self.count(), qdiscs)));

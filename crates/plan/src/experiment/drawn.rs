@@ -37,6 +37,7 @@ pub(super) fn read(fields: &Fields<'_>, key: &Key) -> Result<Option<(usize, Dist
 }
 
 /// What of a point is drawn.
+#[derive(PartialEq)]
 pub(super) struct Draws(Vec<(usize, Dist)>);
 
 impl Draws {

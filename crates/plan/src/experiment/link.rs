@@ -303,13 +303,45 @@ pub(crate) fn way(
     }
     knows_rate(fields, key, &way)?;
     one_limit(fields, key, (around.0, &way))?;
-    if let Some(why) = unchangeable(&way) {
+    let why = unchangeable(&way).or_else(|| netem_again(fields, key, &way));
+    if let Some(why) = why {
         return Err(match fields.node(keys::CHANGE.name) {
             Some(node) => fields.fault(keys::CHANGE.name, node, why),
             None => Fault::new(&fields.span, fields.path_of(key), why),
         });
     }
     Ok(way)
+}
+
+/// What netem's words say became keys of the link, which stay when a qdisc comes: another netem would act beside them.
+fn netem_again(fields: &Fields<'_>, key: &str, way: &Direction) -> Option<String> {
+    let queues = way
+        .changes
+        .iter()
+        .filter_map(|change| change.queue.as_ref());
+    // A `pfifo` only changes the limit of the wire's FIFO.
+    let mut others = queues
+        .map(Settings::kind)
+        .filter(|kind| !matches!(kind, Kind::Pfifo(_)));
+    if way.queue.is_some() || !matches!(others.next(), Some(Kind::Netem(_))) {
+        return None;
+    }
+    let words = |value: &Value| match value {
+        Value::Text(words) => Some(words.clone()),
+        _ => None,
+    };
+    let own = fields.node(key).and_then(|node| match &node.value {
+        Value::Table(_) => {
+            let inner = fields.table_of(key, node, fields.path_of(key)).ok()?;
+            words(&inner.node(&keys::QDISC)?.value)
+        }
+        value => words(value),
+    });
+    let both = || words(&fields.node(&keys::QDISC)?.value);
+    let words = own.or_else(both)?;
+    words.trim_start().starts_with("netem").then(|| {
+        "a change to `qdisc netem`: the link's netem is part of the wire: change its words without `qdisc netem` (`5s delay 80ms`)".to_owned()
+    })
 }
 
 /// A qdisc has a limit of its own, so limits of the link beside it would do nothing.

@@ -14,6 +14,7 @@ mod faults;
 pub(crate) mod fields;
 mod groups;
 pub(crate) mod host;
+mod idle;
 pub(crate) mod keys;
 mod later;
 pub(crate) mod link;
@@ -177,6 +178,7 @@ impl Experiment {
     /// What a reader of the file may take for something else than it is: each with its line.
     pub fn warnings(&self) -> Vec<String> {
         let mut found: Vec<String> = self.settings.replaced(&self.variants).collect();
+        found.extend(self.idle());
         for (key, node) in self.tree.texts().into_iter().chain(self.settings.texts()) {
             let Value::Text(text) = &node.value else {
                 continue;
@@ -217,7 +219,7 @@ impl Experiment {
 
     fn all_points(&self) -> Result<Vec<Point>, Fault> {
         let mut points = Vec::new();
-        for matrix in self.matrices() {
+        for matrix in self.matrices(&self.settings) {
             let matrix = matrix?;
             for number in 0..axes::product(&matrix.axes).unwrap_or(0) {
                 let choice = axes::choose(&matrix.axes, number);
@@ -237,16 +239,19 @@ impl Experiment {
     }
 
     /// One tree for each variant; the file's own tree without variants.
-    fn matrices(&self) -> impl Iterator<Item = Result<Matrix<'_>, Fault>> {
+    fn matrices<'a>(
+        &'a self,
+        settings: &'a Settings,
+    ) -> impl Iterator<Item = Result<Matrix<'a>, Fault>> + 'a {
         let plain = self.variants.is_empty().then_some(None);
         let variants = plain.into_iter().chain(self.variants.iter().map(Some));
-        variants.map(|variant| {
+        variants.map(move |variant| {
             let mut tree = self.tree.clone();
             tree.entries.remove("variant");
             if let Some(variant) = variant {
                 variant.apply(&mut tree, &variant::EXPERIMENT)?;
             }
-            self.settings.apply(&mut tree, &variant::EXPERIMENT)?;
+            settings.apply(&mut tree, &variant::EXPERIMENT)?;
             let axes = axes::take(&mut tree)?;
             Ok(Matrix {
                 variant,
@@ -259,7 +264,7 @@ impl Experiment {
     /// Counts the points, then decodes each value of each axis once.
     fn check(&self) -> Result<(), Fault> {
         let mut total = 0_usize;
-        for matrix in self.matrices() {
+        for matrix in self.matrices(&self.settings) {
             let matrix = matrix?;
             let size = axes::product(&matrix.axes)
                 .and_then(|n| n.checked_mul(self.repeat as usize))

@@ -9,7 +9,7 @@ use super::variant::{Scope, Variant};
 pub(super) struct Settings {
     /// The start of each setting, and its text.
     lines: Vec<(usize, String)>,
-    sets: Variant,
+    pub(super) sets: Variant,
 }
 
 impl Settings {

@@ -1,7 +1,7 @@
 //! How an application's connections share: Jain's index over time, and how soon they share fairly after one joins or
 //! leaves (Jain, Chiu, Hawe, "A Quantitative Measure of Fairness", 1984).
 //!
-//! An interval lies between two samples of tcp_info; only connections open throughout it count.
+//! An interval lies between two samples of tcp_info, at multiples of `tcp_info_every` since the run's start; only connections open throughout it count.
 
 use crate::outcome::Flow;
 use crate::set::Received;
@@ -133,7 +133,8 @@ impl Shares {
             .max()
             .unwrap_or(begin);
         let mut out = Vec::new();
-        let mut from = begin;
+        // The times of samples, where values are exact: between two samples a line would smooth what is unfair.
+        let mut from = begin.div_euclid(step).saturating_mul(step);
         while let Some(until) = from.checked_add(step).filter(|until| *until <= end) {
             let stands = |share: &&Share| share.opened <= from && share.closed >= until;
             let got: Vec<f64> = (self.0.iter().filter(stands))
@@ -221,6 +222,17 @@ mod tests {
             server: end,
             ..Flow::default()
         }
+    }
+
+    /// Intervals begin at samples, whenever connections open: no share is smoothed.
+    #[test]
+    fn intervals_lie_between_samples() {
+        let flows = [
+            flow(3, 23, |ms| if ms <= 10 { 1000 } else { 0 }),
+            flow(4, 23, |ms| if ms <= 10 { 0 } else { 1000 }),
+        ];
+        let flows: Vec<&Flow> = flows.iter().collect();
+        assert_eq!(jain_over_time(&flows, 10 * MS), [(20 * MS, 0.5)]);
     }
 
     #[test]

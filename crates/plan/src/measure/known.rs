@@ -327,7 +327,7 @@ pub static APP: [Known; 21] = [
     known(
         "jain.mean",
         share(More),
-        "Jain's index of the goodput of simultaneous connections, mean over intervals of `tcp_info_every`",
+        "Jain's index of the goodput of simultaneous connections, mean over intervals of `tcp_info_every` from the run's start",
     ),
     known("jain.min", share(More), "smallest value of the intervals"),
     known(

@@ -5,7 +5,7 @@
 //! | `HOST.TcpExtDelayedACKs` | a counter of the host by nstat's name, as a difference over the run |
 //! | `HOST.rx_queue_0_packets` | a counter of the host's network card (`rx_queues` and so on), by the names of `ethtool -S` |
 //! | `HOST.acks.delayed` | what the analyser reads from the capture at that host ([`PACKETS`]) |
-//! | `HOST.tcpi_rtt` | tcp_info at the end of the host's first connection |
+//! | `HOST.tcpi_rtt` | tcp_info at the close of the host's first connection |
 //! | `APP.completed` | of an application ([`APP`]) |
 //! | `APP.client.tcpi_rtt` | tcp_info at that end of the application's first connection |
 //! | `APP.client.quickack.min` | of the log of that end ([`LOG`]) |

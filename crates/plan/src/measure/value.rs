@@ -240,7 +240,11 @@ impl Sources<'_> {
                 all => rate(all, known),
             },
         };
+        let mut hosts = self.point.hosts.iter().filter(|host| is_host(host, owner));
         value.ok_or_else(|| match streams.is_empty() {
+            true if hosts.all(|host| host.forward) => {
+                "this counts what the host sends itself, and it has no TCP connection: measure a host at an end, or a link's `frames`".to_owned()
+            }
             true => "the capture has no TCP connection".to_owned(),
             false => "no connection of the capture has this value".to_owned(),
         })

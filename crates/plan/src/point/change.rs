@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tcplab_qdisc::Settings;
+use tcplab_qdisc::{Kind, Settings};
 
 use super::{Direction, Point, QuickAck, SocketOptions};
 
@@ -89,6 +89,14 @@ impl Change {
     /// The settings of a way after it.
     #[must_use]
     pub fn of(&self, way: &Direction) -> Direction {
+        if let Some(limit) = self.limit_of_fifo(way) {
+            let same = Self {
+                limit_pkts: Some(limit),
+                queue: None,
+                ..self.clone()
+            };
+            return same.of(way);
+        }
         Direction {
             rate_bps: self.rate_bps.or(way.rate_bps),
             delay_ns: self.delay_ns.unwrap_or(way.delay_ns),
@@ -98,6 +106,15 @@ impl Change {
             queue: self.queue.clone().or_else(|| way.queue.clone()),
             ..way.clone()
         }
+    }
+
+    /// A `pfifo` is what the wire's own FIFO is: the new one is the same with another limit, as for `tc qdisc change`.
+    fn limit_of_fifo(&self, way: &Direction) -> Option<u32> {
+        let Kind::Pfifo(pfifo) = self.queue.as_ref()?.kind() else {
+            return None;
+        };
+        let is_pfifo = way.queue.is_none() && way.limit_bytes.is_none();
+        is_pfifo.then(|| pfifo.limit_pkts().max(1))
     }
 }
 

@@ -76,7 +76,7 @@ impl Packet for Test {
         false
     }
 
-    fn flip(&mut self, _byte: u32, _bit: u8) {}
+    fn corrupt(&mut self, _byte: u32, _bit: u8) {}
 
     fn ack_header(&self) -> Option<AckHeader> {
         let keys = self.flow_keys();

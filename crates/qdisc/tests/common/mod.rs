@@ -47,7 +47,7 @@ impl Packet for Plain {
         self.ect
     }
 
-    fn flip(&mut self, byte: u32, bit: u8) {
+    fn corrupt(&mut self, byte: u32, bit: u8) {
         assert!(byte < self.len && bit < 8);
         self.is_damaged = true;
     }

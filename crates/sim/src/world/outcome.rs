@@ -61,8 +61,8 @@ impl Net {
             let place = way_owner(&self.point, number);
             let replay = self.replays.iter().find(|replay| replay.way == number);
             match replay {
-                Some(replay) => replay.line.unreached(&place),
-                None => one.way.unreached(&place),
+                Some(replay) => replay.line.unreached(&place, self.now),
+                None => one.way.unreached(&place, self.now),
             }
         });
         told.collect()

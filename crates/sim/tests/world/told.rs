@@ -69,3 +69,43 @@ fn what_a_link_did_not_come_to_is_told() {
         ]
     );
 }
+
+/// A connection without ECN, a frame that a list drops, and an outage between frames.
+#[test]
+fn lists_and_outages_that_met_nothing_are_told() {
+    let text = "rate = \"10mbit\"\ndelay = \"20ms\"\na_to_b = { mark = [\"data 5-9\"], drop = [\"data 50\"], late = [\"data 50 by 9ms\"], outage = [\"200ms..200.001ms\"] }\n[[app]]\nkind = \"bulk\"\nbytes = \"500 kB\"\n";
+    assert_eq!(
+        ran(text).warnings,
+        [
+            "link.client-server.a_to_b.mark: these frames were lost or not ECN-capable, so `data 5-9` changed nothing",
+            "link.client-server.a_to_b.late: this frame was lost, so `data 50` changed nothing",
+            "link.client-server.a_to_b.outage: no frame came between 0.2 s and 0.200001 s, so this outage changed nothing",
+        ]
+    );
+    let marks = format!(
+        "{}[[host]]\nname = \"client\"\nsysctl = {{ \"net.ipv4.tcp_ecn\" = 1 }}\n[[host]]\nname = \"server\"\n",
+        text.replace(
+            "late = [\"data 50 by 9ms\"], outage = [\"200ms..200.001ms\"]",
+            ""
+        )
+    );
+    assert!(ran(&marks).warnings.is_empty());
+}
+
+/// Linux tcp_set_congestion_control(): what a socket has goes on.
+#[test]
+fn the_same_congestion_control_again_changes_nothing() {
+    let text = |change: &str| {
+        format!(
+            "rate = \"10mbit\"\ndelay = \"20ms\"\nloss = \"1%\"\nlimit = 50\n[[app]]\nname = \"x\"\nkind = \"bulk\"\nbytes = \"800 kB\"\n{change}"
+        )
+    };
+    let again = |name: &str| {
+        let change = format!("client_change = [{{ at = \"300ms\", congestion = \"{name}\" }}]\n");
+        ran(&text(&change))
+    };
+    let plain = ran(&text(""));
+    let same = again("cubic");
+    assert_eq!((plain.flows, plain.counters), (same.flows, same.counters));
+    assert_ne!(plain.links, again("reno").links);
+}

@@ -193,6 +193,10 @@ impl Endpoint {
         if !is_own && !is_linux {
             return false;
         }
+        if self.cc.name() == name {
+            // Linux tcp_set_congestion_control(): what runs goes on.
+            return true;
+        }
         self.cc_init(cx, name);
         if !matches!(self.state, State::Close | State::SynSent) {
             self.cc_start(cx);

@@ -433,7 +433,7 @@ impl<'p> Net<'p> {
         for (number, link) in self.links.iter().enumerate() {
             outcome.links.push(match link {
                 Some(link) => {
-                    let unreached = link.unreached(self.point, number);
+                    let unreached = link.unreached(self.point, number, ended);
                     self.warnings.extend(unreached);
                     link.count(ended)
                 }

@@ -54,7 +54,7 @@ struct Own {
     marked: u64,
     /// Copies made.
     duplicated: u64,
-    /// Packets with a bit flipped.
+    /// Packets that were damaged.
     corrupted: u64,
 }
 
@@ -64,7 +64,7 @@ struct Chances {
     delay: Spread,
     duplicate: Event,
     corrupt: Event,
-    /// Which bit is flipped.
+    /// Which bit is flipped of a packet without a checksum.
     places: Random,
 }
 
@@ -234,12 +234,12 @@ impl<P: Packet> Netem<P> {
         true
     }
 
-    /// Flips one bit.
+    /// Damages it.
     fn corrupt(&mut self, packet: &mut P) {
         let byte = self.chances.places.below(u64::from(packet.size())) as u32;
         let bit = self.chances.places.below(8) as u8;
         if packet.size() > 0 {
-            packet.flip(byte, bit);
+            packet.corrupt(byte, bit);
             self.own.corrupted += 1;
         }
     }

@@ -26,7 +26,7 @@ pub struct Settings {
     pub reorder: Chance,
     /// The chance of a packet to come twice.
     pub duplicate: Chance,
-    /// The chance of a packet to have one bit flipped.
+    /// The chance of a packet to be damaged.
     pub corrupt: Chance,
     /// The rate; none: unlimited.
     pub rate: Option<Rate>,
