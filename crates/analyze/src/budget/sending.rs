@@ -104,6 +104,23 @@ pub(crate) struct Gap {
     pub from: u64,
 }
 
+/// Whether a timer ended a silence that is seen far from the sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Doubt {
+    /// It did, for all that the capture shows.
+    Timer,
+    /// It did, or the program went on: what follows may tell.
+    Perhaps,
+}
+
+/// What a gap showed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Judged {
+    /// The sender had paused by itself.
+    pub paused: bool,
+    pub doubt: Option<Doubt>,
+}
+
 impl Default for Side {
     fn default() -> Self {
         Self {
@@ -284,15 +301,18 @@ impl Side {
         at < self.look_at && at.saturating_sub(cursor) < SHORT_US
     }
 
-    /// Gives out a gap of this sender. Gives whether it had paused by itself.
-    pub(crate) fn gap(&mut self, gap: Gap, e: &Event<'_>, ledger: &mut Ledger) -> bool {
+    /// Gives out a gap of this sender.
+    pub(crate) fn gap(&mut self, gap: Gap, e: &Event<'_>, ledger: &mut Ledger) -> Judged {
         let shown = Shown::of(self, gap, e);
         if self.pushed && !self.len.is_multiple_of(shown.mss) {
             self.short_at = Some(gap.from);
         }
         if e.at < self.look_at && !shown.long && !shown.let_go {
             ledger.until(self.class, e.at);
-            return false;
+            return Judged {
+                paused: false,
+                doubt: None,
+            };
         }
         self.look_at = e.at + (shown.round / LOOKS).max(LOOK_US);
         self.measure(e, &shown, ledger);
@@ -330,7 +350,38 @@ impl Side {
             self.burst_window = e.dirs[1 - e.dir].window;
         }
         self.class = class;
-        class == Class::Sender || (class == Class::Unknown && !shown.at_sender)
+        let doubt = self.doubt(class, e, &shown);
+        if doubt == Some(Doubt::Perhaps) {
+            // The next packet tells, however soon it comes.
+            self.look_at = e.at;
+        }
+        Judged {
+            paused: class == Class::Sender || (class == Class::Unknown && !shown.at_sender),
+            doubt,
+        }
+    }
+
+    /// Whether a timer ended the gap, of which no retransmission is seen here.
+    fn doubt(&self, class: Class, e: &Event<'_>, shown: &Shown) -> Option<Doubt> {
+        if shown.at_sender || shown.let_go {
+            return None;
+        }
+        let tx = &e.dirs[e.dir];
+        let full = [shown.mss, tx.full_payload(e.dirs[1 - e.dir].mss)];
+        match class {
+            Class::Rto | Class::Tlp => Some(Doubt::Timer),
+            // A timer sends one segment. A short one is more often a message of its own.
+            Class::Sender | Class::Unknown
+                if tx.acks_seen
+                    && shown.us >= shown.round + RTO_FLOOR_US
+                    && full.contains(&e.packet.payload_len)
+                    && self.skipped(e, shown.mss).is_none()
+                    && !self.leaves_out(e) =>
+            {
+                Some(Doubt::Perhaps)
+            }
+            _ => None,
+        }
     }
 
     /// The class of the gap, as far as the capture shows it.

@@ -189,6 +189,10 @@ impl Tracker {
                 bytes(1 - e.client),
             ]
         };
+        if self.recovery.is_alone(e.dir) {
+            let near = e.dirs[e.dir].path_or_zero();
+            self.recovery.followed(e.dir, e.at, near);
+        }
         if asks {
             self.ledger.answered(sent());
         }
@@ -258,9 +262,14 @@ impl Tracker {
             let gap = Gap {
                 from: self.ledger.cursor(),
             };
-            let paused = self.sides[e.dir].gap(gap, e, &mut self.ledger);
+            let from = gap.from;
+            let judged = self.sides[e.dir].gap(gap, e, &mut self.ledger);
             let who = usize::from(e.dir != e.client);
-            self.pauses[who] = self.pauses[who].saturating_add(u32::from(paused));
+            self.pauses[who] = self.pauses[who].saturating_add(u32::from(judged.paused));
+            if let Some(doubt) = judged.doubt {
+                self.recovery
+                    .silence(e.dir, doubt, self.ledger.newest(from));
+            }
         }
     }
 
@@ -382,6 +391,11 @@ impl Tracker {
     pub(crate) fn at_window(&self) -> Duration {
         let us = self.ledger.given(Class::ReceiveWindow);
         Duration::from_micros(i64::try_from(us).unwrap_or(i64::MAX))
+    }
+
+    /// A silence of this side, seen from far away, was ended by a timer or may have been, and no recovery was seen.
+    pub(crate) fn has_silence(&self, dir: usize) -> bool {
+        self.recovery.has_silence(dir)
     }
 
     /// Bytes behind it, about.

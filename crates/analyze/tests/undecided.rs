@@ -1,0 +1,81 @@
+//! Packets that two causes would leave: the answer is "not checked" or unknown time, and where the packets tell after
+//! all, the all-clear stays. Short conversations built by hand.
+
+mod common;
+
+use common::bulk::not_checked;
+use common::{Answer, analyze_script};
+use tcplab_analyze::budget::Class;
+
+/// A conversation, sorted by time.
+#[derive(Default)]
+struct Talk(Vec<(f64, String)>);
+
+impl Talk {
+    /// The capture is at the client; its path to the server and back is `ms` long.
+    fn at_client(ms: f64, options: &str) -> Self {
+        let mut talk = Self::default();
+        talk.say(0.0, &format!("> S 100 0 0 60000 mss=1460 {options}"));
+        talk.say(ms, &format!("< S. 500 101 0 60000 mss=1460 {options}"));
+        talk.say(ms, "> . 101 501 0 60000");
+        talk
+    }
+
+    fn say(&mut self, ms: f64, line: &str) {
+        self.0.push((ms, line.to_owned()));
+    }
+
+    fn analyze(mut self) -> Answer {
+        self.0.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let lines: Vec<String> = self.0.iter().map(|(ms, l)| format!("{ms} {l}")).collect();
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        analyze_script(&lines)
+    }
+}
+
+fn time(answer: &Answer, class: Class) -> u64 {
+    answer.streams[0].budget_us.of(class) / 1000
+}
+
+/// A server 30 ms away writes 3420 bytes every 50 ms, then is silent for a second. The first segment afterwards comes
+/// `next` milliseconds before the second one. `ids`: it counts its packets, without a gap.
+fn silence(next: f64, ids: bool) -> Answer {
+    let mut talk = Talk::at_client(30.0, "sackok");
+    talk.say(31.0, "> P. 101 501 100 60000");
+    let (mut seq, mut id) = (501, 1);
+    let mut data = |talk: &mut Talk, ms: f64, len: u32| {
+        let told = if ids {
+            format!("id={id}")
+        } else {
+            String::new()
+        };
+        talk.say(ms, &format!("< P. {seq} 201 {len} 60000 {told}"));
+        (seq, id) = (seq + len, id + 1);
+        talk.say(ms + 0.01, &format!("> . 201 {seq} 0 60000"));
+    };
+    for ms in [61.0, 111.0, 161.0, 211.0] {
+        for (i, len) in [(0.0, 1460), (0.2, 1460), (0.4, 500)] {
+            data(&mut talk, ms + i, len);
+        }
+    }
+    for (i, len) in [(0.0, 1460), (next, 1460), (next + 0.2, 500)] {
+        data(&mut talk, 1211.0 + i, len);
+    }
+    talk.analyze()
+}
+
+#[test]
+fn silence_before_a_lone_full_segment_may_be_a_timers() {
+    let lone = silence(30.1, false);
+    assert_eq!(not_checked(&lone), ["rto_stall", "tail_loss"]);
+    assert_eq!(time(&lone, Class::Unknown), 999);
+    // A timer sends one segment, and its next one after the ACK: here the program went on.
+    let burst = silence(0.2, false);
+    assert!(not_checked(&burst).is_empty());
+    assert_eq!(time(&burst, Class::Unknown), 0);
+    assert!(time(&burst, Class::Sender) >= 999);
+    // Or its count of packets has no gap.
+    let counted = silence(30.1, true);
+    assert!(not_checked(&counted).is_empty());
+    assert!(time(&counted, Class::Sender) >= 999);
+}
