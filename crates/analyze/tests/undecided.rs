@@ -79,3 +79,75 @@ fn silence_before_a_lone_full_segment_may_be_a_timers() {
     assert!(not_checked(&counted).is_empty());
     assert!(time(&counted, Class::Sender) >= 999);
 }
+
+#[test]
+fn needless_repair_that_comes_after_the_late_original_is_no_copy() {
+    // Without identifications and time stamps, at the receiver 30 ms away.
+    let mut talk = Talk::default();
+    talk.say(0.0, "> S 100 0 0 60000 mss=1460 sackok");
+    talk.say(0.1, "< S. 500 101 0 60000 mss=1460 sackok");
+    talk.say(30.0, "> . 101 501 0 60000");
+    let seq = |i: u32| 101 + 1460 * i;
+    let say =
+        |talk: &mut Talk, ms: f64, i: u32| talk.say(ms, &format!("> . {} 501 1460 60000", seq(i)));
+    let at = |i: u32| 31.0 + 0.5 * f64::from(i);
+    for i in 0..200 {
+        if i == 100 {
+            // It comes behind eight others; a round trip after the news its sender sends it again.
+            say(&mut talk, at(108) + 0.1, i);
+            say(&mut talk, at(103) + 30.2, i);
+            let told = (101..=108).map(|j| (at(j), seq(j + 1)));
+            for (ms, end) in told {
+                talk.say(
+                    ms + 0.01,
+                    &format!("< . 501 {} 0 60000 sack={}-{end}", seq(100), seq(101)),
+                );
+            }
+            talk.say(at(108) + 0.11, &format!("< . 501 {} 0 60000", seq(109)));
+            let again = format!(
+                "< . 501 {} 0 60000 sack={}-{}",
+                seq(164),
+                seq(100),
+                seq(101)
+            );
+            talk.say(at(103) + 30.21, &again);
+        } else {
+            say(&mut talk, at(i), i);
+            if !(100..=108).contains(&i) {
+                talk.say(at(i) + 0.01, &format!("< . 501 {} 0 60000", seq(i + 1)));
+            }
+        }
+    }
+    let answer = talk.analyze();
+    assert_eq!(answer.streams[0].client_to_server.retransmissions.total, 1);
+    assert!(!answer.ids().contains(&"duplication"), "{:?}", answer.ids());
+}
+
+#[test]
+fn captures_of_both_ends_in_one_file() {
+    // Each packet passes twice, 20 ms apart, the server's FIN as well.
+    let mut talk = Talk::default();
+    let mut twice = |ms: f64, line: &str| {
+        talk.say(ms, line);
+        talk.say(ms + 20.03, line);
+    };
+    twice(0.0, "> S 100 0 0 60000 mss=1460 id=1");
+    twice(20.1, "< S. 500 101 0 60000 mss=1460 id=501");
+    twice(40.2, "> . 101 501 0 60000 id=2");
+    for i in 0..20_u16 {
+        let seq = 101 + 1460 * u32::from(i);
+        let ms = 41.0 + 40.2 * f64::from(i);
+        twice(ms, &format!("> . {seq} 501 1460 60000 id={}", 3 + i));
+        let ack = format!("< . 501 {} 0 60000 id={}", seq + 1460, 502 + i);
+        twice(ms + 20.1, &ack);
+    }
+    let end = 101 + 1460 * 20;
+    twice(900.0, &format!("> F. {end} 501 0 60000 id=23"));
+    twice(920.1, &format!("< F. 501 {} 0 60000 id=522", end + 1));
+    twice(940.2, &format!("> . {} 502 0 60000 id=24", end + 1));
+    let answer = talk.analyze();
+    assert_eq!(answer.ids(), ["capture_artefacts"]);
+    let s = &answer.streams[0];
+    let sent = [&s.client_to_server, &s.server_to_client];
+    assert_eq!(sent.map(|d| d.retransmissions.total), [0, 0]);
+}
