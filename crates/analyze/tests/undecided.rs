@@ -80,6 +80,89 @@ fn silence_before_a_lone_full_segment_may_be_a_timers() {
     assert!(time(&counted, Class::Sender) >= 999);
 }
 
+/// At the receiver 20 ms away: full segments that come one each 10 ms, as over a slow link, or as from a small send buffer.
+fn even(stamps: Option<u32>) -> Answer {
+    let ts = |val: u32, echo: u32| stamps.map_or_else(String::new, |_| format!("ts={val},{echo}"));
+    let mut talk = Talk::default();
+    for (ms, line, [val, echo]) in [
+        (0.0, "> S 100 0 0 60000 mss=1460", [1000, 0]),
+        (0.1, "< S. 500 101 0 60000 mss=1460", [7000, 1000]),
+        (20.0, "> . 101 501 0 60000", [1020, 7000]),
+    ] {
+        talk.say(ms, &format!("{line} {}", ts(val, echo)));
+    }
+    for (i, seq) in (0..200_u32).zip((101..).step_by(1460)) {
+        let at = 20 + 10 * i;
+        // It left this long after the ACK that it echoes came to the receiver.
+        let round = stamps.unwrap_or(0);
+        let (val, echo) = (1000 + at, 7000 + at.saturating_sub(round));
+        let end = seq + 1460;
+        talk.say(
+            at.into(),
+            &format!("> . {seq} 501 1460 60000 {}", ts(val, echo)),
+        );
+        let at = f64::from(at) + 0.01;
+        talk.say(
+            at,
+            &format!("< . 501 {end} 0 60000 {}", ts(echo + round, val)),
+        );
+    }
+    talk.analyze()
+}
+
+#[test]
+fn even_arrivals_without_a_round_trip_tell_no_send_buffer() {
+    let unknown = even(None);
+    assert_eq!(time(&unknown, Class::Sender), 0);
+    assert!(time(&unknown, Class::Unknown) > 1_800);
+    // The round trip shows a queue, or that there is none.
+    let queue = even(Some(300));
+    assert_eq!(time(&queue, Class::Sender), 0);
+    assert!(time(&queue, Class::Unknown) < 700);
+    assert!(time(&even(Some(20)), Class::Sender) > 1_500);
+}
+
+/// A client 10 ms away asks twice; the ACK of the second request is there, or not; the answer comes after `think`
+/// milliseconds.
+fn slow(acked: bool, at_server: bool, think: f64) -> Answer {
+    let mut talk = Talk::default();
+    let (there, back) = if at_server { (0.0, 10.0) } else { (10.0, 0.0) };
+    talk.say(0.0, "> S 100 0 0 60000 mss=1460");
+    talk.say(there, "< S. 500 101 0 60000 mss=1460");
+    talk.say(10.0, "> . 101 501 0 60000");
+    talk.say(11.0, "> P. 101 501 200 60000");
+    talk.say(11.2 + there, "< P. 501 301 900 60000");
+    talk.say(11.2 + there + back, "> . 301 1401 0 60000");
+    talk.say(50.0, "> P. 301 1401 200 60000");
+    if acked {
+        talk.say(90.0 + there, "< . 1401 501 0 60000");
+    }
+    talk.say(50.0 + there + think, "< P. 1401 501 900 60000");
+    talk.say(50.0 + there + think + back, "> . 501 2301 0 60000");
+    talk.analyze()
+}
+
+#[test]
+fn answer_without_an_ack_before_it_is_not_a_slow_path() {
+    let whole = slow(true, false, 1200.0);
+    assert_eq!(whole.ids(), ["slow_server"]);
+    let lacks = slow(false, false, 1200.0);
+    assert_eq!(not_checked(&lacks), ["slow_server"]);
+    assert_eq!(
+        (
+            time(&lacks, Class::Unknown),
+            time(&lacks, Class::ServerThinks)
+        ),
+        (980, 220)
+    );
+    assert!(time(&lacks, Class::Path) < 40);
+    // At the server there is no path to it.
+    let here = slow(false, true, 1200.0);
+    assert_eq!(here.ids(), ["slow_server"]);
+    assert_eq!(time(&here, Class::ServerThinks), 1200);
+    assert!(not_checked(&slow(false, false, 15.0)).is_empty());
+}
+
 #[test]
 fn needless_repair_that_comes_after_the_late_original_is_no_copy() {
     // Without identifications and time stamps, at the receiver 30 ms away.

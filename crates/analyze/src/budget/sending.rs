@@ -2,7 +2,7 @@
 //!
 //! All of it is the sender's view: an ACK that passes the capture lets data pass one way to the sender and back later.
 
-use tcplab_base::Seq;
+use tcplab_base::{Duration, Seq};
 use tcplab_wire::{TcpFlags, TcpPacket};
 
 use super::Class;
@@ -29,6 +29,8 @@ const RTO_FLOOR_US: u64 = 150_000;
 const PROBE_WAITS_US: u64 = 100_000;
 /// No stack in use holds an ACK longer, microseconds (Linux `TCP_DELACK_MAX`, with a tick; RFC 1122 4.2.3.2 allows 500 ms).
 const LONGEST_HOLD_US: u64 = 220_000;
+/// After so long the rate of a clock in use shows.
+const RATE_SHOWS: Duration = Duration::from_secs(1);
 /// No queue is longer, microseconds: its sender would have sent again (RFC 6298).
 const LONGEST_QUEUE_US: u64 = 10_000_000;
 /// Round trips after which a constant flight means that the send buffer limits it: without losses, a congestion window
@@ -224,8 +226,10 @@ impl Side {
         }
         if own.progress >= e.now {
             let earliest = e.at.saturating_sub(LONGEST_HOLD_US);
-            // A sender without an ACK for so long would have sent again: the capture's clock was set, or packets are missing.
-            return if earliest > sent_at + LONGEST_QUEUE_US {
+            // Next to the receiver there is no path. A sender without an ACK for so long would have sent again: the
+            // capture's clock was set, or packets are missing.
+            let here = e.dirs[e.dir].is_here(own);
+            return if here || earliest > sent_at + LONGEST_QUEUE_US {
                 0
             } else {
                 earliest
@@ -323,7 +327,11 @@ impl Side {
             || rare(1 - e.dir).is_some_and(|r| r.ecn_ece > 0);
         let same = class == Class::CongestionWindow && self.plateau.rounds >= PLATEAU && !marked;
         if same && (shown.at_sender || !queued(e, &shown, false)) {
-            class = Class::Sender;
+            // Elsewhere only a round trip shows whether the flight stood in a queue.
+            class = match shown.at_sender || self.times_round(e, &shown) {
+                true => Class::Sender,
+                false => Class::Unknown,
+            };
             ledger.turn_since(
                 self.plateau.from,
                 self.plateau.window_us,
@@ -516,6 +524,20 @@ impl Side {
         let backed_off = first_timer(round) << lost.min(7);
         let in_time = us > round.max(10_000) && us < backed_off;
         in_time.then(|| timer(e, us, round))
+    }
+
+    /// Time stamps tell the round trip well enough to see a queue in it.
+    fn times_round(&self, e: &Event<'_>, shown: &Shown) -> bool {
+        let Some((_, echo)) = e.packet.options.timestamps else {
+            return false;
+        };
+        let way = &e.dirs[1 - e.dir].one_way;
+        let tick = way.tick_length(echo, e.now);
+        let young = way
+            .soonest()
+            .is_none_or(|(_, at)| e.now.since(at) < RATE_SHOWS);
+        let fine = i64::from(shown.near / 8).max(1_000) * 1_000;
+        self.echo.least.is_some() && tick.map_or(young, |tick| tick <= fine)
     }
 
     /// Measures what is sent in a round trip.

@@ -295,7 +295,13 @@ impl Tracker {
             }
             None => {
                 let acked = self.sides[1 - e.dir].arrived(self.at, e);
-                self.ledger.until(Class::Path, there.max(acked).min(e.at));
+                self.ledger.until(Class::Path, there);
+                let way = match is_queue(self.at, acked, e) {
+                    true => Class::Path,
+                    // Or an ACK is missing in the capture.
+                    false => Class::Unknown,
+                };
+                self.ledger.until(way, there.max(acked).min(e.at));
                 self.thinks(e)
             }
         };
@@ -402,4 +408,22 @@ impl Tracker {
     pub(crate) fn weight(&self) -> usize {
         size_of::<Self>() + self.ledger.weight() + self.recovery.weight()
     }
+}
+
+/// Whether data that passed at `sent` was under way until `arrived`, as the event's packet is the first to show: the round
+/// trips before were about as long.
+fn is_queue(sent: u64, arrived: u64, e: &Event<'_>) -> bool {
+    let own = &e.dirs[1 - e.dir];
+    if own.progress < e.now {
+        return true;
+    }
+    let idle: u64 = e.dirs.iter().map(|d| u64::from(d.path_or_zero())).sum();
+    let (wait, newest) = (e.at - sent.min(e.at), u64::from(own.srtt_us));
+    if newest >= wait {
+        // No round trip was seen before.
+        return true;
+    }
+    // The newest sample is this one (RFC 6298 2.3).
+    let before = (newest * 8).saturating_sub(wait) / 7 + u64::from(own.path_or_zero());
+    arrived.saturating_sub(sent) <= 2 * before.max(idle)
 }
