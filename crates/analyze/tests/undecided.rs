@@ -4,8 +4,10 @@
 mod common;
 
 use common::bulk::not_checked;
-use common::{Answer, analyze_script};
+use common::{Answer, analyze_script, script};
 use tcplab_analyze::budget::Class;
+use tcplab_analyze::{Analyzer, Options};
+use tcplab_wire::{TcpOptions, TcpPacket};
 
 /// A conversation, sorted by time.
 #[derive(Default)]
@@ -30,6 +32,20 @@ impl Talk {
         let lines: Vec<String> = self.0.iter().map(|(ms, l)| format!("{ms} {l}")).collect();
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         analyze_script(&lines)
+    }
+}
+
+impl Talk {
+    /// The same where the snap length cut headers: `cut` takes the options and says whether it did.
+    fn snapped(mut self, cut: impl Fn(&mut TcpPacket) -> bool) -> Answer {
+        self.0.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut analyzer = Analyzer::new(Options::default());
+        for (number, (ms, line)) in (1..).zip(&self.0) {
+            let (time, _, mut packet) = script::parse(&format!("{ms} {line}"));
+            packet.header_truncated = cut(&mut packet);
+            analyzer.packet(number, Some(time), &packet);
+        }
+        common::answer(analyzer)
     }
 }
 
@@ -163,6 +179,37 @@ fn answer_without_an_ack_before_it_is_not_a_slow_path() {
     assert!(not_checked(&slow(false, false, 15.0)).is_empty());
 }
 
+/// At a bulk sender: eight segments, the first of which is SACKed around; its ACK comes `late` milliseconds after the news,
+/// and the capture shows no repair.
+fn hole(late: f64) -> Answer {
+    let mut talk = Talk::at_client(30.0, "sackok");
+    talk.say(31.0, "> . 101 501 1460 60000");
+    talk.say(61.0, "< . 501 1561 0 60000");
+    for i in 0..8 {
+        talk.say(61.0, &format!("> . {} 501 1460 60000", 1561 + 1460 * i));
+    }
+    for i in 2..=8 {
+        let (from, to) = (1561 + 1460, 1561 + 1460 * i);
+        let line = format!("< . 501 1561 0 60000 sack={from}-{to}");
+        talk.say(91.0 + f64::from(i) / 10.0, &line);
+    }
+    let line = format!("< . 501 {} 0 60000", 1561 + 1460 * 8);
+    talk.say(91.2 + late, &line);
+    talk.analyze()
+}
+
+#[test]
+fn hole_that_takes_a_repair_is_no_reordering() {
+    let late = hole(12.0);
+    assert_eq!(late.ids(), ["reordering"]);
+    assert!(!not_checked(&late).contains(&"loss"));
+    let lost = hole(31.0);
+    assert!(lost.ids().is_empty());
+    for id in ["reordering", "loss", "random_loss"] {
+        assert!(not_checked(&lost).contains(&id), "{id}");
+    }
+}
+
 #[test]
 fn needless_repair_that_comes_after_the_late_original_is_no_copy() {
     // Without identifications and time stamps, at the receiver 30 ms away.
@@ -233,4 +280,49 @@ fn captures_of_both_ends_in_one_file() {
     let s = &answer.streams[0];
     let sent = [&s.client_to_server, &s.server_to_client];
     assert_eq!(sent.map(|d| d.retransmissions.total), [0, 0]);
+}
+
+/// A transfer of growing flights, a pause, and growing flights again; `cut`: the snap length left no TCP options.
+fn after_a_pause(cut: bool) -> Answer {
+    let mut talk = Talk::at_client(100.0, "ts=1,1 sackok");
+    let (mut seq, mut now) = (101, 110.0);
+    for flight in [4, 8, 16, 30, 0, 10, 20, 28] {
+        for i in 0..flight {
+            let at = now + f64::from(i) / 50.0;
+            talk.say(at, &format!("> . {seq} 501 1448 60000 ts=1,1"));
+            seq += 1448;
+            talk.say(at + 100.0, &format!("< . 501 {seq} 0 60000 ts=1,1"));
+        }
+        now += if flight == 0 { 2_000.0 } else { 100.1 };
+    }
+    talk.snapped(|p| cut.then(|| p.options = TcpOptions::default()).is_some())
+}
+
+#[test]
+fn without_options_a_restart_after_idle_is_not_checked() {
+    assert!(after_a_pause(false).ids().contains(&"window_after_idle"));
+    let cut = after_a_pause(true);
+    assert!(!cut.ids().contains(&"window_after_idle"));
+    assert!(not_checked(&cut).contains(&"window_after_idle"));
+}
+
+#[test]
+fn without_sack_blocks_reordering_is_not_checked() {
+    let mut talk = Talk::at_client(30.0, "sackok");
+    for i in 0..4 {
+        talk.say(31.0, &format!("> . {} 501 1460 60000", 101 + 1460 * i));
+    }
+    for i in 2..=4 {
+        let sack = format!("sack=1561-{}", 101 + 1460 * i);
+        talk.say(61.0, &format!("< . 501 101 0 60000 ts=1,1 {sack}"));
+    }
+    talk.say(62.0, &format!("< . 501 {} 0 60000", 101 + 1460 * 4));
+    let answer = talk.snapped(|p| {
+        let cut = p.header_len > 32;
+        if cut {
+            (p.options.sack, p.header_len) = (TcpOptions::default().sack, 44);
+        }
+        cut
+    });
+    assert!(not_checked(&answer).contains(&"reordering"));
 }

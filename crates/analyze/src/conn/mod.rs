@@ -70,6 +70,7 @@ use data::At;
 use dir::PROVEN;
 use input::Told;
 use loss::Fix;
+pub(crate) use loss::Loss;
 pub(crate) use moment::Moment;
 use turns::{Before, SILENT, Turns};
 
