@@ -282,9 +282,10 @@ fn captures_of_both_ends_in_one_file() {
     assert_eq!(sent.map(|d| d.retransmissions.total), [0, 0]);
 }
 
-/// A transfer of growing flights, a pause, and growing flights again; `cut`: the snap length left no TCP options.
-fn after_a_pause(cut: bool) -> Answer {
-    let mut talk = Talk::at_client(100.0, "ts=1,1 sackok");
+/// A transfer of growing flights with round trips of 100 ms, a pause, and growing flights again. The handshake took `ms`;
+/// `cut`: the snap length left no TCP options.
+fn after_a_pause(ms: f64, cut: bool) -> Answer {
+    let mut talk = Talk::at_client(ms, "ts=1,1 sackok");
     let (mut seq, mut now) = (101, 110.0);
     for flight in [4, 8, 16, 30, 0, 10, 20, 28] {
         for i in 0..flight {
@@ -300,8 +301,12 @@ fn after_a_pause(cut: bool) -> Answer {
 
 #[test]
 fn without_options_a_restart_after_idle_is_not_checked() {
-    assert!(after_a_pause(false).ids().contains(&"window_after_idle"));
-    let cut = after_a_pause(true);
+    assert!(
+        after_a_pause(100.0, false)
+            .ids()
+            .contains(&"window_after_idle")
+    );
+    let cut = after_a_pause(100.0, true);
     assert!(!cut.ids().contains(&"window_after_idle"));
     assert!(not_checked(&cut).contains(&"window_after_idle"));
 }
@@ -325,4 +330,37 @@ fn without_sack_blocks_reordering_is_not_checked() {
         cut
     });
     assert!(not_checked(&answer).contains(&"reordering"));
+}
+
+#[test]
+fn jitter_hides_no_restart_after_idle() {
+    // Each flight leaves at once: nothing on the way holds it up.
+    assert!(
+        after_a_pause(85.0, false)
+            .ids()
+            .contains(&"window_after_idle")
+    );
+}
+
+#[test]
+fn pause_of_a_client_is_no_path() {
+    // The capture begins in the middle. The client waits for 10 ms before it writes twice, next to the capture.
+    let mut talk = Talk::default();
+    let (mut ask, mut answer) = (101, 501);
+    for i in 0..20 {
+        let ms = 60.0 * f64::from(i);
+        talk.say(ms, &format!("> P. {ask} {answer} 50 60000"));
+        talk.say(ms + 44.0, &format!("< . {answer} {} 0 60000", ask + 50));
+        talk.say(ms + 44.0, &format!("> P. {} {answer} 50 60000", ask + 50));
+        ask += 100;
+        talk.say(ms + 48.0, &format!("< P. {answer} {ask} 80 60000"));
+        answer += 80;
+    }
+    let mut rest = talk.0.split_off(3);
+    let end = rest.len() as f64;
+    rest.push((1200.0 + end, format!("> . {ask} {answer} 0 60000")));
+    let answer = Talk(rest).analyze();
+    assert!(answer.ids().contains(&"delack_nagle"), "{:?}", answer.ids());
+    assert!(time(&answer, Class::DelayedAck) > 500);
+    assert!(time(&answer, Class::ClientThinks) > 100);
 }

@@ -129,8 +129,8 @@ struct Length {
     is_silent: bool,
     /// The capture was taken at the sender.
     is_here: bool,
-    /// At the sender: hardly longer than the shortest round trip, so nothing queued. Elsewhere a round is cut by that
-    /// length.
+    /// At the sender: hardly longer than the shortest round trip, so nothing queued. Or longer, as with jitter, but all was
+    /// sent in its first quarter: a busy path lets data go all the time. Elsewhere a round is cut by that length.
     is_short: bool,
     /// The same, but for an ACK that was delayed.
     is_late: bool,
@@ -141,12 +141,14 @@ impl Length {
         let (time, rest) = (now.since(round.began), now.since(round.last));
         let path = i64::from(tx.path_or_zero()) + i64::from(rx.path_or_zero());
         let is_here = tx.is_here(rx);
+        let is_idle = rest.as_nanos().saturating_mul(4) >= time.as_nanos().saturating_mul(3)
+            && time.as_micros() * 2 <= path * 3;
         Self {
             time,
             rest,
             is_silent: rest.as_nanos().saturating_mul(4) >= time.as_nanos(),
             is_here,
-            is_short: is_here && time.as_micros() <= path + path / 20,
+            is_short: is_here && (time.as_micros() <= path + path / 20 || is_idle),
             is_late: is_here && delays(rx) && time.as_micros() <= path + path / 20 + DELAYED_US,
         }
     }
