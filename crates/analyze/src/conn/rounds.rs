@@ -62,6 +62,7 @@ pub(crate) struct Rounds {
     level: Level,
     pub at_window: Level,
     pub below: Level,
+    pub flat: Flat,
     /// The first run.
     pub opening: Option<Run>,
     pub restarts: Restarts,
@@ -103,6 +104,15 @@ pub(crate) struct Level {
     pub number: u64,
     /// What had been sent again by then.
     losses: u32,
+}
+
+/// Rounds that reach nearly the same size again and again, with silence for half of their time, but do not follow each
+/// other closely: jitter may hide that they do.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Flat {
+    pub rounds: u32,
+    /// The largest of them, bytes.
+    pub most: u32,
 }
 
 /// Flights that began small after a pause, though larger ones had gone before.
@@ -271,6 +281,7 @@ impl Rounds {
             level: Level::default(),
             at_window: Level::default(),
             below: Level::default(),
+            flat: Flat::default(),
             opening: None,
             restarts: Restarts::default(),
         }
@@ -340,6 +351,8 @@ impl Rounds {
     /// flight.
     fn turn(&mut self, late_us: i64, quiet: bool, tx: &Dir, rx: &Dir, at: At) {
         let near = i64::from(tx.path_or_zero());
+        let slack = 2 * tx.wire_mss(rx.mss).unwrap_or(1460);
+        self.two_segments = slack;
         let losses = losses(tx, rx);
         let harmed = losses != self.losses;
         self.losses = losses;
@@ -351,10 +364,10 @@ impl Rounds {
             false => self.largest.max(self.bytes),
         };
         let asked = self.heard != rx.unique_bytes;
+        let path = near + i64::from(rx.path_or_zero());
+        self.keep_flat(harmed, !asked && late_us * 2 <= path, at.now);
         let at_once = late_us <= 1_000 + near / 8 && !asked;
         self.heard = rx.unique_bytes;
-        let slack = 2 * tx.wire_mss(rx.mss).unwrap_or(1460);
-        self.two_segments = slack;
         if at_once {
             let length = Length::of(self, tx, rx, at.now);
             let full = self.bytes.saturating_add(slack) > self.window;
@@ -366,6 +379,18 @@ impl Rounds {
             let idle = (quiet || asked) && at.now.since(self.last) >= IDLE;
             self.run = Run::new(at, if idle { self.largest } else { 0 });
         }
+    }
+
+    /// Counts a round that is nearly as large as the largest; one that is clearly larger begins anew.
+    fn keep_flat(&mut self, harmed: bool, soon: bool, now: Instant) {
+        let (time, rest) = (now.since(self.began), now.since(self.last));
+        if harmed || self.bytes > self.flat.most.saturating_add(self.two_segments) {
+            let most = if harmed { 0 } else { self.bytes };
+            self.flat = Flat { rounds: 0, most };
+        }
+        let alike = u64::from(self.bytes) * 4 >= u64::from(self.flat.most) * 3;
+        let silent = rest.as_nanos().saturating_mul(2) >= time.as_nanos();
+        self.flat.rounds += u32::from(alike && silent && soon);
     }
 
     /// Counts rounds alike in which the path could have carried more.
@@ -473,7 +498,8 @@ impl Rounds {
 
     /// No round stayed at a limit, none followed a pause, and the first run did not grow.
     pub(crate) fn is_short(&self) -> bool {
-        let limited = self.at_window.rounds > 0 || self.below.rounds > 0;
+        let limited =
+            self.at_window.rounds > 0 || self.below.rounds > 0 || self.flat.rounds >= LONG;
         let grew = self.opening.is_some_and(|run| run.grew > 0);
         !limited && self.restarts.count == 0 && !grew
     }
