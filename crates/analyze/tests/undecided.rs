@@ -3,55 +3,10 @@
 
 mod common;
 
+use common::Answer;
 use common::bulk::not_checked;
-use common::{Answer, analyze_script, script};
+use common::talk::{Talk, time};
 use tcplab_analyze::budget::Class;
-use tcplab_analyze::{Analyzer, Options};
-use tcplab_wire::{TcpOptions, TcpPacket};
-
-/// A conversation, sorted by time.
-#[derive(Default)]
-struct Talk(Vec<(f64, String)>);
-
-impl Talk {
-    /// The capture is at the client; its path to the server and back is `ms` long.
-    fn at_client(ms: f64, options: &str) -> Self {
-        let mut talk = Self::default();
-        talk.say(0.0, &format!("> S 100 0 0 60000 mss=1460 {options}"));
-        talk.say(ms, &format!("< S. 500 101 0 60000 mss=1460 {options}"));
-        talk.say(ms, "> . 101 501 0 60000");
-        talk
-    }
-
-    fn say(&mut self, ms: f64, line: &str) {
-        self.0.push((ms, line.to_owned()));
-    }
-
-    fn analyze(mut self) -> Answer {
-        self.0.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let lines: Vec<String> = self.0.iter().map(|(ms, l)| format!("{ms} {l}")).collect();
-        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-        analyze_script(&lines)
-    }
-}
-
-impl Talk {
-    /// The same where the snap length cut headers: `cut` takes the options and says whether it did.
-    fn snapped(mut self, cut: impl Fn(&mut TcpPacket) -> bool) -> Answer {
-        self.0.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let mut analyzer = Analyzer::new(Options::default());
-        for (number, (ms, line)) in (1..).zip(&self.0) {
-            let (time, _, mut packet) = script::parse(&format!("{ms} {line}"));
-            packet.header_truncated = cut(&mut packet);
-            analyzer.packet(number, Some(time), &packet);
-        }
-        common::answer(analyzer)
-    }
-}
-
-fn time(answer: &Answer, class: Class) -> u64 {
-    answer.streams[0].budget_us.of(class) / 1000
-}
 
 /// A server 30 ms away writes 3420 bytes every 50 ms, then is silent for a second. The first segment afterwards comes
 /// `next` milliseconds before the second one. `ids`: it counts its packets, without a gap.
@@ -280,87 +235,4 @@ fn captures_of_both_ends_in_one_file() {
     let s = &answer.streams[0];
     let sent = [&s.client_to_server, &s.server_to_client];
     assert_eq!(sent.map(|d| d.retransmissions.total), [0, 0]);
-}
-
-/// A transfer of growing flights with round trips of 100 ms, a pause, and growing flights again. The handshake took `ms`;
-/// `cut`: the snap length left no TCP options.
-fn after_a_pause(ms: f64, cut: bool) -> Answer {
-    let mut talk = Talk::at_client(ms, "ts=1,1 sackok");
-    let (mut seq, mut now) = (101, 110.0);
-    for flight in [4, 8, 16, 30, 0, 10, 20, 28] {
-        for i in 0..flight {
-            let at = now + f64::from(i) / 50.0;
-            talk.say(at, &format!("> . {seq} 501 1448 60000 ts=1,1"));
-            seq += 1448;
-            talk.say(at + 100.0, &format!("< . 501 {seq} 0 60000 ts=1,1"));
-        }
-        now += if flight == 0 { 2_000.0 } else { 100.1 };
-    }
-    talk.snapped(|p| cut.then(|| p.options = TcpOptions::default()).is_some())
-}
-
-#[test]
-fn without_options_a_restart_after_idle_is_not_checked() {
-    assert!(
-        after_a_pause(100.0, false)
-            .ids()
-            .contains(&"window_after_idle")
-    );
-    let cut = after_a_pause(100.0, true);
-    assert!(!cut.ids().contains(&"window_after_idle"));
-    assert!(not_checked(&cut).contains(&"window_after_idle"));
-}
-
-#[test]
-fn without_sack_blocks_reordering_is_not_checked() {
-    let mut talk = Talk::at_client(30.0, "sackok");
-    for i in 0..4 {
-        talk.say(31.0, &format!("> . {} 501 1460 60000", 101 + 1460 * i));
-    }
-    for i in 2..=4 {
-        let sack = format!("sack=1561-{}", 101 + 1460 * i);
-        talk.say(61.0, &format!("< . 501 101 0 60000 ts=1,1 {sack}"));
-    }
-    talk.say(62.0, &format!("< . 501 {} 0 60000", 101 + 1460 * 4));
-    let answer = talk.snapped(|p| {
-        let cut = p.header_len > 32;
-        if cut {
-            (p.options.sack, p.header_len) = (TcpOptions::default().sack, 44);
-        }
-        cut
-    });
-    assert!(not_checked(&answer).contains(&"reordering"));
-}
-
-#[test]
-fn jitter_hides_no_restart_after_idle() {
-    // Each flight leaves at once: nothing on the way holds it up.
-    assert!(
-        after_a_pause(85.0, false)
-            .ids()
-            .contains(&"window_after_idle")
-    );
-}
-
-#[test]
-fn pause_of_a_client_is_no_path() {
-    // The capture begins in the middle. The client waits for 10 ms before it writes twice, next to the capture.
-    let mut talk = Talk::default();
-    let (mut ask, mut answer) = (101, 501);
-    for i in 0..20 {
-        let ms = 60.0 * f64::from(i);
-        talk.say(ms, &format!("> P. {ask} {answer} 50 60000"));
-        talk.say(ms + 44.0, &format!("< . {answer} {} 0 60000", ask + 50));
-        talk.say(ms + 44.0, &format!("> P. {} {answer} 50 60000", ask + 50));
-        ask += 100;
-        talk.say(ms + 48.0, &format!("< P. {answer} {ask} 80 60000"));
-        answer += 80;
-    }
-    let mut rest = talk.0.split_off(3);
-    let end = rest.len() as f64;
-    rest.push((1200.0 + end, format!("> . {ask} {answer} 0 60000")));
-    let answer = Talk(rest).analyze();
-    assert!(answer.ids().contains(&"delack_nagle"), "{:?}", answer.ids());
-    assert!(time(&answer, Class::DelayedAck) > 500);
-    assert!(time(&answer, Class::ClientThinks) > 100);
 }

@@ -8,7 +8,7 @@ use tcplab_wire::{TcpFlags, TcpPacket};
 use super::Class;
 use super::ledger::Ledger;
 use super::tracker::Event;
-use crate::conn::{Dir, scale_known};
+use crate::conn::{AckStats, Dir, scale_known};
 
 /// What a sender does upon an ACK it does within this, microseconds, beside the path.
 const AT_ONCE_US: u64 = 500;
@@ -422,6 +422,9 @@ impl Side {
         if scaled && (1..shown.mss).contains(&self.window) && filled {
             return Class::ReceiveWindow;
         }
+        if small && self.may_be_let_go(e, shown) {
+            return Class::Unknown;
+        }
         // Nagle's algorithm may hold the end of each write: one short segment stands for a few writes.
         let lately = |at: u64| e.at.saturating_sub(at) <= shown.us + 2 * shown.round;
         let ran_out = self.short_at.is_some_and(lately);
@@ -454,6 +457,24 @@ impl Side {
         } else {
             Class::Unknown
         }
+    }
+
+    /// Away from the sender, after a delayed ACK of everything: jitter may hide that it let this data go.
+    fn may_be_let_go(&self, e: &Event<'_>, shown: &Shown) -> bool {
+        let tx = &e.dirs[e.dir];
+        let near = u64::from(shown.near);
+        let since = e.at.saturating_sub(self.late_at);
+        let all = tx.nxt - tx.una == e.packet.payload_len;
+        let waits = || {
+            let acks = e.dirs[1 - e.dir].acks.as_ref();
+            acks.is_some_and(AckStats::peer_waits)
+        };
+        !shown.at_sender
+            && self.late_at > 0
+            && since < shown.us
+            && (near - near / 4..=near / 4 * 7).contains(&since)
+            && all
+            && waits()
     }
 
     /// New data may serve as a tail loss probe (RFC 8985 7.3): nothing was ACKed since the data before it, and that for longer
@@ -504,10 +525,11 @@ impl Side {
     /// How many packets of the sender before this one did not come so far, by its IP identification; `None` when it does
     /// not count them.
     fn skipped(&self, e: &Event<'_>, mss: u32) -> Option<u32> {
-        let newest = e.dirs[e.dir].newest_id;
+        let tx = &e.dirs[e.dir];
+        let newest = tx.newest_id;
         let id = e.packet.ip_id.unwrap_or(0);
         let step = u32::from(id.wrapping_sub(newest));
-        let counts = id != 0 && newest != 0 && (1..1000).contains(&step);
+        let counts = tx.counts_ids() && id != 0 && newest != 0 && (1..1000).contains(&step);
         counts.then(|| step.saturating_sub(self.len.div_ceil(mss).max(1)))
     }
 

@@ -244,6 +244,9 @@ impl Tracker {
     /// The time since the last packet with payload.
     fn gap(&mut self, e: &Event<'_>, again: bool, turn: bool) {
         let lost = e.kind != SegmentKind::New && self.sides[e.dir].lost_before(e);
+        if turn && !again {
+            self.before_timer(e);
+        }
         self.recovery.goes_on(e, lost, &mut self.ledger);
         if self.ledger.cursor() >= e.at {
             return;
@@ -270,6 +273,24 @@ impl Tracker {
                 self.recovery
                     .silence(e.dir, doubt, self.ledger.newest(from));
             }
+        }
+    }
+
+    /// A message begins with what was lost before the capture: the program had the time that is too long for its timers.
+    #[inline]
+    fn before_timer(&mut self, e: &Event<'_>) {
+        let tx = &e.dirs[e.dir];
+        let open = tx.loss.as_deref().and_then(|l| l.episodes.open.as_deref());
+        let Some(open) = open.filter(|o| o.record.lost && o.number == e.number) else {
+            return;
+        };
+        let silence = open.record.longest_idle.as_micros().max(0) as u64;
+        let began = e.at.saturating_sub(silence);
+        let there = self.at + u64::from(tx.path_or_zero());
+        if began > there.max(self.ledger.cursor()) {
+            self.ledger.until(Class::Path, there);
+            let class = self.thinks(e);
+            self.ledger.until(class, began);
         }
     }
 
