@@ -232,3 +232,23 @@ fn a_clock_that_was_set_leaves_no_times_one_way() {
     assert_eq!(still.clock.steady, None);
     assert_eq!(only(&still).client_side, None);
 }
+
+#[test]
+fn what_was_sent_twice_and_came_once_is_lost_once() {
+    // Without identifications: the server sends one segment again, after `later` milliseconds.
+    let lost = |later: f64| {
+        let mut b = plain(1);
+        let again = format!(
+            "{} {}",
+            160.0 + later,
+            b[7].split_once(' ').expect("a time").1
+        );
+        b.insert(if later < 1.0 { 8 } else { 30 }, again);
+        let pair = compare(capture(&plain(0)), capture(&b));
+        assert_eq!(pair.packets.ambiguous, 2);
+        only(&pair).server_to_client.only_at_sender
+    };
+    assert_eq!(lost(400.0), Some(1));
+    // The capture may have it twice.
+    assert_eq!(lost(0.01), None);
+}

@@ -7,6 +7,7 @@ use tcplab_base::Instant;
 
 use super::Class;
 use super::ledger::Ledger;
+use super::sending::Doubt;
 use super::tracker::Event;
 use super::unseen::{NO_EPISODE, is_unknown};
 use crate::conn::{Dir, Episodes, KEPT, scale_known};
@@ -26,8 +27,13 @@ pub(crate) struct Recovery {
     /// The receiver told of a hole, and no retransmission passed yet; and how many episodes had ended then.
     asked: [bool; 2],
     before_asked: [u32; 2],
+    /// A packet of this side ended a silence as a timer does, and the next one has not come.
+    alone: [bool; 2],
     stretches: Vec<Stretch>,
 }
+
+/// Of no recorded episode: a silence at the receiver that a timer ended, or may have.
+const SILENCE: u32 = NO_EPISODE - 1;
 
 /// Time that was given to an episode.
 #[derive(Clone, Copy, Debug)]
@@ -195,18 +201,56 @@ impl Recovery {
     #[cold]
     pub(crate) fn unseen(&mut self, dir: usize, (from, to, class): (u64, u64, Class)) {
         // The congestion window's time may still be given to the sender.
-        let settled = class != Class::CongestionWindow;
-        if from < to && settled && self.stretches.len() < STRETCHES {
+        if class != Class::CongestionWindow {
+            self.keep(dir, (from, to, class), NO_EPISODE);
+        }
+    }
+
+    /// Keeps a stretch of no recorded episode. Gives whether there was room.
+    fn keep(&mut self, dir: usize, (from, to, class): (u64, u64, Class), episode: u32) -> bool {
+        let fits = from < to && self.stretches.len() < STRETCHES;
+        if fits {
             self.stretches.push(Stretch {
                 from,
                 to,
                 class,
                 dir: dir as u8,
-                episode: NO_EPISODE,
+                episode,
                 needed: true,
                 full: false,
             });
         }
+        fits
+    }
+
+    /// A silence of this side, seen from far away, and its class.
+    #[cold]
+    pub(crate) fn silence(&mut self, dir: usize, doubt: Doubt, stretch: (u64, u64, Class)) {
+        let kept = self.keep(dir, stretch, SILENCE);
+        self.alone[dir] = kept && doubt == Doubt::Perhaps;
+    }
+
+    /// Whether a packet of this side waits for the next one, which may show that no timer sent it.
+    #[inline]
+    pub(crate) fn is_alone(&self, dir: usize) -> bool {
+        self.alone[dir]
+    }
+
+    /// The next packet of this side passes at `at`; `near` is the way to its sender and back.
+    #[cold]
+    pub(crate) fn followed(&mut self, dir: usize, at: u64, near: u32) {
+        self.alone[dir] = false;
+        let own = |s: &&mut Stretch| usize::from(s.dir) == dir && s.episode == SILENCE;
+        if let Some(s) = self.stretches.iter_mut().rev().find(own) {
+            // After a timeout the next segment waits for an ACK (RFC 5681 3.1), after a probe as well (RFC 8985 7.3).
+            s.needed = (at - s.to.min(at)) * 4 >= u64::from(near) * 3;
+        }
+    }
+
+    /// A timer ended a silence of this side, or may have, and no recovery was seen.
+    pub(crate) fn has_silence(&self, dir: usize) -> bool {
+        let own = |s: &Stretch| usize::from(s.dir) == dir && s.episode == SILENCE && s.needed;
+        self.stretches.iter().any(own)
     }
 
     /// The capture ends at `end`: an episode that is open takes the rest.
@@ -234,6 +278,12 @@ impl Recovery {
     /// Moves the time of episodes that were not needed, and of gaps in which the capture lacks packets.
     pub(crate) fn judge(&self, dirs: &[Dir; 2], ledger: &mut Ledger) {
         for s in &self.stretches {
+            if s.episode == SILENCE {
+                if s.needed && s.class == Class::Sender {
+                    ledger.turn((s.from, s.to), s.class, Class::Unknown);
+                }
+                continue;
+            }
             if s.episode == NO_EPISODE {
                 if is_unknown(s.class, &dirs[usize::from(s.dir)]) {
                     ledger.turn((s.from, s.to), s.class, Class::Unknown);

@@ -2,13 +2,13 @@
 //!
 //! All of it is the sender's view: an ACK that passes the capture lets data pass one way to the sender and back later.
 
-use tcplab_base::Seq;
+use tcplab_base::{Duration, Seq};
 use tcplab_wire::{TcpFlags, TcpPacket};
 
 use super::Class;
 use super::ledger::Ledger;
 use super::tracker::Event;
-use crate::conn::{Dir, scale_known};
+use crate::conn::{AckStats, Dir, scale_known};
 
 /// What a sender does upon an ACK it does within this, microseconds, beside the path.
 const AT_ONCE_US: u64 = 500;
@@ -29,6 +29,8 @@ const RTO_FLOOR_US: u64 = 150_000;
 const PROBE_WAITS_US: u64 = 100_000;
 /// No stack in use holds an ACK longer, microseconds (Linux `TCP_DELACK_MAX`, with a tick; RFC 1122 4.2.3.2 allows 500 ms).
 const LONGEST_HOLD_US: u64 = 220_000;
+/// After so long the rate of a clock in use shows.
+const RATE_SHOWS: Duration = Duration::from_secs(1);
 /// No queue is longer, microseconds: its sender would have sent again (RFC 6298).
 const LONGEST_QUEUE_US: u64 = 10_000_000;
 /// Round trips after which a constant flight means that the send buffer limits it: without losses, a congestion window
@@ -102,6 +104,23 @@ struct Plateau {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Gap {
     pub from: u64,
+}
+
+/// Whether a timer ended a silence that is seen far from the sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Doubt {
+    /// It did, for all that the capture shows.
+    Timer,
+    /// It did, or the program went on: what follows may tell.
+    Perhaps,
+}
+
+/// What a gap showed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Judged {
+    /// The sender had paused by itself.
+    pub paused: bool,
+    pub doubt: Option<Doubt>,
 }
 
 /// What the packets of one gap show.
@@ -181,8 +200,10 @@ impl Side {
         }
         if own.progress >= e.now {
             let earliest = e.at.saturating_sub(LONGEST_HOLD_US);
-            // A sender without an ACK for so long would have sent again: the capture's clock was set, or packets are missing.
-            return if earliest > sent_at + LONGEST_QUEUE_US {
+            // Next to the receiver there is no path. A sender without an ACK for so long would have sent again: the
+            // capture's clock was set, or packets are missing.
+            let here = e.dirs[e.dir].is_here(own);
+            return if here || earliest > sent_at + LONGEST_QUEUE_US {
                 0
             } else {
                 earliest
@@ -258,15 +279,18 @@ impl Side {
         at < self.look_at && at.saturating_sub(cursor) < SHORT_US
     }
 
-    /// Gives out a gap of this sender. Gives whether it had paused by itself.
-    pub(crate) fn gap(&mut self, gap: Gap, e: &Event<'_>, ledger: &mut Ledger) -> bool {
+    /// Gives out a gap of this sender.
+    pub(crate) fn gap(&mut self, gap: Gap, e: &Event<'_>, ledger: &mut Ledger) -> Judged {
         let shown = Shown::of(self, gap, e);
         if self.pushed && !self.len.is_multiple_of(shown.mss) {
             self.short_at = Some(gap.from);
         }
         if e.at < self.look_at && !shown.long && !shown.let_go {
             ledger.until(self.class, e.at);
-            return false;
+            return Judged {
+                paused: false,
+                doubt: None,
+            };
         }
         self.look_at = e.at + (shown.round / LOOKS).max(LOOK_US);
         self.measure(e, &shown, ledger);
@@ -277,7 +301,11 @@ impl Side {
             || rare(1 - e.dir).is_some_and(|r| r.ecn_ece > 0);
         let same = class == Class::CongestionWindow && self.plateau.rounds >= PLATEAU && !marked;
         if same && (shown.at_sender || !queued(e, &shown, false)) {
-            class = Class::Sender;
+            // Elsewhere only a round trip shows whether the flight stood in a queue.
+            class = match shown.at_sender || self.times_round(e, &shown) {
+                true => Class::Sender,
+                false => Class::Unknown,
+            };
             ledger.turn_since(
                 self.plateau.from,
                 self.plateau.window_us,
@@ -304,7 +332,38 @@ impl Side {
             self.burst_window = e.dirs[1 - e.dir].window;
         }
         self.class = class;
-        class == Class::Sender || (class == Class::Unknown && !shown.at_sender)
+        let doubt = self.doubt(class, e, &shown);
+        if doubt == Some(Doubt::Perhaps) {
+            // The next packet tells, however soon it comes.
+            self.look_at = e.at;
+        }
+        Judged {
+            paused: class == Class::Sender || (class == Class::Unknown && !shown.at_sender),
+            doubt,
+        }
+    }
+
+    /// Whether a timer ended the gap, of which no retransmission is seen here.
+    fn doubt(&self, class: Class, e: &Event<'_>, shown: &Shown) -> Option<Doubt> {
+        if shown.at_sender || shown.let_go {
+            return None;
+        }
+        let tx = &e.dirs[e.dir];
+        let full = [shown.mss, tx.full_payload(e.dirs[1 - e.dir].mss)];
+        match class {
+            Class::Rto | Class::Tlp => Some(Doubt::Timer),
+            // A timer sends one segment. A short one is more often a message of its own.
+            Class::Sender | Class::Unknown
+                if tx.acks_seen
+                    && shown.us >= shown.round + RTO_FLOOR_US
+                    && full.contains(&e.packet.payload_len)
+                    && self.skipped(e, shown.mss).is_none()
+                    && !self.leaves_out(e) =>
+            {
+                Some(Doubt::Perhaps)
+            }
+            _ => None,
+        }
     }
 
     /// The class of the gap, as far as the capture shows it.
@@ -336,6 +395,9 @@ impl Side {
         let filled = u64::from(e.packet.payload_len) * 4 >= u64::from(self.window) * 3;
         if scaled && (1..shown.mss).contains(&self.window) && filled {
             return Class::ReceiveWindow;
+        }
+        if small && self.may_be_let_go(e, shown) {
+            return Class::Unknown;
         }
         // Nagle's algorithm may hold the end of each write: one short segment stands for a few writes.
         let lately = |at: u64| e.at.saturating_sub(at) <= shown.us + 2 * shown.round;
@@ -369,6 +431,24 @@ impl Side {
         } else {
             Class::Unknown
         }
+    }
+
+    /// Away from the sender, after a delayed ACK of everything: jitter may hide that it let this data go.
+    fn may_be_let_go(&self, e: &Event<'_>, shown: &Shown) -> bool {
+        let tx = &e.dirs[e.dir];
+        let near = u64::from(shown.near);
+        let since = e.at.saturating_sub(self.late_at);
+        let all = tx.nxt - tx.una == e.packet.payload_len;
+        let waits = || {
+            let acks = e.dirs[1 - e.dir].acks.as_ref();
+            acks.is_some_and(AckStats::peer_waits)
+        };
+        !shown.at_sender
+            && self.late_at > 0
+            && since < shown.us
+            && (near - near / 4..=near / 4 * 7).contains(&since)
+            && all
+            && waits()
     }
 
     /// New data may serve as a tail loss probe (RFC 8985 7.3): nothing was ACKed since the data before it, and that for longer
@@ -419,10 +499,11 @@ impl Side {
     /// How many packets of the sender before this one did not come so far, by its IP identification; `None` when it does
     /// not count them.
     fn skipped(&self, e: &Event<'_>, mss: u32) -> Option<u32> {
-        let newest = e.dirs[e.dir].newest_id;
+        let tx = &e.dirs[e.dir];
+        let newest = tx.newest_id;
         let id = e.packet.ip_id.unwrap_or(0);
         let step = u32::from(id.wrapping_sub(newest));
-        let counts = id != 0 && newest != 0 && (1..1000).contains(&step);
+        let counts = tx.counts_ids() && id != 0 && newest != 0 && (1..1000).contains(&step);
         counts.then(|| step.saturating_sub(self.len.div_ceil(mss).max(1)))
     }
 
@@ -439,6 +520,20 @@ impl Side {
         let backed_off = first_timer(round) << lost.min(7);
         let in_time = us > round.max(10_000) && us < backed_off;
         in_time.then(|| timer(e, us, round))
+    }
+
+    /// Time stamps tell the round trip well enough to see a queue in it.
+    fn times_round(&self, e: &Event<'_>, shown: &Shown) -> bool {
+        let Some((_, echo)) = e.packet.options.timestamps else {
+            return false;
+        };
+        let way = &e.dirs[1 - e.dir].one_way;
+        let tick = way.tick_length(echo, e.now);
+        let young = way
+            .soonest()
+            .is_none_or(|(_, at)| e.now.since(at) < RATE_SHOWS);
+        let fine = i64::from(shown.near / 8).max(1_000) * 1_000;
+        self.echo.least.is_some() && tick.map_or(young, |tick| tick <= fine)
     }
 
     /// Measures what is sent in a round trip.

@@ -189,6 +189,10 @@ impl Tracker {
                 bytes(1 - e.client),
             ]
         };
+        if self.recovery.is_alone(e.dir) {
+            let near = e.dirs[e.dir].path_or_zero();
+            self.recovery.followed(e.dir, e.at, near);
+        }
         if asks {
             self.ledger.answered(sent());
         }
@@ -240,6 +244,9 @@ impl Tracker {
     /// The time since the last packet with payload.
     fn gap(&mut self, e: &Event<'_>, again: bool, turn: bool) {
         let lost = e.kind != SegmentKind::New && self.sides[e.dir].lost_before(e);
+        if turn && !again {
+            self.before_timer(e);
+        }
         self.recovery.goes_on(e, lost, &mut self.ledger);
         if self.ledger.cursor() >= e.at {
             return;
@@ -258,9 +265,32 @@ impl Tracker {
             let gap = Gap {
                 from: self.ledger.cursor(),
             };
-            let paused = self.sides[e.dir].gap(gap, e, &mut self.ledger);
+            let from = gap.from;
+            let judged = self.sides[e.dir].gap(gap, e, &mut self.ledger);
             let who = usize::from(e.dir != e.client);
-            self.pauses[who] = self.pauses[who].saturating_add(u32::from(paused));
+            self.pauses[who] = self.pauses[who].saturating_add(u32::from(judged.paused));
+            if let Some(doubt) = judged.doubt {
+                self.recovery
+                    .silence(e.dir, doubt, self.ledger.newest(from));
+            }
+        }
+    }
+
+    /// A message begins with what was lost before the capture: the program had the time that is too long for its timers.
+    #[inline]
+    fn before_timer(&mut self, e: &Event<'_>) {
+        let tx = &e.dirs[e.dir];
+        let open = tx.loss.as_deref().and_then(|l| l.episodes.open.as_deref());
+        let Some(open) = open.filter(|o| o.record.lost && o.number == e.number) else {
+            return;
+        };
+        let silence = open.record.longest_idle.as_micros().max(0) as u64;
+        let began = e.at.saturating_sub(silence);
+        let there = self.at + u64::from(tx.path_or_zero());
+        if began > there.max(self.ledger.cursor()) {
+            self.ledger.until(Class::Path, there);
+            let class = self.thinks(e);
+            self.ledger.until(class, began);
         }
     }
 
@@ -286,7 +316,13 @@ impl Tracker {
             }
             None => {
                 let acked = self.sides[1 - e.dir].arrived(self.at, e);
-                self.ledger.until(Class::Path, there.max(acked).min(e.at));
+                self.ledger.until(Class::Path, there);
+                let way = match is_queue(self.at, acked, e) {
+                    true => Class::Path,
+                    // Or an ACK is missing in the capture.
+                    false => Class::Unknown,
+                };
+                self.ledger.until(way, there.max(acked).min(e.at));
                 self.thinks(e)
             }
         };
@@ -384,8 +420,31 @@ impl Tracker {
         Duration::from_micros(i64::try_from(us).unwrap_or(i64::MAX))
     }
 
+    /// A silence of this side, seen from far away, was ended by a timer or may have been, and no recovery was seen.
+    pub(crate) fn has_silence(&self, dir: usize) -> bool {
+        self.recovery.has_silence(dir)
+    }
+
     /// Bytes behind it, about.
     pub(crate) fn weight(&self) -> usize {
         size_of::<Self>() + self.ledger.weight() + self.recovery.weight()
     }
+}
+
+/// Whether data that passed at `sent` was under way until `arrived`, as the event's packet is the first to show: the round
+/// trips before were about as long.
+fn is_queue(sent: u64, arrived: u64, e: &Event<'_>) -> bool {
+    let own = &e.dirs[1 - e.dir];
+    if own.progress < e.now {
+        return true;
+    }
+    let idle: u64 = e.dirs.iter().map(|d| u64::from(d.path_or_zero())).sum();
+    let (wait, newest) = (e.at - sent.min(e.at), u64::from(own.srtt_us));
+    if newest >= wait {
+        // No round trip was seen before.
+        return true;
+    }
+    // The newest sample is this one (RFC 6298 2.3).
+    let before = (newest * 8).saturating_sub(wait) / 7 + u64::from(own.path_or_zero());
+    arrived.saturating_sub(sent) <= 2 * before.max(idle)
 }

@@ -52,6 +52,8 @@ pub(crate) struct AckStats {
     pub quick_answers: [u32; 2],
     pub credits: Credits,
     pub model: QuickModel,
+    /// How often the peer sent sooner after an ACK of everything than the path to it allows.
+    pub sooner: u8,
     /// A full segment (its peer's largest) was among what these ACKs cover.
     pub full_segment: bool,
 }

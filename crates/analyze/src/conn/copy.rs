@@ -50,7 +50,9 @@ impl Recent {
 
     /// Whether a packet is among them; `once`: no other one is a copy of the same.
     fn takes(&mut self, mark: u64, now: Instant, once: bool) -> bool {
-        let is_it = |(of, at): &&mut (u64, Instant)| *of == mark && now.since(*at) <= APART;
+        // With an identification it is the same packet: both ends of a path are further apart than two interfaces.
+        let apart = if once { APART } else { TIMER };
+        let is_it = |(of, at): &&mut (u64, Instant)| *of == mark && now.since(*at) <= apart;
         let Some(found) = self.packets.iter_mut().find(is_it) else {
             return false;
         };
@@ -202,6 +204,11 @@ fn soon(tx: &Dir, now: Instant) -> bool {
     let (Some(load), Some(near)) = (tx.load(), near(tx)) else {
         return false;
     };
+    // A hole that closed since may have been told of all the same: what it asked for is still to come.
+    let told = tx.loss.as_deref().and_then(|l| l.told.get());
+    if told.is_some_and(|told| now.since(told) <= lately(tx)) {
+        return false;
+    }
     let idle = now.since(tx.last_data.max(tx.progress));
     idle.as_nanos() < near.as_nanos() / 2 && !load.resumed_lately(now, lately(tx))
 }

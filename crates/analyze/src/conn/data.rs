@@ -5,7 +5,7 @@ use tcplab_base::{Duration, Instant, Seq};
 use tcplab_wire::{TcpFlags, TcpPacket};
 
 use super::ack::TIMER_US;
-use super::dir::Dir;
+use super::dir::{Dir, PROVEN};
 use super::flight::Segment;
 use super::hidden;
 use super::input;
@@ -30,6 +30,12 @@ const ETHERNET: u32 = 1460;
 /// After a RST a client retries sooner (Windows: after 500 ms). Without an answer it retries 1 s after its SYN (RFC
 /// 6298 2.1), which is a little less after the RST passed.
 const ANSWERED: Duration = Duration::from_millis(800);
+
+/// So soon a sender next to the capture sends what an ACK let go; a path this long is none of that.
+const RELEASED: Duration = Duration::from_micros(500);
+const FAR_US: u32 = 2_000;
+/// So often that is no chance.
+const SURELY_HERE: u8 = 4;
 
 /// Few round trips are longer.
 const FAR: Duration = Duration::from_millis(300);
@@ -313,8 +319,16 @@ fn released(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) {
     if missed.is_some_and(|m| m.bytes > 0 && m.at >= release.at) {
         return;
     }
+    let since = at.now.since(release.at);
+    if tx.path_proofs < PROVEN && tx.path_or_zero() > FAR_US && since <= RELEASED {
+        // Again and again it sends the moment the ACK passes: it is here, and what was taken for its path was a pause.
+        acks.sooner = acks.sooner.saturating_add(1);
+        if acks.sooner >= SURELY_HERE {
+            tx.answered_after(since.as_micros_u32());
+        }
+    }
     let near = i64::from(tx.path_or_zero());
-    let off = at.now.since(release.at).as_micros() - near;
+    let off = since.as_micros() - near;
     let at_once = off.abs() <= 500 + near / 20;
     if at_once {
         acks.let_go = at.number;
@@ -323,12 +337,18 @@ fn released(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) {
         acks.quick_answers[0] += 1;
         acks.quick_answers[1] += u32::from(at_once);
     }
-    if !at_once || release.held == Held::No {
+    // Away from its sender, jitter moves the data by a part of the path.
+    let perhaps = near > i64::from(FAR_US) && (-near / 4..=near / 4 * 3).contains(&off);
+    if !(at_once || perhaps) || release.held == Held::No {
         return;
     }
     let mss = tx.full_payload(rx.mss);
     let small = p.payload_len < mss && release.last_len < mss;
     let evidence = acks.evidence_of(release.held);
+    if !at_once {
+        evidence.perhaps_nagle += u64::from(small);
+        return;
+    }
     evidence.released_first |= release.first && !small;
     let list = if small {
         &mut evidence.released_nagle

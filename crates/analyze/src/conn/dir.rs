@@ -56,8 +56,9 @@ pub(crate) struct Dir {
     pub progress: Instant,
     /// Newest IP identification (RFC 6864), as far as they count up.
     pub newest_id: u16,
-    /// How many steps of one it made in a row.
-    pub id_run: u8,
+    /// How many steps of one it made in a row. Below 0: how often it jumped instead, as random numbers do, twice, less the
+    /// times that it made a few steps.
+    pub id_run: i8,
     /// Its last packet, for capture duplicates: see [`mark`].
     pub previous: u64,
     pub flight: Flight,
@@ -497,17 +498,28 @@ impl Dir {
     pub(crate) fn follow_id(&mut self, id: u16) {
         let step = id.wrapping_sub(self.newest_id) as i16;
         if step == 1 {
-            self.id_run = self.id_run.saturating_add(1);
+            self.id_run = self.id_run.max(0).saturating_add(1);
             self.newest_id = id;
             return;
         }
         if step == 2 && self.id_run >= 2 {
             self.rare().id_gaps += 1;
         }
-        self.id_run = 0;
+        let jumps = self.id_run.min(0);
+        self.id_run = match step {
+            _ if id == 0 || self.newest_id == 0 => jumps,
+            2..1000 => jumps.saturating_add(1).min(0),
+            -1000..2 => jumps,
+            _ => jumps.saturating_sub(2),
+        };
         if self.newest_id == 0 || !(-1000..0).contains(&step) {
             self.newest_id = id;
         }
+    }
+
+    /// The IP identification counts up, as far as the packets show.
+    pub(crate) fn counts_ids(&self) -> bool {
+        self.id_run > -2
     }
 
     /// Whether `id` is the next IP identification of this side: no packet was lost before it.

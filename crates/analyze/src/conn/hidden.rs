@@ -15,7 +15,7 @@ use super::dir::Dir;
 use super::loss::{Again, Stamp};
 
 /// The identification counts one by one after so many steps of one.
-pub(super) const STEADY: u8 = 2;
+pub(super) const STEADY: i8 = 2;
 /// A gap of more identifications (and of more than four flights, which double in slow start) is not due to losses and
 /// retransmissions.
 const MOST_LOST: u32 = 8;

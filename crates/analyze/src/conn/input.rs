@@ -6,12 +6,15 @@ use tcplab_wire::{TcpFlags, TcpPacket};
 use super::ack::{self, Classified, Release};
 use super::data::{At, SANE, rtt};
 use super::dir::Dir;
-use super::flight::{Segment, Taken};
+use super::flight::Taken;
 use super::load::{BULK, Step};
 use super::loss::CLOSE;
 use super::window;
 use crate::compat::Verdicts;
 use crate::trace::{AckClass, AckRow};
+
+/// Segments beyond a hole that make any sender take it for lost (RFC 6675 2).
+const DUP_THRESH: u32 = 3;
 
 /// What an ACK told.
 #[derive(Clone, Copy, Debug, Default)]
@@ -64,7 +67,7 @@ pub(crate) fn on_ack(
     }
     sender.acks_seen = true;
     if let Some(high) = high {
-        came_late(sender, p.ack, high, at);
+        came_late(acker, sender, p.ack, high, at);
     }
     new_ack(acker, sender, p, at)
 }
@@ -80,18 +83,38 @@ fn begins_behind(sender: &mut Dir, ack: Seq) {
 }
 
 /// SACK had told of data up to `high` before this ACK came. Was the hole filled by what was sent once?
-fn came_late(sender: &mut Dir, ack: Seq, high: Seq, at: At) {
+fn came_late(acker: &Dir, sender: &mut Dir, ack: Seq, high: Seq, at: At) {
     let una = sender.una;
     let hole = sender.flight.front().filter(|s| {
         let once = s.times == 1 && !(s.sacked || s.filled_hole);
         once && s.seq == una && s.end().at_or_before(ack) && s.end().before(high)
     });
-    if let Some(end) = hole.map(Segment::end)
-        && let Some(loss) = sender.loss.as_deref_mut()
+    let Some((end, sent)) = hole.map(|s| (s.end(), s.first)) else {
+        return;
+    };
+    let full = sender.full_payload(acker.mss);
+    let repaired = takes_a_repair(acker, sender, at.now.since(sent));
+    if let Some(loss) = sender.loss.as_deref_mut()
         && let Some(asked) = loss.asked.get()
     {
-        loss.reordered(high - end, at.now.since(asked), at.number);
+        let late = at.now.since(asked);
+        let is_lost = high - end >= DUP_THRESH * full;
+        match is_lost && repaired.is_some_and(|repair| late >= repair) {
+            true => loss.repaired_unseen(),
+            false => loss.reordered(high - end, late, at.number),
+        }
     }
+}
+
+/// A segment that was ACKed `took` after it passed: the shortest time from news of a loss to the ACK of its repair, if the
+/// ACK came later than one of the segment that passed can.
+fn takes_a_repair(acker: &Dir, sender: &Dir, took: Duration) -> Option<Duration> {
+    if acker.path_us == u32::MAX || sender.srtt_us == 0 {
+        return None;
+    }
+    let us = |us: u32| Duration::from_micros(us.into());
+    let repair = us(acker.path_us) + us(sender.path_or_zero());
+    (took >= us(sender.srtt_us) + repair && repair > CLOSE).then_some(repair)
 }
 
 /// A duplicate ACK: it tells of a hole, unless it is `bare` of SACK blocks and nothing that is in flight can have reached

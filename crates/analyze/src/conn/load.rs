@@ -216,6 +216,8 @@ pub(crate) struct Reordered {
     pub segments: u32,
     /// Others that may have been sent again: without the handshake nothing tells how soon that can be.
     pub perhaps: u32,
+    /// Others that came so late that their sender must have sent them again, though the capture does not show it.
+    pub unseen: u32,
     /// Bytes that overtook the one that came latest, and the longest time that a hole was open.
     pub bytes: u32,
     pub longest: Duration,

@@ -428,6 +428,16 @@ impl Loss {
         reordered.add(bytes, late, number);
     }
 
+    /// A segment came so late that it was sent again, and the capture lacks that packet.
+    pub(crate) fn repaired_unseen(&mut self) {
+        self.reordered.get_or_insert_default().unseen += 1;
+    }
+
+    /// The capture lacks packets that repaired a loss.
+    pub(crate) fn has_unseen_repairs(&self) -> bool {
+        self.reordered.as_deref().is_some_and(|r| r.unseen > 0)
+    }
+
     /// A segment came late, or was sent again.
     pub(crate) fn perhaps_reordered(&mut self) {
         self.reordered.get_or_insert_default().perhaps += 1;
@@ -519,6 +529,11 @@ impl Loss {
             .into_iter()
             .map(u64::from)
             .sum()
+    }
+
+    /// ACKs told of a hole, or data was sent again.
+    pub(crate) fn told_of_holes(&self) -> bool {
+        self.told.get().is_some() || self.total() > u64::from(self.syn)
     }
 
     /// A tail loss probe was all that was sent again so far.

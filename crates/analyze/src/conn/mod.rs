@@ -56,7 +56,7 @@ pub(crate) use load::{QueueWaits, Reordered, STANDING_US};
 pub(crate) use opening::Opening;
 pub(crate) use passed::Passed;
 pub(crate) use reset::{Ignored, Reset, Went};
-pub(crate) use rounds::{Level, Run};
+pub(crate) use rounds::{Flat, Level, Run};
 pub(crate) use steps::Step;
 pub(crate) use turns::{SLOW_US, Slow, Waits};
 pub(crate) use unclear::{Evidence, Released};
@@ -70,6 +70,7 @@ use data::At;
 use dir::PROVEN;
 use input::Told;
 use loss::Fix;
+pub(crate) use loss::Loss;
 pub(crate) use moment::Moment;
 use turns::{Before, SILENT, Turns};
 

@@ -62,6 +62,7 @@ pub(crate) struct Rounds {
     level: Level,
     pub at_window: Level,
     pub below: Level,
+    pub flat: Flat,
     /// The first run.
     pub opening: Option<Run>,
     pub restarts: Restarts,
@@ -105,6 +106,15 @@ pub(crate) struct Level {
     losses: u32,
 }
 
+/// Rounds that reach nearly the same size again and again, with silence for half of their time, but do not follow each
+/// other closely: jitter may hide that they do.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Flat {
+    pub rounds: u32,
+    /// The largest of them, bytes.
+    pub most: u32,
+}
+
 /// Flights that began small after a pause, though larger ones had gone before.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Restarts {
@@ -129,8 +139,8 @@ struct Length {
     is_silent: bool,
     /// The capture was taken at the sender.
     is_here: bool,
-    /// At the sender: hardly longer than the shortest round trip, so nothing queued. Elsewhere a round is cut by that
-    /// length.
+    /// At the sender: hardly longer than the shortest round trip, so nothing queued. Or longer, as with jitter, but all was
+    /// sent in its first quarter: a busy path lets data go all the time. Elsewhere a round is cut by that length.
     is_short: bool,
     /// The same, but for an ACK that was delayed.
     is_late: bool,
@@ -141,12 +151,14 @@ impl Length {
         let (time, rest) = (now.since(round.began), now.since(round.last));
         let path = i64::from(tx.path_or_zero()) + i64::from(rx.path_or_zero());
         let is_here = tx.is_here(rx);
+        let is_idle = rest.as_nanos().saturating_mul(4) >= time.as_nanos().saturating_mul(3)
+            && time.as_micros() * 2 <= path * 3;
         Self {
             time,
             rest,
             is_silent: rest.as_nanos().saturating_mul(4) >= time.as_nanos(),
             is_here,
-            is_short: is_here && time.as_micros() <= path + path / 20,
+            is_short: is_here && (time.as_micros() <= path + path / 20 || is_idle),
             is_late: is_here && delays(rx) && time.as_micros() <= path + path / 20 + DELAYED_US,
         }
     }
@@ -321,6 +333,8 @@ impl Rounds {
     /// flight.
     fn turn(&mut self, late_us: i64, quiet: bool, tx: &Dir, rx: &Dir, at: At) {
         let near = i64::from(tx.path_or_zero());
+        let slack = 2 * tx.wire_mss(rx.mss).unwrap_or(1460);
+        self.two_segments = slack;
         let losses = losses(tx, rx);
         let harmed = losses != self.losses;
         self.losses = losses;
@@ -332,10 +346,10 @@ impl Rounds {
             false => self.largest.max(self.bytes),
         };
         let asked = self.heard != rx.unique_bytes;
+        let path = near + i64::from(rx.path_or_zero());
+        self.keep_flat(harmed, !asked && late_us * 2 <= path, at.now);
         let at_once = late_us <= 1_000 + near / 8 && !asked;
         self.heard = rx.unique_bytes;
-        let slack = 2 * tx.wire_mss(rx.mss).unwrap_or(1460);
-        self.two_segments = slack;
         if at_once {
             let length = Length::of(self, tx, rx, at.now);
             let full = self.bytes.saturating_add(slack) > self.window;
@@ -347,6 +361,18 @@ impl Rounds {
             let idle = (quiet || asked) && at.now.since(self.last) >= IDLE;
             self.run = Run::new(at, if idle { self.largest } else { 0 });
         }
+    }
+
+    /// Counts a round that is nearly as large as the largest; one that is clearly larger begins anew.
+    fn keep_flat(&mut self, harmed: bool, soon: bool, now: Instant) {
+        let (time, rest) = (now.since(self.began), now.since(self.last));
+        if harmed || self.bytes > self.flat.most.saturating_add(self.two_segments) {
+            let most = if harmed { 0 } else { self.bytes };
+            self.flat = Flat { rounds: 0, most };
+        }
+        let alike = u64::from(self.bytes) * 4 >= u64::from(self.flat.most) * 3;
+        let silent = rest.as_nanos().saturating_mul(2) >= time.as_nanos();
+        self.flat.rounds += u32::from(alike && silent && soon);
     }
 
     /// Counts rounds alike in which the path could have carried more.
@@ -454,7 +480,8 @@ impl Rounds {
 
     /// No round stayed at a limit, none followed a pause, and the first run did not grow.
     pub(crate) fn is_short(&self) -> bool {
-        let limited = self.at_window.rounds > 0 || self.below.rounds > 0;
+        let limited =
+            self.at_window.rounds > 0 || self.below.rounds > 0 || self.flat.rounds >= LONG;
         let grew = self.opening.is_some_and(|run| run.grew > 0);
         !limited && self.restarts.count == 0 && !grew
     }

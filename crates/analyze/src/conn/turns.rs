@@ -18,6 +18,9 @@ pub(crate) const SLOW_US: u32 = 20_000;
 pub(crate) const SILENT: Duration = Duration::from_micros(SLOW_US as i64);
 /// A slower answer may have been lost and sent again: this is the shortest retransmission timer in use.
 const TIMER_US: u32 = 150_000;
+/// No receiver holds an ACK until an answer that comes later than this (Linux `TCP_DELACK_MAX`, with a tick): the path held
+/// the request, or an ACK is missing.
+const HELD_US: u32 = 220_000;
 /// A larger request may still be queued in the path when its last packet has passed the capture.
 const SHORT: u64 = 14_600;
 /// Data after a longer pause is a message of its own.
@@ -220,7 +223,8 @@ impl Turns {
             proven_us: proven.then_some(sure),
             lost: !before.next_id && may_be_timer(net, tx, rx),
             here,
-            unsure: !proven && asked_bytes > SHORT || before.was_held(net, at.now) == Some(true),
+            unsure: !proven && (asked_bytes > SHORT || net > HELD_US)
+                || before.was_held(net, at.now) == Some(true),
             losses,
             at: at.now,
             sent: tx.unique_bytes,

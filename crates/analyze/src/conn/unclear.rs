@@ -36,6 +36,8 @@ pub(crate) struct Evidence {
     pub released_other: Released,
     /// The first data segment stood alone, and the next ones waited for its delayed ACK.
     pub released_first: bool,
+    /// Small segments after small ones that came soon after such an ACK, as the path and jitter allow.
+    pub perhaps_nagle: u64,
     /// Sum of the delayed waits less the path, microseconds.
     pub delayed_net_us: u64,
     /// Those of which it could not be told.

@@ -14,7 +14,11 @@ pub(crate) const NAGLE: Detector = Detector {
     needs: &[Need::BothDirections],
     detect: |side, out| {
         unclear(side, out, |e| e.released_nagle.count >= 2);
-        out.extend(find_nagle(side));
+        let found = find_nagle(side);
+        if found.is_none() && may_be_nagle(side) {
+            out.cannot_tell(Need::AtSender);
+        }
+        out.extend(found);
     },
 };
 
@@ -78,6 +82,15 @@ fn is_share(r: &Released, acks: &AckStats) -> bool {
 fn find_nagle(side: &Side<'_>) -> Option<Finding> {
     let (acks, e) = evidence(side)?;
     is_share(&e.released_nagle, acks).then(|| nagle(side, acks, e))
+}
+
+/// Small segments came after late ACKs, at times that jitter makes uncertain: only at their sender the packets tell.
+fn may_be_nagle(side: &Side<'_>) -> bool {
+    let told = evidence(side);
+    told.is_some_and(|(acks, e)| {
+        let count = e.released_nagle.count + e.perhaps_nagle;
+        count >= 2 && count * 10 >= u64::from(acks.delayed) * 4
+    })
 }
 
 fn find_held(side: &Side<'_>) -> Option<Finding> {

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Id, Side};
+use crate::conn::Loss;
 use crate::report::Vantage;
 
 /// Evidence that a capture may lack.
@@ -201,7 +202,11 @@ impl Side<'_> {
         match need {
             Need::Handshake => self.connection.handshake.is_whole(),
             Need::BothDirections => self.sender.packets > 0 && self.receiver.packets > 0,
-            Need::EveryPacket => sent.0 == 0 && acked.0 == 0 && self.has(Need::WholeFragments),
+            Need::EveryPacket => {
+                let loss = self.sender.loss.as_deref();
+                let repaired = loss.is_some_and(Loss::has_unseen_repairs);
+                sent.0 == 0 && acked.0 == 0 && !repaired && self.has(Need::WholeFragments)
+            }
             Need::WholeFragments => !self.connection.lacks_fragments(),
             Need::WholeHeaders => sent.1 == 0 && acked.1 == 0,
             Need::TimeStamps => self.sender.timestamps && self.receiver.timestamps,

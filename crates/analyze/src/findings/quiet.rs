@@ -24,6 +24,7 @@ pub(super) fn is_quiet(connection: &Connection) -> bool {
         && !connection.dirs.iter().any(small_mss::is_announced)
         && turns.is_none_or(|t| t.sides.iter().all(Waits::are_short))
         && is_answered(connection)
+        && !has_silence(connection)
         && !caqm::is_spoken(connection)
 }
 
@@ -31,6 +32,12 @@ pub(super) fn is_quiet(connection: &Connection) -> bool {
 fn is_answered(connection: &Connection) -> bool {
     let [a, b] = &connection.dirs;
     connection.last.since(a.last_data.max(b.last_data)) < no_answer::SILENT
+}
+
+/// A silence that a timer may have ended.
+fn has_silence(connection: &Connection) -> bool {
+    let tracker = connection.tracker.as_deref();
+    tracker.is_some_and(|t| t.has_silence(0) || t.has_silence(1))
 }
 
 /// What both sides have to have offered.

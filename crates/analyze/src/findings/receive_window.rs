@@ -30,7 +30,7 @@ const ROUNDS: u32 = 8;
 /// At least this part of the window passes in a round trip of the idle path: delayed ACKs take some of it, a queue more.
 const UNQUEUED: f64 = 0.6;
 /// A shorter round trip has other limits first: the programs, the interrupts.
-const ROUND_TRIP: Duration = Duration::from_millis(2);
+pub(super) const ROUND_TRIP: Duration = Duration::from_millis(2);
 
 /// Rounds of a direction that stayed alike for long, with the time of each.
 pub(super) fn level<'a>(

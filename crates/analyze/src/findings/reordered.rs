@@ -1,7 +1,7 @@
 //! Segments that overtook each other on the way, whether or not anything was sent again for it (RFC 4737).
 
 use super::{Detector, Finding, Id, Need, Severity, Side, length, packets, times};
-use crate::conn::Reordered;
+use crate::conn::{Loss, Reordered};
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("reordering"),
@@ -17,6 +17,9 @@ pub(crate) const DETECTOR: Detector = Detector {
             out.cannot_tell(Need::Order);
         } else if let Some(found) = found {
             out.extend([finding(side, found)]);
+        } else if loss.is_some_and(Loss::told_of_holes) && !side.has(Need::WholeHeaders) {
+            // The SACK blocks that show it at the sender, or the time stamps behind it, were cut off.
+            out.cannot_tell(Need::WholeHeaders);
         } else if late.is_some() {
             out.cannot_tell(Need::Handshake);
         } else if !sack && side.has(Need::AtSender) && side.sender.load().is_some() {

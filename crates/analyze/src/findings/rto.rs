@@ -85,8 +85,16 @@ fn stalls(side: &Side<'_>, out: &mut Found) {
     let stalled = side.episodes().iter().any(needed);
     if found.is_none() && stalled {
         out.cannot_tell(blind.unwrap_or(Need::Handshake));
+    } else if found.is_none() && is_silent(side) {
+        out.cannot_tell(Need::AtSender);
     }
     out.extend(found);
+}
+
+/// Far from the sender, a silence that its timer may have ended: what was lost never came here.
+pub(super) fn is_silent(side: &Side<'_>) -> bool {
+    let tracker = side.connection.tracker.as_deref();
+    tracker.is_some_and(|t| t.has_silence(usize::from(!side.is_a())))
 }
 
 fn stall(side: &Side<'_>, list: &Episodes<'_>) -> Finding {

@@ -5,9 +5,9 @@ use tcplab_base::Duration;
 
 use tcplab_base::quantity::bytes;
 
-use super::receive_window::{level, rate, unsteady};
+use super::receive_window::{ROUND_TRIP, level, rate, unsteady};
 use super::{Detector, Finding, Found, Id, Need, Severity, Side, length, packets};
-use crate::conn::Level;
+use crate::conn::{Flat, Level};
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("send_buffer_limited"),
@@ -27,6 +27,9 @@ fn detect(side: &Side<'_>, out: &mut Found) {
     if waits(side, &rounds.below).is_none() {
         unsteady(side, out, &rounds.below, ROUNDS / 2);
     }
+    if waits(side, &rounds.below).is_none() && is_flat(side, rounds.flat) {
+        out.cannot_tell(Need::RoundTrip);
+    }
     // A window of which the scale is not known may be larger than it looks.
     match side.scale_lacks() {
         Some(lacks) if waits(side, &rounds.at_window).is_some() => out.cannot_tell(lacks),
@@ -45,6 +48,27 @@ fn waits<'a>(side: &Side<'a>, rounds: &'a Level) -> Option<(&'a Level, Duration)
         .is_some_and(|l| l.total() > u64::from(l.syn));
     let waits = level.silent * 5 >= level.rounds * 4;
     (waits && !marked && !lost).then_some((level, each))
+}
+
+/// The flights reached the same size all along, but round trips vary too much to tell whether the sender waited for ACKs.
+fn is_flat(side: &Side<'_>, flat: Flat) -> bool {
+    let (tx, rx) = (side.sender, side.receiver);
+    let trip = i64::from(tx.path_or_zero()) + i64::from(rx.path_or_zero());
+    let life = tx
+        .first_data
+        .get()
+        .map_or(Duration::ZERO, |first| tx.last_data.since(first));
+    let marked = rx.rare.as_deref().is_some_and(|r| r.ecn_ece > 0);
+    let lost = tx
+        .loss
+        .as_deref()
+        .is_some_and(|l| l.total() > u64::from(l.syn));
+    flat.rounds >= ROUNDS
+        && u64::from(flat.most) * 2 <= u64::from(rx.window_range.1)
+        && i64::from(flat.rounds) * trip * 3 >= life.as_micros()
+        && Duration::from_micros(trip) >= ROUND_TRIP
+        && !marked
+        && !lost
 }
 
 fn describe(side: &Side<'_>, (level, each): (&Level, Duration)) -> Finding {

@@ -43,6 +43,9 @@ fn detect(side: &Side<'_>, out: &mut Found) {
     if found.is_some() && side.stamps_cut() {
         out.cannot_tell(Need::WholeHeaders);
     } else {
+        if found.is_none() && rto::is_silent(side) {
+            out.cannot_tell(Need::AtSender);
+        }
         out.extend(found);
     }
 }

@@ -28,6 +28,10 @@ fn detect(side: &Side<'_>, out: &mut Found) {
         (None, _) if starts > 0 && !side.has(Need::EveryPacket) => {
             out.cannot_tell(Need::EveryPacket)
         }
+        // Without the options a whole segment cannot be told from a part of one.
+        (None, _) if starts > 0 && !side.has(Need::WholeHeaders) => {
+            out.cannot_tell(Need::WholeHeaders)
+        }
         (found, _) => out.extend(found),
     }
 }

@@ -2,7 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use tcplab_base::Duration;
+
 use super::{Key, Packet, resegmented};
+
+/// A capture shows the same packet twice less far apart: two interfaces, or a mirror port.
+const COPIES: Duration = Duration::from_millis(20);
 
 /// The outcome.
 #[derive(Debug, Default)]
@@ -16,6 +21,10 @@ pub(crate) struct Matched {
     /// Equal packets (identical ACKs, mostly) of which one capture has more than the other, so
     /// that nothing tells which belongs to which.
     pub ambiguous: u64,
+    /// The packets of A and of B that are too many in those, where they are no copies of the capture.
+    pub excess: [Vec<Packet>; 2],
+    /// Others of A and of B: a capture may have them twice.
+    pub doubtful: [Vec<Packet>; 2],
     /// Further copies of a packet in A and in B: captured twice, or duplicated by the network.
     pub copies: [u64; 2],
     /// Packets of A and of B that carry the same bytes in other segments.
@@ -83,7 +92,23 @@ fn group(a: &[Packet], b: &[Packet], out: &mut Matched) {
         _ if by_ip_id(a, b, out) => {}
         // Without an identification: in order, when nothing was lost between.
         _ if a.len() == b.len() => out.pairs.extend(a.iter().copied().zip(b.iter().copied())),
-        _ => out.ambiguous += a.len().max(b.len()) as u64,
+        _ => {
+            out.ambiguous += a.len().max(b.len()) as u64;
+            let (side, more, fewer) = match a.len() > b.len() {
+                true => (0, a, b.len()),
+                false => (1, b, a.len()),
+            };
+            let apart = more.windows(2).all(|w| match w {
+                [x, y] => y.time.since(x.time).as_nanos().abs() > COPIES.as_nanos(),
+                _ => true,
+            });
+            let list = match apart {
+                true => &mut out.excess,
+                false => &mut out.doubtful,
+            };
+            let first = more.iter().take(more.len() - fewer);
+            list[side].extend(first);
+        }
     }
 }
 

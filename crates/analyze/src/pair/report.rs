@@ -133,7 +133,8 @@ pub struct OneWay {
     /// Packets in both captures.
     pub matched: u64,
     /// Packets only at the sender's end, although the other capture ran: lost, or changed on the way. Null if ends
-    /// or clocks are unknown, or the other capture has packets that are cut or without time.
+    /// or clocks are unknown, the other capture has packets that are cut or without time, or this one may have packets
+    /// twice (equal ones, without IP identification, within 20 ms).
     pub only_at_sender: Option<u64>,
     /// Packets only at the receiver's end, although the other capture ran: not captured there, or changed.
     pub only_at_receiver: Option<u64>,
@@ -363,19 +364,45 @@ fn alone(a: &Capture, b: &Capture, matched: &Matched, clock: &Clock, streams: &m
         (up.only_at_sender, up.only_at_receiver) = (hidden_by(at_server), hidden_by(at_client));
         (down.only_at_sender, down.only_at_receiver) = (hidden_by(at_client), hidden_by(at_server));
     }
+    let [excess_a, excess_b] = &matched.excess;
+    let [doubtful_a, doubtful_b] = &matched.doubtful;
     let both = [
-        (End::A, a, b, &matched.only_a),
-        (End::B, b, a, &matched.only_b),
+        (End::A, a, b, [&matched.only_a, excess_a], doubtful_a),
+        (End::B, b, a, [&matched.only_b, excess_b], doubtful_b),
     ];
-    for (end, capture, other, packets) in both {
+    for (end, capture, other, alone, doubtful) in both {
         let index: BTreeMap<u32, usize> = numbers(streams, end).zip(0..).collect();
-        for packet in packets {
+        let mut each = |packet: &Packet, take: &dyn Fn(bool, &mut Stream)| {
             let verdict = capture.verdict(packet.number);
             let mine = verdict.and_then(|v| streams.get_mut(*index.get(&v.stream)?));
             if let (Some(stream), Some(verdict)) = (mine, verdict) {
-                count(end, verdict.from_client, packet, other, clock, stream);
+                take(verdict.from_client, stream);
             }
+        };
+        for packet in alone.into_iter().flatten() {
+            each(packet, &|from_client, stream| {
+                count(end, from_client, packet, other, clock, stream);
+            });
         }
+        for packet in doubtful {
+            each(packet, &|from_client, stream| {
+                forget(end, from_client, stream)
+            });
+        }
+    }
+}
+
+/// The capture of `end` has more packets than the other one that are equal, or has some twice: which, nobody knows.
+fn forget(end: End, from_client: bool, stream: &mut Stream) {
+    let at_sender = stream.client_side.map(|side| (side == end) == from_client);
+    let way = match from_client {
+        true => &mut stream.client_to_server,
+        false => &mut stream.server_to_client,
+    };
+    match at_sender {
+        Some(true) => way.only_at_sender = None,
+        Some(false) => way.only_at_receiver = None,
+        None => {}
     }
 }
 

@@ -4,6 +4,7 @@
 
 pub mod bulk;
 pub mod script;
+pub mod talk;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
