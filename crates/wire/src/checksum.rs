@@ -1,5 +1,7 @@
 //! The Internet checksum (RFC 1071).
 
+use std::net::IpAddr;
+
 /// A running one's complement sum of 16-bit words.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Sum(u64);
@@ -8,6 +10,19 @@ pub struct Sum(u64);
 const STEP: usize = 32;
 
 impl Sum {
+    /// The sum of a pseudo header (RFC 9293 3.1, RFC 8200 8.1): the protocol, and the bytes behind the IP header. None: the
+    /// addresses are of two families.
+    #[must_use]
+    #[inline]
+    pub fn pseudo(src: IpAddr, dst: IpAddr, protocol: u8, len: u32) -> Option<Self> {
+        let addresses = match (src, dst) {
+            (IpAddr::V4(s), IpAddr::V4(d)) => Self::default().add(&s.octets()).add(&d.octets()),
+            (IpAddr::V6(s), IpAddr::V6(d)) => Self::default().add(&s.octets()).add(&d.octets()),
+            _ => return None,
+        };
+        Some(addresses.add_number(u32::from(protocol)).add_number(len))
+    }
+
     /// Adds bytes; a last odd byte is padded with zero, so only the last piece may be odd.
     #[must_use]
     #[inline]

@@ -9,7 +9,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use crate::checksum::Sum;
 use crate::options::{FAST_OPEN_MAGIC, kind};
 use crate::{Config, FastOpen, LinkType, SackBlocks, Standing, TcpOptions, TcpPacket};
-use crate::{ethernet, ipv4, ipv6, null, tcp, tunnel};
+use crate::{ethernet, ipv4, ipv6, mark, null, tcp, tunnel};
 
 /// The payload of a packet to write.
 #[derive(Clone, Copy, Debug)]
@@ -72,7 +72,8 @@ pub fn emit(
     let segment_len = header_len as u32 + packet.payload_len;
     ip_headers(packet, segment_len, out)?;
     let header = tcp_header(packet, &options, header_len);
-    let sum = tcp_sum(packet, segment_len).add(&header).add(body).finish();
+    let sum = Sum::pseudo(packet.src.ip, packet.dst.ip, tcp::PROTOCOL, segment_len);
+    let sum = sum.unwrap_or_default().add(&header).add(body).finish();
     let at = out.len() + tcp::CHECKSUM;
     out.extend(header);
     if let Some(field) = out.get_mut(at..at + 2) {
@@ -213,35 +214,15 @@ fn ipv4_header(
     (src, dst): (Ipv4Addr, Ipv4Addr),
     protocol: u8,
     payload_len: u32,
-) -> [u8; ipv4::MIN_LEN] {
+) -> Vec<u8> {
     let total = payload_len.saturating_add(ipv4::MIN_LEN as u32);
-    let [l0, l1] = u16::try_from(total).unwrap_or(0).to_be_bytes();
-    let [i0, i1] = packet.ip_id.unwrap_or(0).to_be_bytes();
-    let ([s0, s1, s2, s3], [d0, d1, d2, d3]) = (src.octets(), dst.octets());
-    let mut h = [
-        0x45,
-        packet.ecn & 3,
-        l0,
-        l1,
-        i0,
-        i1,
-        0x40,
-        0,
-        packet.ttl,
-        protocol,
-        0,
-        0,
-        s0,
-        s1,
-        s2,
-        s3,
-        d0,
-        d1,
-        d2,
-        d3,
-    ];
-    let sum = Sum::default().add(&h).finish();
-    h[10..12].copy_from_slice(&sum.to_be_bytes());
+    let mut h = vec![0x45, packet.ecn & 3];
+    h.extend(u16::try_from(total).unwrap_or(0).to_be_bytes());
+    h.extend(packet.ip_id.unwrap_or(0).to_be_bytes());
+    h.extend([0x40, 0, packet.ttl, protocol, 0, 0]);
+    h.extend(src.octets());
+    h.extend(dst.octets());
+    mark::checksum(&mut h);
     h
 }
 
@@ -267,18 +248,6 @@ fn tcp_header(packet: &TcpPacket, options: &[u8], header_len: usize) -> Vec<u8> 
     h.extend_from_slice(options);
     h.resize(header_len, kind::NOP);
     h
-}
-
-/// The sum of the pseudo header (RFC 9293 3.1, RFC 8200 8.1).
-fn tcp_sum(packet: &TcpPacket, segment_len: u32) -> Sum {
-    let addresses = match (packet.src.ip, packet.dst.ip) {
-        (IpAddr::V4(s), IpAddr::V4(d)) => Sum::default().add(&s.octets()).add(&d.octets()),
-        (IpAddr::V6(s), IpAddr::V6(d)) => Sum::default().add(&s.octets()).add(&d.octets()),
-        _ => Sum::default(),
-    };
-    addresses
-        .add_number(u32::from(tcp::PROTOCOL))
-        .add_number(segment_len)
 }
 
 /// Option bytes in the order and with the padding of Linux (`tcp_options_write()`).

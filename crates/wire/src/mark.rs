@@ -68,7 +68,7 @@ pub fn wash(protocol: u16, packet: &mut [u8]) {
 }
 
 /// Sets the checksum of an IPv4 header.
-fn checksum(header: &mut [u8]) {
+pub(crate) fn checksum(header: &mut [u8]) {
     header[10..12].fill(0);
     let sum = Sum::default().add(header).finish();
     header[10..12].copy_from_slice(&sum.to_be_bytes());

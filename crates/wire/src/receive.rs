@@ -307,12 +307,7 @@ fn segment_of<'a>(context: &Context, tos: u8, segment: &'a [u8]) -> Result<Recei
         return Err(Refused::TcpHeader);
     }
     let len = segment.len() as u32;
-    let sum = match (context.src, context.dst) {
-        (IpAddr::V4(s), IpAddr::V4(d)) => Sum::default().add(&s.octets()).add(&d.octets()),
-        (IpAddr::V6(s), IpAddr::V6(d)) => Sum::default().add(&s.octets()).add(&d.octets()),
-        _ => return Err(Refused::IpHeader),
-    };
-    let sum = sum.add_number(u32::from(tcp::PROTOCOL)).add_number(len);
+    let sum = Sum::pseudo(context.src, context.dst, tcp::PROTOCOL, len).ok_or(Refused::IpHeader)?;
     if sum.add(segment).finish() != 0 {
         return Err(Refused::TcpChecksum);
     }

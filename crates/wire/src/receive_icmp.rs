@@ -90,12 +90,8 @@ pub(crate) fn v4(message: &[u8]) -> Result<Quotation, Refused> {
 
 /// Reads an ICMPv6 message; its sum covers the addresses.
 pub(crate) fn v6(context: &Context, message: &[u8]) -> Result<Quotation, Refused> {
-    let (IpAddr::V6(src), IpAddr::V6(dst)) = (context.src, context.dst) else {
-        return Err(Refused::IpHeader);
-    };
-    let sum = Sum::default().add(&src.octets()).add(&dst.octets());
-    let sum = sum.add_number(u32::from(ICMP6));
-    let sum = sum.add_number(message.len() as u32).add(message);
+    let sum = Sum::pseudo(context.src, context.dst, ICMP6, message.len() as u32);
+    let sum = sum.ok_or(Refused::IpHeader)?.add(message);
     if sum.finish() != 0 {
         return Err(Refused::IcmpChecksum);
     }

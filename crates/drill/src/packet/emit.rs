@@ -76,16 +76,9 @@ impl Packet {
 
 /// The pseudo header (RFC 9293 3.1, RFC 8200 8.1); empty for ICMPv4.
 pub(super) fn pseudo(ip: Option<&Ip>, number: u8, len: u32) -> Sum {
-    let Some(ip) = ip else { return Sum::default() };
-    if number == protocol::ICMP {
-        return Sum::default();
-    }
-    let sum = match (ip.src, ip.dst) {
-        (IpAddr::V4(s), IpAddr::V4(d)) => Sum::default().add(&s.octets()).add(&d.octets()),
-        (IpAddr::V6(s), IpAddr::V6(d)) => Sum::default().add(&s.octets()).add(&d.octets()),
-        _ => Sum::default(),
-    };
-    sum.add_number(u32::from(number)).add_number(len)
+    let ip = ip.filter(|_| number != protocol::ICMP);
+    ip.and_then(|ip| Sum::pseudo(ip.src, ip.dst, number, len))
+        .unwrap_or_default()
 }
 
 fn ip(ip: &Ip, out: &mut Vec<u8>) {

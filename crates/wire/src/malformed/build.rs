@@ -4,11 +4,13 @@ use std::net::IpAddr;
 
 use tcplab_base::Seq;
 
-use super::{Digits, Flow, SHAPES, Shape};
-use crate::{Sum, TcpFlags, ethernet};
+use super::{Case, Digits, Fate, Flow, SHAPES, Shape};
+use crate::{Sum, TcpFlags, ethernet, mark};
 
-/// TCP's number in IP headers.
+/// Numbers of protocols in IP headers.
 pub(super) const TCP: u8 = 6;
+pub(super) const ICMP: u8 = 1;
+pub(super) const ICMP6: u8 = 58;
 /// Bytes of the headers without options.
 pub(super) const ETHERNET_LEN: usize = 14;
 pub(super) const IPV4_LEN: usize = 20;
@@ -120,32 +122,30 @@ pub(super) fn full_options(flow: &Flow) -> Vec<u8> {
 
 /// Writes the right checksum into a segment; one that is too short for it stays.
 pub(super) fn sum_tcp(flow: &Flow, segment: &mut [u8]) {
-    let addresses = match (flow.src.ip, flow.dst.ip) {
-        (IpAddr::V4(s), IpAddr::V4(d)) => Sum::default().add(&s.octets()).add(&d.octets()),
-        (IpAddr::V6(s), IpAddr::V6(d)) => Sum::default().add(&s.octets()).add(&d.octets()),
-        _ => Sum::default(),
+    write_sum(flow, TCP, segment, 16);
+}
+
+/// Writes the right checksum of a protocol into a message, which has it at this place, if it is long enough.
+pub(super) fn write_sum(flow: &Flow, protocol: u8, message: &mut [u8], at: usize) {
+    let Some(field) = message.get_mut(at..at + 2) else {
+        return;
     };
-    let len = segment.len() as u32;
-    if let Some(field) = segment.get_mut(16..18) {
-        field.fill(0);
-        let sum = addresses.add_number(u32::from(TCP)).add_number(len);
-        let sum = sum.add(segment).finish();
-        if let Some(field) = segment.get_mut(16..18) {
-            field.copy_from_slice(&sum.to_be_bytes());
-        }
-    }
+    field.fill(0);
+    let pseudo = match protocol {
+        ICMP => None,
+        _ => Sum::pseudo(flow.src.ip, flow.dst.ip, protocol, message.len() as u32),
+    };
+    let sum = pseudo.unwrap_or_default().add(message).finish();
+    message[at..at + 2].copy_from_slice(&sum.to_be_bytes());
 }
 
 /// Writes the right checksum into an IPv4 header, as long as its IHL says, if it can be.
 pub(super) fn sum_ipv4(packet: &mut [u8]) {
     let ihl = packet.first().map_or(5, |b| usize::from(b & 15).max(5)) * 4;
     let end = ihl.min(packet.len());
-    let Some(header) = packet.get_mut(..end).filter(|h| h.len() >= IPV4_LEN) else {
-        return;
-    };
-    header[10..12].fill(0);
-    let sum = Sum::default().add(header).finish();
-    header[10..12].copy_from_slice(&sum.to_be_bytes());
+    if let Some(header) = packet.get_mut(..end).filter(|h| h.len() >= IPV4_LEN) {
+        mark::checksum(header);
+    }
 }
 
 /// An IP packet of the connection with this body.
@@ -207,6 +207,50 @@ pub(super) fn frame(flow: &Flow, tags: &[u8], kind: u16, rest: &[u8]) -> Vec<u8>
     b.extend(kind.to_be_bytes());
     b.extend_from_slice(rest);
     b
+}
+
+/// An IP packet in a frame with these tags, which is refused unless a host takes it.
+pub(super) fn case(taken: bool, flow: &Flow, tags: &[u8], packet: &[u8]) -> Case {
+    if_taken(taken, frame(flow, tags, ethertype(flow), packet))
+}
+
+/// A frame that is refused unless a host takes it.
+pub(super) fn if_taken(taken: bool, frame: Vec<u8>) -> Case {
+    Case::new(frame, if taken { Fate::Harmless } else { Fate::Refused })
+}
+
+/// Writes this number in place of the right checksum, or another one where it is the right one.
+pub(super) fn spoil(field: &mut [u8], number: u64) {
+    let right = u16::from_be_bytes([field[0], field[1]]);
+    let mut wrong = number as u16;
+    // 0 and 0xffff are one number (RFC 1071).
+    if wrong == right || (wrong ^ right == u16::MAX && matches!(right, 0 | u16::MAX)) {
+        wrong ^= 0x0100;
+    }
+    field[..2].copy_from_slice(&wrong.to_be_bytes());
+}
+
+/// Lengths in an IP header: 64 steps over all, each of the first 130, the largest.
+pub(super) const LENGTHS: u64 = 64 + 130 + 1;
+
+/// The length that the next digit names.
+pub(super) fn length(digits: &mut Digits) -> u16 {
+    match digits.next(LENGTHS) {
+        step @ 0..64 => step as u16 * 1024 + 7,
+        small @ 64..194 => (small - 64) as u16,
+        _ => u16::MAX,
+    }
+}
+
+/// Which of the parts, one behind the other, this number is in, and its number there.
+pub(super) fn part(mut number: u64, counts: &[u64]) -> (usize, u64) {
+    for (at, count) in counts.iter().enumerate() {
+        if number < *count {
+            return (at, number);
+        }
+        number -= count;
+    }
+    (counts.len(), number)
 }
 
 /// The shape that the next digit names, and its tags' bytes.

@@ -5,7 +5,7 @@
 //! Each case has a different identification.
 
 use super::build::{Draft, TCP, ethertype, frame, full_options, ip, sum_ipv4};
-use super::{Aim, Case, Digits, Family, Fate, Flow, Group};
+use super::{Case, Digits, Fate, Flow, Group};
 
 const FRAGMENT: u8 = 44;
 /// Bytes of a segment: header, options, payload; in units of eight.
@@ -18,70 +18,44 @@ const LAST: u16 = 0x1fff;
 const PAIRS: u64 = (UNITS * UNITS) as u64;
 
 pub(super) const GROUPS: &[Group] = &[
-    Group {
-        name: "fragments",
-        about: "a packet in pieces of each size: in order, backwards, odd ones first, each twice",
-        count: UNITS as u64 * 4,
-        aim: Aim::Live,
-        family: Family::V4,
-        make: whole,
-    },
-    Group {
-        name: "fragments-v6",
-        about: "the same in IPv6",
-        count: UNITS as u64 * 4,
-        aim: Aim::Live,
-        family: Family::V6,
-        make: whole,
-    },
-    Group {
-        name: "fragments-overlap",
-        about: "two pieces that overlap by each number of units or leave a hole: alike, with other bytes, in both orders",
-        count: PAIRS * 4,
-        aim: Aim::Live,
-        family: Family::V4,
-        make: overlap,
-    },
-    Group {
-        name: "fragments-overlap-v6",
-        about: "the same in IPv6",
-        count: PAIRS * 4,
-        aim: Aim::Live,
-        family: Family::V6,
-        make: overlap,
-    },
-    Group {
-        name: "fragments-never",
-        about: "packets that never get complete: one piece each, every offset, with more to come and without",
-        count: (LAST as u64 + 1) * 2,
-        aim: Aim::Live,
-        family: Family::V4,
-        make: never,
-    },
-    Group {
-        name: "fragments-never-v6",
-        about: "the same in IPv6",
-        count: (LAST as u64 + 1) * 2,
-        aim: Aim::Live,
-        family: Family::V6,
-        make: never,
-    },
-    Group {
-        name: "fragments-odd",
-        about: "pieces of any length with more to come, empty ones, two ends, an end before what came, more than 64 KiB",
-        count: 6 * 65 * 2,
-        aim: Aim::Live,
-        family: Family::V4,
-        make: odd,
-    },
-    Group {
-        name: "fragments-odd-v6",
-        about: "the same in IPv6",
-        count: 6 * 65 * 2,
-        aim: Aim::Live,
-        family: Family::V6,
-        make: odd,
-    },
+    Group::v4(
+        "fragments",
+        "a packet in pieces of each size: in order, backwards, odd ones first, each twice",
+        UNITS as u64 * 4,
+        whole,
+    ),
+    Group::v6("fragments-v6", "the same in IPv6", UNITS as u64 * 4, whole),
+    Group::v4(
+        "fragments-overlap",
+        "two pieces that overlap by each number of units or leave a hole: alike, with other bytes, in both orders",
+        PAIRS * 4,
+        overlap,
+    ),
+    Group::v6(
+        "fragments-overlap-v6",
+        "the same in IPv6",
+        PAIRS * 4,
+        overlap,
+    ),
+    Group::v4(
+        "fragments-never",
+        "packets that never get complete: one piece each, every offset, with more to come and without",
+        (LAST as u64 + 1) * 2,
+        never,
+    ),
+    Group::v6(
+        "fragments-never-v6",
+        "the same in IPv6",
+        (LAST as u64 + 1) * 2,
+        never,
+    ),
+    Group::v4(
+        "fragments-odd",
+        "pieces of any length with more to come, empty ones, two ends, an end before what came, more than 64 KiB",
+        6 * 65 * 2,
+        odd,
+    ),
+    Group::v6("fragments-odd-v6", "the same in IPv6", 6 * 65 * 2, odd),
 ];
 
 /// A piece: where it belongs in units, whether more follow, its bytes.

@@ -4,16 +4,14 @@
 //! ICMPv6 frames have a hop limit other than 255. Messages that only a neighbour may send (RFC 4861), such as routers
 //! and their prefixes, would change more than one connection.
 
-use std::net::IpAddr;
-
 use tcplab_base::Seq;
 
-use super::build::{Draft, IPV4_LEN, IPV6_LEN, ethertype, frame, ip, reversed, stamps, sum_ipv4};
-use super::{Aim, Case, Digits, Family, Fate, Flow, Group};
-use crate::Sum;
+use super::build::{
+    Draft, ICMP, ICMP6, IPV4_LEN, IPV6_LEN, ethertype, frame, ip, reversed, spoil, stamps,
+    sum_ipv4, write_sum,
+};
+use super::{Aim, Case, Digits, Fate, Flow, Group};
 
-const ICMP: u8 = 1;
-const ICMP6: u8 = 58;
 /// Bytes of type, code, sum and what stands before the quotation.
 const HEADER: usize = 8;
 /// Bytes that `icmp-cut` leaves, at most: header, IP, TCP with time stamps, payload.
@@ -57,102 +55,64 @@ const NEAR: [u32; 5] = [
 ];
 
 pub(super) const GROUPS: &[Group] = &[
-    Group {
-        name: "icmp-types",
-        about: "every ICMP type and code, quoting a segment that was never sent",
-        count: 1 << 16,
-        aim: Aim::Live,
-        family: Family::V4,
-        make: types,
-    },
-    Group {
-        name: "icmp6-types",
-        about: "the same of ICMPv6, not from a neighbour",
-        count: 1 << 16,
-        aim: Aim::Live,
-        family: Family::V6,
-        make: types,
-    },
-    Group {
-        name: "icmp-outside",
-        about: "errors that quote segments outside what is in flight, with twelve MTUs",
-        count: 5 * 16 * 12 * 6,
-        aim: Aim::Live,
-        family: Family::V4,
-        make: outside,
-    },
-    Group {
-        name: "icmp6-outside",
-        about: "the same of ICMPv6",
-        count: 4 * 16 * 12 * 6,
-        aim: Aim::Live,
-        family: Family::V6,
-        make: outside,
-    },
-    Group {
-        name: "icmp-near",
-        about: "errors that quote segments in flight or nearly, about a connection that may be hurt",
-        count: 5 * 16 * 12 * 5,
-        aim: Aim::Victim,
-        family: Family::V4,
-        make: near,
-    },
-    Group {
-        name: "icmp6-near",
-        about: "the same of ICMPv6",
-        count: 4 * 16 * 12 * 5,
-        aim: Aim::Victim,
-        family: Family::V6,
-        make: near,
-    },
-    Group {
-        name: "icmp-cut",
-        about: "errors cut after each byte, with a length and a sum of the rest and without",
-        count: 5 * 2 * CUTS,
-        aim: Aim::Live,
-        family: Family::V4,
-        make: cut,
-    },
-    Group {
-        name: "icmp6-cut",
-        about: "the same of ICMPv6",
-        count: 4 * 2 * CUTS,
-        aim: Aim::Live,
-        family: Family::V6,
-        make: cut,
-    },
-    Group {
-        name: "icmp-quote",
-        about: "quotations that lie: every first byte, length, fragment offset, protocol, data offset; RFC 4884 lengths",
-        count: 5 * 256 * 6,
-        aim: Aim::Live,
-        family: Family::V4,
-        make: quote,
-    },
-    Group {
-        name: "icmp6-quote",
-        about: "the same of ICMPv6, whose next header may be any extension",
-        count: 4 * 256 * 6,
-        aim: Aim::Live,
-        family: Family::V6,
-        make: quote,
-    },
-    Group {
-        name: "icmp-checksum",
-        about: "every wrong checksum of an error about the newest segment",
-        count: 1 << 16,
-        aim: Aim::Live,
-        family: Family::V4,
-        make: checksum,
-    },
-    Group {
-        name: "icmp6-checksum",
-        about: "the same of ICMPv6",
-        count: 1 << 16,
-        aim: Aim::Live,
-        family: Family::V6,
-        make: checksum,
-    },
+    Group::v4(
+        "icmp-types",
+        "every ICMP type and code, quoting a segment that was never sent",
+        1 << 16,
+        types,
+    ),
+    Group::v6(
+        "icmp6-types",
+        "the same of ICMPv6, not from a neighbour",
+        1 << 16,
+        types,
+    ),
+    Group::v4(
+        "icmp-outside",
+        "errors that quote segments outside what is in flight, with twelve MTUs",
+        5 * 16 * 12 * 6,
+        outside,
+    ),
+    Group::v6(
+        "icmp6-outside",
+        "the same of ICMPv6",
+        4 * 16 * 12 * 6,
+        outside,
+    ),
+    Group::v4(
+        "icmp-near",
+        "errors that quote segments in flight or nearly, about a connection that may be hurt",
+        5 * 16 * 12 * 5,
+        near,
+    )
+    .aimed(Aim::Victim),
+    Group::v6("icmp6-near", "the same of ICMPv6", 4 * 16 * 12 * 5, near).aimed(Aim::Victim),
+    Group::v4(
+        "icmp-cut",
+        "errors cut after each byte, with a length and a sum of the rest and without",
+        5 * 2 * CUTS,
+        cut,
+    ),
+    Group::v6("icmp6-cut", "the same of ICMPv6", 4 * 2 * CUTS, cut),
+    Group::v4(
+        "icmp-quote",
+        "quotations that lie: every first byte, length, fragment offset, protocol, data offset; RFC 4884 lengths",
+        5 * 256 * 6,
+        quote,
+    ),
+    Group::v6(
+        "icmp6-quote",
+        "the same of ICMPv6, whose next header may be any extension",
+        4 * 256 * 6,
+        quote,
+    ),
+    Group::v4(
+        "icmp-checksum",
+        "every wrong checksum of an error about the newest segment",
+        1 << 16,
+        checksum,
+    ),
+    Group::v6("icmp6-checksum", "the same of ICMPv6", 1 << 16, checksum),
 ];
 
 fn is_v6(flow: &Flow) -> bool {
@@ -190,31 +150,19 @@ fn message(flow: &Flow, kind: u8, code: u8, word: u32, quote: &[u8]) -> Vec<u8> 
 
 /// Writes the right checksum into a message; one that is too short for it stays.
 fn sum(flow: &Flow, message: &mut [u8]) {
-    let Some(field) = message.get_mut(2..4) else {
-        return;
-    };
-    field.fill(0);
-    let mut sum = Sum::default();
-    if let (IpAddr::V6(src), IpAddr::V6(dst)) = (flow.src.ip, flow.dst.ip) {
-        let len = message.len() as u32;
-        sum = sum.add(&src.octets()).add(&dst.octets());
-        sum = sum.add_number(u32::from(ICMP6)).add_number(len);
-    }
-    let sum = sum.add(message).finish();
-    message[2..4].copy_from_slice(&sum.to_be_bytes());
+    write_sum(flow, protocol(flow), message, 2);
+}
+
+fn protocol(flow: &Flow) -> u8 {
+    if is_v6(flow) { ICMP6 } else { ICMP }
 }
 
 fn packet(flow: &Flow, message: &[u8]) -> Vec<u8> {
-    let protocol = if is_v6(flow) { ICMP6 } else { ICMP };
-    ip(flow, protocol, message)
+    ip(flow, protocol(flow), message)
 }
 
 fn case(flow: &Flow, packet: &[u8], fate: Fate) -> Case {
-    Case {
-        frame: frame(flow, &[], ethertype(flow), packet),
-        rest: Vec::new(),
-        fate,
-    }
+    Case::new(frame(flow, &[], ethertype(flow), packet), fate)
 }
 
 /// The word behind the sum: the MTU where the message has one. A redirect names a router that does not exist.
@@ -320,12 +268,6 @@ fn quote(flow: &Flow, number: u64, _: u64) -> Case {
 fn checksum(flow: &Flow, number: u64, _: u64) -> Case {
     let kind = if is_v6(flow) { 1 } else { 3 };
     let mut message = message(flow, kind, 1, 0, &quoted(flow, 0));
-    let right = u16::from_be_bytes([message[2], message[3]]);
-    let mut wrong = number as u16;
-    // 0 and 0xffff are one number (RFC 1071).
-    if wrong == right || (wrong ^ right == u16::MAX && matches!(right, 0 | u16::MAX)) {
-        wrong ^= 0x0100;
-    }
-    message[2..4].copy_from_slice(&wrong.to_be_bytes());
+    spoil(&mut message[2..4], number);
     case(flow, &packet(flow, &message), Fate::Refused)
 }

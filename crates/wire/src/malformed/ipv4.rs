@@ -3,87 +3,61 @@
 use std::net::IpAddr;
 
 use super::build::{
-    Draft, IPV4_LEN, OPTIONS, PAYLOAD, TCP_LEN, frame, full_options, shape, stamps, sum_ipv4,
+    self, Draft, IPV4_LEN, LENGTHS, OPTIONS, PAYLOAD, TCP_LEN, case, full_options, part, shape,
+    spoil, stamps, sum_ipv4,
 };
-use super::{Aim, Case, Digits, Family, Fate, Flow, Group};
-use crate::ethernet::IPV4;
+use super::{Case, Digits, Fate, Flow, Group};
 
 /// The whole packet of `ipv4-length`.
 const WHOLE: usize = IPV4_LEN + TCP_LEN + OPTIONS + PAYLOAD.len();
-/// Total lengths: 64 steps over all, each of the first 130, the largest.
-const LENGTHS: u64 = 64 + 130 + 1;
 
 /// Values of `ipv4-fields`: version, protocol, flags and offset, TTL, TOS.
 const FIELDS: [u64; 5] = [16, 256, 8 * 5, 3, 256];
 
 pub(super) const GROUPS: &[Group] = &[
-    Group {
-        name: "ipv4-length",
-        about: "header lengths 0 to 15 with total lengths from 0 to 65,535, in ten shapes",
-        count: 10 * 16 * LENGTHS,
-        aim: Aim::Live,
-        family: Family::V4,
-        make: length,
-    },
-    Group {
-        name: "ipv4-fields",
-        about: "every version, protocol, fragment flag and service; offsets and times to live at their ends",
-        count: FIELDS[0] + FIELDS[1] + FIELDS[2] + FIELDS[3] + FIELDS[4],
-        aim: Aim::Live,
-        family: Family::V4,
-        make: fields,
-    },
-    Group {
-        name: "ipv4-checksum",
-        about: "every wrong checksum of the IP header",
-        count: 1 << 16,
-        aim: Aim::Live,
-        family: Family::V4,
-        make: checksum,
-    },
-    Group {
-        name: "ipv4-options",
-        about: "every IP option with lengths 0 to 40",
-        count: 256 * 41,
-        aim: Aim::Live,
-        family: Family::V4,
-        make: options,
-    },
-    Group {
-        name: "ipv4-option-values",
-        about: "routes, time stamps, security, streams, router alert, labels: every third byte (the pointer) with lengths 2 to 39",
-        count: 9 * 256 * 38,
-        aim: Aim::Live,
-        family: Family::V4,
-        make: option_values,
-    },
-    Group {
-        name: "ipv4-source",
-        about: "addresses that nobody has: nowhere, loopback, multicast, broadcast, the host's own",
-        count: 9 * 2 * 2,
-        aim: Aim::Live,
-        family: Family::V4,
-        make: source,
-    },
+    Group::v4(
+        "ipv4-length",
+        "header lengths 0 to 15 with total lengths from 0 to 65,535, in ten shapes",
+        10 * 16 * LENGTHS,
+        length,
+    ),
+    Group::v4(
+        "ipv4-fields",
+        "every version, protocol, fragment flag and service; offsets and times to live at their ends",
+        FIELDS[0] + FIELDS[1] + FIELDS[2] + FIELDS[3] + FIELDS[4],
+        fields,
+    ),
+    Group::v4(
+        "ipv4-checksum",
+        "every wrong checksum of the IP header",
+        1 << 16,
+        checksum,
+    ),
+    Group::v4(
+        "ipv4-options",
+        "every IP option with lengths 0 to 40",
+        256 * 41,
+        options,
+    ),
+    Group::v4(
+        "ipv4-option-values",
+        "routes, time stamps, security, streams, router alert, labels: every third byte (the pointer) with lengths 2 to 39",
+        9 * 256 * 38,
+        option_values,
+    ),
+    Group::v4(
+        "ipv4-source",
+        "addresses that nobody has: nowhere, loopback, multicast, broadcast, the host's own",
+        9 * 2 * 2,
+        source,
+    ),
 ];
-
-fn case(taken: bool, flow: &Flow, tags: &[u8], packet: &[u8]) -> Case {
-    Case {
-        frame: frame(flow, tags, IPV4, packet),
-        fate: if taken { Fate::Harmless } else { Fate::Refused },
-        rest: Vec::new(),
-    }
-}
 
 fn length(flow: &Flow, number: u64, _: u64) -> Case {
     let mut digits = Digits::of(number);
     let (shape, tags) = shape(&mut digits, flow);
     let ihl = digits.next(16) as u8;
-    let total = match digits.next(LENGTHS) {
-        step @ 0..64 => step as u16 * 1024 + 7,
-        small @ 64..194 => (small - 64) as u16,
-        _ => u16::MAX,
-    };
+    let total = build::length(&mut digits);
     let mut packet = Draft::old(flow, &full_options(flow)).ip(flow);
     packet[0] = 0x40 | ihl;
     packet[2..4].copy_from_slice(&total.to_be_bytes());
@@ -95,34 +69,31 @@ fn length(flow: &Flow, number: u64, _: u64) -> Case {
 
 fn fields(flow: &Flow, number: u64, _: u64) -> Case {
     let mut packet = Draft::old(flow, &stamps(flow)).ip(flow);
-    let [versions, protocols, fragments, ttls, _] = FIELDS;
-    let mut n = number;
-    let mut within = |count: u64| {
-        let is = n < count;
-        if !is {
-            n -= count;
+    let taken = match part(number, &FIELDS) {
+        (0, version) => {
+            packet[0] = (version as u8) << 4 | 5;
+            version == 4
         }
-        is.then_some(n)
-    };
-    let taken = if let Some(version) = within(versions) {
-        packet[0] = (version as u8) << 4 | 5;
-        version == 4
-    } else if let Some(protocol) = within(protocols) {
-        packet[9] = protocol as u8;
-        protocol == 6
-    } else if let Some(fragment) = within(fragments) {
-        let offset = [0_u16, 1, 8, 185, 0x1fff][(fragment % 5) as usize];
-        let word = ((fragment / 5) as u16) << 13 | offset;
-        // Identifications of their own: no two are pieces of one packet.
-        packet[4..6].copy_from_slice(&(0x4000 | fragment as u16).to_be_bytes());
-        packet[6..8].copy_from_slice(&word.to_be_bytes());
-        word & 0x3fff == 0
-    } else if let Some(ttl) = within(ttls) {
-        packet[8] = [0, 1, 255][(ttl % 3) as usize];
-        true
-    } else {
-        packet[1] = n as u8;
-        true
+        (1, protocol) => {
+            packet[9] = protocol as u8;
+            protocol == 6
+        }
+        (2, fragment) => {
+            let offset = [0_u16, 1, 8, 185, 0x1fff][(fragment % 5) as usize];
+            let word = ((fragment / 5) as u16) << 13 | offset;
+            // Identifications of their own: no two are pieces of one packet.
+            packet[4..6].copy_from_slice(&(0x4000 | fragment as u16).to_be_bytes());
+            packet[6..8].copy_from_slice(&word.to_be_bytes());
+            word & 0x3fff == 0
+        }
+        (3, ttl) => {
+            packet[8] = [0, 1, 255][(ttl % 3) as usize];
+            true
+        }
+        (_, tos) => {
+            packet[1] = tos as u8;
+            true
+        }
     };
     sum_ipv4(&mut packet);
     case(taken, flow, &[], &packet)
@@ -130,13 +101,7 @@ fn fields(flow: &Flow, number: u64, _: u64) -> Case {
 
 fn checksum(flow: &Flow, number: u64, _: u64) -> Case {
     let mut packet = Draft::next(flow, &stamps(flow)).ip(flow);
-    let right = u16::from_be_bytes([packet[10], packet[11]]);
-    let mut wrong = number as u16;
-    // 0 and 0xffff are one number (RFC 1071).
-    if wrong == right || (wrong ^ right == u16::MAX && matches!(right, 0 | u16::MAX)) {
-        wrong ^= 0x0100;
-    }
-    packet[10..12].copy_from_slice(&wrong.to_be_bytes());
+    spoil(&mut packet[10..12], number);
     case(false, flow, &[], &packet)
 }
 
@@ -213,9 +178,5 @@ fn source(flow: &Flow, number: u64, _: u64) -> Case {
     if digits.next(2) == 1 {
         draft.flags = crate::TcpFlags::SYN;
     }
-    Case {
-        frame: draft.frame(&other),
-        fate: Fate::Harmless,
-        rest: Vec::new(),
-    }
+    Case::new(draft.frame(&other), Fate::Harmless)
 }

@@ -1,8 +1,9 @@
 //! IPv6 headers and extension headers that lie (RFC 8200 3, 4; Linux `ip6_rcv_core()`, `ip6_protocol_deliver_rcu()`).
 
-use super::build::{Draft, IPV6_LEN, OPTIONS, TCP, frame, full_options, ip, shape, stamps};
-use super::{Aim, Case, Digits, Family, Fate, Flow, Group};
-use crate::ethernet::IPV6;
+use super::build::{
+    self, Draft, IPV6_LEN, LENGTHS, OPTIONS, TCP, case, full_options, ip, part, shape, stamps,
+};
+use super::{Case, Digits, Flow, Group};
 
 const HOP_BY_HOP: u8 = 0;
 const ROUTING: u8 = 43;
@@ -21,69 +22,46 @@ const EXTENSIONS: [u8; 9] = [
     59,
 ];
 
-const LENGTHS: u64 = 64 + 130 + 1;
 /// Values of `ipv6-fields`: version, next header, hop limit, traffic class, flow label.
 const FIELDS: [u64; 5] = [16, 256, 3, 256, 20];
 
 pub(super) const GROUPS: &[Group] = &[
-    Group {
-        name: "ipv6-length",
-        about: "payload lengths from 0 to 65,535, in ten shapes",
-        count: 10 * LENGTHS,
-        aim: Aim::Live,
-        family: Family::V6,
-        make: length,
-    },
-    Group {
-        name: "ipv6-fields",
-        about: "every version, next header and traffic class; hop limits and flow labels at their ends",
-        count: FIELDS[0] + FIELDS[1] + FIELDS[2] + FIELDS[3] + FIELDS[4],
-        aim: Aim::Live,
-        family: Family::V6,
-        make: fields,
-    },
-    Group {
-        name: "ipv6-extension",
-        about: "nine extension headers with every length, alone and behind another one",
-        count: 9 * 256 * 4,
-        aim: Aim::Live,
-        family: Family::V6,
-        make: extension,
-    },
-    Group {
-        name: "ipv6-options",
-        about: "every option of hop-by-hop and destination headers with lengths 0 to 40",
-        count: 2 * 256 * 41,
-        aim: Aim::Live,
-        family: Family::V6,
-        make: options,
-    },
-    Group {
-        name: "ipv6-chain",
-        about: "up to 64 extension headers in a row",
-        count: 65 * 4,
-        aim: Aim::Live,
-        family: Family::V6,
-        make: chain,
-    },
+    Group::v6(
+        "ipv6-length",
+        "payload lengths from 0 to 65,535, in ten shapes",
+        10 * LENGTHS,
+        length,
+    ),
+    Group::v6(
+        "ipv6-fields",
+        "every version, next header and traffic class; hop limits and flow labels at their ends",
+        FIELDS[0] + FIELDS[1] + FIELDS[2] + FIELDS[3] + FIELDS[4],
+        fields,
+    ),
+    Group::v6(
+        "ipv6-extension",
+        "nine extension headers with every length, alone and behind another one",
+        9 * 256 * 4,
+        extension,
+    ),
+    Group::v6(
+        "ipv6-options",
+        "every option of hop-by-hop and destination headers with lengths 0 to 40",
+        2 * 256 * 41,
+        options,
+    ),
+    Group::v6(
+        "ipv6-chain",
+        "up to 64 extension headers in a row",
+        65 * 4,
+        chain,
+    ),
 ];
-
-fn case(taken: bool, flow: &Flow, tags: &[u8], packet: &[u8]) -> Case {
-    Case {
-        frame: frame(flow, tags, IPV6, packet),
-        fate: if taken { Fate::Harmless } else { Fate::Refused },
-        rest: Vec::new(),
-    }
-}
 
 fn length(flow: &Flow, number: u64, _: u64) -> Case {
     let mut digits = Digits::of(number);
     let (shape, tags) = shape(&mut digits, flow);
-    let len = match digits.next(LENGTHS) {
-        step @ 0..64 => step as u16 * 1024 + 7,
-        small @ 64..194 => (small - 64) as u16,
-        _ => u16::MAX,
-    };
+    let len = build::length(&mut digits);
     let mut packet = Draft::old(flow, &full_options(flow)).ip(flow);
     packet[4..6].copy_from_slice(&len.to_be_bytes());
     let is_whole = usize::from(len) == packet.len() - IPV6_LEN;
@@ -93,32 +71,29 @@ fn length(flow: &Flow, number: u64, _: u64) -> Case {
 
 fn fields(flow: &Flow, number: u64, _: u64) -> Case {
     let mut packet = Draft::old(flow, &stamps(flow)).ip(flow);
-    let [versions, nexts, limits, classes, _] = FIELDS;
-    let mut n = number;
-    let mut within = |count: u64| {
-        let is = n < count;
-        if !is {
-            n -= count;
+    let taken = match part(number, &FIELDS) {
+        (0, version) => {
+            packet[0] = (version as u8) << 4;
+            version == 6
         }
-        is.then_some(n)
-    };
-    let taken = if let Some(version) = within(versions) {
-        packet[0] = (version as u8) << 4;
-        version == 6
-    } else if let Some(next) = within(nexts) {
-        packet[6] = next as u8;
-        next == 6
-    } else if let Some(limit) = within(limits) {
-        packet[7] = [0, 1, 255][(limit % 3) as usize];
-        true
-    } else if let Some(class) = within(classes) {
-        let class = class as u8;
-        (packet[0], packet[1]) = (0x60 | class >> 4, class << 4);
-        true
-    } else {
-        let label = 1_u32 << (n % 20);
-        packet[1..4].copy_from_slice(&label.to_be_bytes()[1..]);
-        true
+        (1, next) => {
+            packet[6] = next as u8;
+            next == 6
+        }
+        (2, limit) => {
+            packet[7] = [0, 1, 255][(limit % 3) as usize];
+            true
+        }
+        (3, class) => {
+            let class = class as u8;
+            (packet[0], packet[1]) = (0x60 | class >> 4, class << 4);
+            true
+        }
+        (_, bit) => {
+            let label = 1_u32 << (bit % 20);
+            packet[1..4].copy_from_slice(&label.to_be_bytes()[1..]);
+            true
+        }
     };
     // Another next header reads TCP's bytes as its own, so the packet never reaches this connection.
     case(taken, flow, &[], &packet)
@@ -171,11 +146,7 @@ fn extension(flow: &Flow, number: u64, _: u64) -> Case {
     body.extend(own);
     body.extend(Draft::old(flow, &stamps(flow)).bytes(flow));
     let packet = ip(flow, first, &body);
-    Case {
-        frame: frame(flow, &[], IPV6, &packet),
-        fate: Fate::Harmless,
-        rest: Vec::new(),
-    }
+    case(true, flow, &[], &packet)
 }
 
 fn options(flow: &Flow, number: u64, _: u64) -> Case {
@@ -188,11 +159,7 @@ fn options(flow: &Flow, number: u64, _: u64) -> Case {
     body.resize(8 + OPTIONS, 0);
     body.extend(Draft::old(flow, &stamps(flow)).bytes(flow));
     let packet = ip(flow, kind, &body);
-    Case {
-        frame: frame(flow, &[], IPV6, &packet),
-        fate: Fate::Harmless,
-        rest: Vec::new(),
-    }
+    case(true, flow, &[], &packet)
 }
 
 fn chain(flow: &Flow, number: u64, _: u64) -> Case {
@@ -211,9 +178,5 @@ fn chain(flow: &Flow, number: u64, _: u64) -> Case {
     }
     body.extend(Draft::old(flow, &stamps(flow)).bytes(flow));
     let packet = ip(flow, kind(0), &body);
-    Case {
-        frame: frame(flow, &[], IPV6, &packet),
-        fate: Fate::Harmless,
-        rest: Vec::new(),
-    }
+    case(true, flow, &[], &packet)
 }

@@ -1,10 +1,10 @@
 //! Ethernet types, VLAN tags and CAQM's: alone, cut, nested, with every value.
 
 use super::build::{
-    Draft, ETHERNET_LEN, IPV4_LEN, OPTIONS, TCP_LEN, ethertype, frame, full_options, ip, shape,
-    stamps, sum_tcp, tag,
+    Draft, ETHERNET_LEN, IPV4_LEN, OPTIONS, TCP_LEN, ethertype, frame, full_options, if_taken, ip,
+    shape, stamps, sum_tcp, tag,
 };
-use super::{Aim, Case, Digits, Family, Fate, Flow, Group};
+use super::{Case, Digits, Flow, Group};
 use crate::ethernet::{IPV4, IPV6};
 
 const VLAN: u16 = 0x8100;
@@ -18,105 +18,62 @@ const CUTS_V6: u64 = 180;
 const EACH_TYPE: u64 = 1 << 16;
 
 pub(super) const GROUPS: &[Group] = &[
-    Group {
-        name: "tag-alone",
-        about: "only the EtherType (CAQM's, a VLAN's, IP's) and nothing behind it, or zeros; cut after each byte",
-        count: 10 * 6 * 61,
-        aim: Aim::Live,
-        family: Family::V4,
-        make: tag_alone,
-    },
-    Group {
-        name: "cut",
-        about: "the next data of a connection in ten shapes, cut after each byte; longer: padding",
-        count: 10 * CUTS_V4,
-        aim: Aim::Live,
-        family: Family::V4,
-        make: cut,
-    },
-    Group {
-        name: "cut-v6",
-        about: "the same in IPv6",
-        count: 10 * CUTS_V6,
-        aim: Aim::Live,
-        family: Family::V6,
-        make: cut,
-    },
-    Group {
-        name: "short",
-        about: "the same with an IP length that says so, with the sum of the rest and without",
-        count: 10 * 2 * CUTS_V4,
-        aim: Aim::Live,
-        family: Family::V4,
-        make: short,
-    },
-    Group {
-        name: "vlan",
-        about: "VLAN tags: three types, all priorities, extreme numbers, eight types behind them",
-        count: 3 * 16 * 6 * 8,
-        aim: Aim::Live,
-        family: Family::V4,
-        make: vlan,
-    },
-    Group {
-        name: "vlan-nested",
-        about: "up to 40 tags in each other",
-        count: 41 * 4 * 2 * 2,
-        aim: Aim::Live,
-        family: Family::V4,
-        make: vlan_nested,
-    },
-    Group {
-        name: "caqm-info",
-        about: "every INFO: in one tag, in two, and inside a VLAN",
-        count: 3 * EACH_TYPE,
-        aim: Aim::Live,
-        family: Family::V4,
-        make: caqm_info,
-    },
-    Group {
-        name: "caqm-inner",
-        about: "every EtherType behind a CAQM tag",
-        count: EACH_TYPE,
-        aim: Aim::Live,
-        family: Family::V4,
-        make: caqm_inner,
-    },
-    Group {
-        name: "ethertype",
-        about: "every EtherType before an IPv4 packet",
-        count: EACH_TYPE,
-        aim: Aim::Live,
-        family: Family::V4,
-        make: any_type,
-    },
-    Group {
-        name: "address",
-        about: "frames for other stations: each bit of the Ethernet address, broadcast, multicast",
-        count: 48 + 3,
-        aim: Aim::Live,
-        family: Family::V4,
-        make: address,
-    },
+    Group::v4(
+        "tag-alone",
+        "only the EtherType (CAQM's, a VLAN's, IP's) and nothing behind it, or zeros; cut after each byte",
+        10 * 6 * 61,
+        tag_alone,
+    ),
+    Group::v4(
+        "cut",
+        "the next data of a connection in ten shapes, cut after each byte; longer: padding",
+        10 * CUTS_V4,
+        cut,
+    ),
+    Group::v6("cut-v6", "the same in IPv6", 10 * CUTS_V6, cut),
+    Group::v4(
+        "short",
+        "the same with an IP length that says so, with the sum of the rest and without",
+        10 * 2 * CUTS_V4,
+        short,
+    ),
+    Group::v4(
+        "vlan",
+        "VLAN tags: three types, all priorities, extreme numbers, eight types behind them",
+        3 * 16 * 6 * 8,
+        vlan,
+    ),
+    Group::v4(
+        "vlan-nested",
+        "up to 40 tags in each other",
+        41 * 4 * 2 * 2,
+        vlan_nested,
+    ),
+    Group::v4(
+        "caqm-info",
+        "every INFO: in one tag, in two, and inside a VLAN",
+        3 * EACH_TYPE,
+        caqm_info,
+    ),
+    Group::v4(
+        "caqm-inner",
+        "every EtherType behind a CAQM tag",
+        EACH_TYPE,
+        caqm_inner,
+    ),
+    Group::v4(
+        "ethertype",
+        "every EtherType before an IPv4 packet",
+        EACH_TYPE,
+        any_type,
+    ),
+    Group::v4(
+        "address",
+        "frames for other stations: each bit of the Ethernet address, broadcast, multicast",
+        48 + 3,
+        address,
+    ),
 ];
-
-fn refused(frame: Vec<u8>) -> Case {
-    Case {
-        frame,
-        fate: Fate::Refused,
-        rest: Vec::new(),
-    }
-}
-
-/// Refused unless `taken`.
-fn if_taken(taken: bool, frame: Vec<u8>) -> Case {
-    let fate = if taken { Fate::Harmless } else { Fate::Refused };
-    Case {
-        frame,
-        fate,
-        rest: Vec::new(),
-    }
-}
 
 /// An old segment as an IP packet.
 fn old(flow: &Flow) -> Vec<u8> {
@@ -137,7 +94,7 @@ fn tag_alone(flow: &Flow, number: u64, _: u64) -> Case {
     let end = digits.one_of(&ends).unwrap_or(VLAN);
     let mut bytes = frame(flow, &tags, end, &[]);
     bytes.resize(digits.next(61) as usize, 0);
-    refused(bytes)
+    if_taken(false, bytes)
 }
 
 fn cut(flow: &Flow, number: u64, _: u64) -> Case {
@@ -256,5 +213,5 @@ fn address(flow: &Flow, number: u64, _: u64) -> Case {
         _ if flow.dst_mac == [0; 6] => bytes[..6].fill(2),
         _ => bytes[..6].fill(0),
     }
-    refused(bytes)
+    if_taken(false, bytes)
 }

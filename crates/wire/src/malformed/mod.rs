@@ -96,6 +96,14 @@ pub struct Case {
 }
 
 impl Case {
+    fn new(frame: Vec<u8>, fate: Fate) -> Self {
+        Self {
+            frame,
+            rest: Vec::new(),
+            fate,
+        }
+    }
+
     /// All frames, in the order in which they are sent.
     pub fn frames(&self) -> impl Iterator<Item = &[u8]> {
         let first = std::iter::once(&self.frame);
@@ -120,6 +128,40 @@ pub struct Group {
 }
 
 impl Group {
+    /// Frames in IPv4 that are aimed at a connection that must go on.
+    const fn v4(
+        name: &'static str,
+        about: &'static str,
+        count: u64,
+        make: fn(&Flow, u64, u64) -> Case,
+    ) -> Self {
+        Self {
+            name,
+            about,
+            count,
+            aim: Aim::Live,
+            family: Family::V4,
+            make,
+        }
+    }
+
+    /// The same in IPv6.
+    const fn v6(
+        name: &'static str,
+        about: &'static str,
+        count: u64,
+        make: fn(&Flow, u64, u64) -> Case,
+    ) -> Self {
+        Self {
+            family: Family::V6,
+            ..Self::v4(name, about, count, make)
+        }
+    }
+
+    const fn aimed(self, aim: Aim) -> Self {
+        Self { aim, ..self }
+    }
+
     /// The frame with this number, of 0 to `count` - 1. `flow` is of the group's family.
     pub fn case(&self, flow: &Flow, number: u64, seed: u64) -> Case {
         (self.make)(flow, number, seed)

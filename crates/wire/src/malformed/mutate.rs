@@ -5,37 +5,28 @@ use tcplab_base::Random;
 use super::build::{
     Draft, ETHERNET_LEN, IPV4_LEN, ethertype, frame, ip, shape, stamps, sum_ipv4, sum_tcp,
 };
-use super::{Aim, Case, Digits, Family, Fate, Flow, Group};
+use super::{Aim, Case, Digits, Fate, Flow, Group};
 use crate::TcpFlags;
 
 /// As many as anybody runs; the numbers beyond are as good.
 const MANY: u64 = 1 << 18;
 
 pub(super) const GROUPS: &[Group] = &[
-    Group {
-        name: "mutated-frame",
-        about: "one to eight random changes of a right frame, sums left as they were, in ten shapes",
-        count: MANY,
-        aim: Aim::Victim,
-        family: Family::V4,
-        make: any_bytes,
-    },
-    Group {
-        name: "mutated-segment",
-        about: "random changes of a right segment, sums made right again",
-        count: MANY,
-        aim: Aim::Victim,
-        family: Family::V4,
-        make: segment_v4,
-    },
-    Group {
-        name: "mutated-segment-v6",
-        about: "the same in IPv6",
-        count: MANY,
-        aim: Aim::Victim,
-        family: Family::V6,
-        make: segment_v6,
-    },
+    Group::v4(
+        "mutated-frame",
+        "one to eight random changes of a right frame, sums left as they were, in ten shapes",
+        MANY,
+        any_bytes,
+    )
+    .aimed(Aim::Victim),
+    Group::v4(
+        "mutated-segment",
+        "random changes of a right segment, sums made right again",
+        MANY,
+        segment_v4,
+    )
+    .aimed(Aim::Victim),
+    Group::v6("mutated-segment-v6", "the same in IPv6", MANY, segment_v6).aimed(Aim::Victim),
 ];
 
 fn random(name: &str, number: u64, seed: u64) -> Random {
@@ -104,11 +95,7 @@ fn any_bytes(flow: &Flow, number: u64, seed: u64) -> Case {
     let packet = right(flow, &stamps(flow), &mut random).ip(flow);
     let mut frame = frame(flow, &tags, ethertype(flow), &packet);
     mutate(&mut frame, 0, &mut random);
-    Case {
-        frame,
-        fate: Fate::Any,
-        rest: Vec::new(),
-    }
+    Case::new(frame, Fate::Any)
 }
 
 /// The connection that it is aimed at stays the same, or it would meet no connection at all.
@@ -135,19 +122,11 @@ fn segment_v4(flow: &Flow, number: u64, seed: u64) -> Case {
         frame[at] ^= 1 << random.below(8);
         sum_ipv4(&mut frame[ETHERNET_LEN..]);
     }
-    Case {
-        frame,
-        fate: Fate::Any,
-        rest: Vec::new(),
-    }
+    Case::new(frame, Fate::Any)
 }
 
 fn segment_v6(flow: &Flow, number: u64, seed: u64) -> Case {
     let bytes = segment(flow, "mutated-segment-v6", number, seed);
     let packet = ip(flow, super::build::TCP, &bytes);
-    Case {
-        frame: frame(flow, &[], ethertype(flow), &packet),
-        fate: Fate::Any,
-        rest: Vec::new(),
-    }
+    Case::new(frame(flow, &[], ethertype(flow), &packet), Fate::Any)
 }

@@ -1,8 +1,8 @@
 //! TCP options: every kind and length, and every value of those that a host reads (RFC 9293 3.2, RFC 7323, RFC 2018).
 
-use super::build::{Draft, OPTIONS, ethertype, frame, shape, stamps};
+use super::build::{Draft, OPTIONS, case, shape, stamps};
 use super::tcp::stranger;
-use super::{Aim, Case, Digits, Family, Fate, Flow, Group};
+use super::{Aim, Case, Digits, Fate, Flow, Group};
 use crate::TcpFlags;
 
 /// Option kinds, lengths, data offsets of 5 to 15.
@@ -21,46 +21,36 @@ const EDGES: [u32; 8] = [
 ];
 
 pub(super) const GROUPS: &[Group] = &[
-    Group {
-        name: "option-lengths",
-        about: "every option kind with lengths 0 to 40 at every data offset, in ten shapes",
-        count: HEADERS * 10,
-        aim: Aim::Live,
-        family: Family::V4,
-        make: lengths,
-    },
-    Group {
-        name: "option-lengths-v6",
-        about: "the same in plain IPv6",
-        count: HEADERS,
-        aim: Aim::Live,
-        family: Family::V6,
-        make: lengths_plain,
-    },
-    Group {
-        name: "syn-options",
-        about: "every option kind with lengths 0 to 40 in a SYN to a listener",
-        count: 256 * 41,
-        aim: Aim::Listener,
-        family: Family::V4,
-        make: syn_options,
-    },
-    Group {
-        name: "syn-values",
-        about: "every MSS, every window scale, Fast Open cookies of 0 to 18 bytes, in a SYN to a listener",
-        count: (1 << 16) + 256 + 19 * 2,
-        aim: Aim::Listener,
-        family: Family::V4,
-        make: syn_values,
-    },
-    Group {
-        name: "sack-blocks",
-        about: "two SACK blocks: inverted, overlapping, outside everything, to a connection that may be hurt",
-        count: 8 * 8 * 8 * 8,
-        aim: Aim::Victim,
-        family: Family::V4,
-        make: sack_blocks,
-    },
+    Group::v4(
+        "option-lengths",
+        "every option kind with lengths 0 to 40 at every data offset, in ten shapes",
+        HEADERS * 10,
+        lengths,
+    ),
+    Group::v6(
+        "option-lengths-v6",
+        "the same in plain IPv6",
+        HEADERS,
+        lengths_plain,
+    ),
+    Group::v4(
+        "syn-options",
+        "every option kind with lengths 0 to 40 in a SYN to a listener",
+        256 * 41,
+        syn_options,
+    ).aimed(Aim::Listener),
+    Group::v4(
+        "syn-values",
+        "every MSS, every window scale, Fast Open cookies of 0 to 18 bytes, in a SYN to a listener",
+        (1 << 16) + 256 + 19 * 2,
+        syn_values,
+    ).aimed(Aim::Listener),
+    Group::v4(
+        "sack-blocks",
+        "two SACK blocks: inverted, overlapping, outside everything, to a connection that may be hurt",
+        8 * 8 * 8 * 8,
+        sack_blocks,
+    ).aimed(Aim::Victim),
 ];
 
 /// A kind and a length, the rest NOPs.
@@ -81,23 +71,12 @@ fn lengths(flow: &Flow, number: u64, _: u64) -> Case {
     let mut digits = Digits::of(number);
     let packet = headers(flow, &mut digits);
     let (shape, tags) = shape(&mut digits, flow);
-    Case {
-        frame: frame(flow, &tags, ethertype(flow), &packet),
-        fate: match shape.is_taken {
-            true => Fate::Harmless,
-            false => Fate::Refused,
-        },
-        rest: Vec::new(),
-    }
+    case(shape.is_taken, flow, &tags, &packet)
 }
 
 fn lengths_plain(flow: &Flow, number: u64, _: u64) -> Case {
     let packet = headers(flow, &mut Digits::of(number));
-    Case {
-        frame: frame(flow, &[], ethertype(flow), &packet),
-        fate: Fate::Harmless,
-        rest: Vec::new(),
-    }
+    case(true, flow, &[], &packet)
 }
 
 fn syn(flow: &Flow, number: u64, options: &[u8]) -> Case {
@@ -106,11 +85,7 @@ fn syn(flow: &Flow, number: u64, options: &[u8]) -> Case {
         payload: &[],
         ..Draft::next(flow, options)
     };
-    Case {
-        frame: draft.frame(&stranger(flow, number)),
-        fate: Fate::Harmless,
-        rest: Vec::new(),
-    }
+    Case::new(draft.frame(&stranger(flow, number)), Fate::Harmless)
 }
 
 fn syn_options(flow: &Flow, number: u64, _: u64) -> Case {
@@ -153,9 +128,5 @@ fn sack_blocks(flow: &Flow, number: u64, _: u64) -> Case {
         flags: TcpFlags::ACK,
         ..Draft::next(flow, &options)
     };
-    Case {
-        frame: draft.frame(flow),
-        fate: Fate::Any,
-        rest: Vec::new(),
-    }
+    Case::new(draft.frame(flow), Fate::Any)
 }

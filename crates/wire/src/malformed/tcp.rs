@@ -3,72 +3,58 @@
 use tcplab_base::Seq;
 
 use super::build::{
-    Draft, ETHERNET_LEN, IPV4_LEN, TCP, TCP_LEN, ethertype, frame, full_options, ip, shape, stamps,
+    Draft, ETHERNET_LEN, IPV4_LEN, TCP, TCP_LEN, case, full_options, ip, shape, spoil, stamps,
     sum_tcp,
 };
-use super::{Aim, Case, Digits, Family, Fate, Flow, Group};
+use super::{Aim, Case, Digits, Fate, Flow, Group};
 use crate::TcpFlags;
 
 /// Segment lengths of `tcp-offset`.
 const SEGMENTS: u64 = 69;
 
 pub(super) const GROUPS: &[Group] = &[
-    Group {
-        name: "tcp-offset",
-        about: "data offsets 0 to 15 in segments of 0 to 68 bytes, in ten shapes",
-        count: 10 * 16 * SEGMENTS,
-        aim: Aim::Live,
-        family: Family::V4,
-        make: offset,
-    },
-    Group {
-        name: "tcp-checksum",
-        about: "every wrong checksum of the next data",
-        count: 1 << 16,
-        aim: Aim::Live,
-        family: Family::V4,
-        make: checksum,
-    },
-    Group {
-        name: "tcp-checksum-v6",
-        about: "the same in IPv6",
-        count: 1 << 16,
-        aim: Aim::Live,
-        family: Family::V6,
-        make: checksum,
-    },
-    Group {
-        name: "tcp-flags",
-        about: "every flag and reserved bit, far before and behind the window, with 0, 1 and 1000 bytes",
-        count: 4096 * 2 * 3,
-        aim: Aim::Live,
-        family: Family::V4,
-        make: flags,
-    },
-    Group {
-        name: "tcp-strangers",
-        about: "every flag and reserved bit to a listener, from ports without a connection",
-        count: 4096 * 3,
-        aim: Aim::Listener,
-        family: Family::V4,
-        make: strangers,
-    },
-    Group {
-        name: "tcp-window",
-        about: "flags, sequence and ACK numbers at the edges of the window, to a connection that may be hurt",
-        count: 512 * 8 * 5 * 3,
-        aim: Aim::Victim,
-        family: Family::V4,
-        make: window,
-    },
-    Group {
-        name: "tcp-urgent",
-        about: "urgent pointers before, at and behind the data, to a connection that may be hurt",
-        count: (1 << 16) * 3,
-        aim: Aim::Victim,
-        family: Family::V4,
-        make: urgent,
-    },
+    Group::v4(
+        "tcp-offset",
+        "data offsets 0 to 15 in segments of 0 to 68 bytes, in ten shapes",
+        10 * 16 * SEGMENTS,
+        offset,
+    ),
+    Group::v4(
+        "tcp-checksum",
+        "every wrong checksum of the next data",
+        1 << 16,
+        checksum,
+    ),
+    Group::v6(
+        "tcp-checksum-v6",
+        "the same in IPv6",
+        1 << 16,
+        checksum,
+    ),
+    Group::v4(
+        "tcp-flags",
+        "every flag and reserved bit, far before and behind the window, with 0, 1 and 1000 bytes",
+        4096 * 2 * 3,
+        flags,
+    ),
+    Group::v4(
+        "tcp-strangers",
+        "every flag and reserved bit to a listener, from ports without a connection",
+        4096 * 3,
+        strangers,
+    ).aimed(Aim::Listener),
+    Group::v4(
+        "tcp-window",
+        "flags, sequence and ACK numbers at the edges of the window, to a connection that may be hurt",
+        512 * 8 * 5 * 3,
+        window,
+    ).aimed(Aim::Victim),
+    Group::v4(
+        "tcp-urgent",
+        "urgent pointers before, at and behind the data, to a connection that may be hurt",
+        (1 << 16) * 3,
+        urgent,
+    ).aimed(Aim::Victim),
 ];
 
 fn offset(flow: &Flow, number: u64, _: u64) -> Case {
@@ -84,17 +70,7 @@ fn offset(flow: &Flow, number: u64, _: u64) -> Case {
     sum_tcp(flow, &mut segment);
     let packet = ip(flow, TCP, &segment);
     let fits = len >= TCP_LEN && offset >= 5 && usize::from(offset) * 4 <= len;
-    let fate = if fits && shape.is_taken {
-        Fate::Harmless
-    } else {
-        Fate::Refused
-    };
-    let frame = frame(flow, &tags, ethertype(flow), &packet);
-    Case {
-        frame,
-        fate,
-        rest: Vec::new(),
-    }
+    case(fits && shape.is_taken, flow, &tags, &packet)
 }
 
 fn checksum(flow: &Flow, number: u64, _: u64) -> Case {
@@ -104,18 +80,8 @@ fn checksum(flow: &Flow, number: u64, _: u64) -> Case {
         false => super::build::IPV6_LEN,
     };
     let field = &mut frame[ETHERNET_LEN + header + 16..][..2];
-    let right = u16::from_be_bytes([field[0], field[1]]);
-    let mut wrong = number as u16;
-    // 0 and 0xffff are one number (RFC 1071).
-    if wrong == right || (wrong ^ right == u16::MAX && matches!(right, 0 | u16::MAX)) {
-        wrong ^= 0x0100;
-    }
-    field.copy_from_slice(&wrong.to_be_bytes());
-    Case {
-        frame,
-        fate: Fate::Refused,
-        rest: Vec::new(),
-    }
+    spoil(field, number);
+    Case::new(frame, Fate::Refused)
 }
 
 fn flags(flow: &Flow, number: u64, _: u64) -> Case {
@@ -132,11 +98,7 @@ fn flags(flow: &Flow, number: u64, _: u64) -> Case {
         payload: &payload,
         ..draft
     };
-    Case {
-        frame: draft.frame(flow),
-        fate: Fate::Harmless,
-        rest: Vec::new(),
-    }
+    Case::new(draft.frame(flow), Fate::Harmless)
 }
 
 /// 0, 1 or 1000 bytes.
@@ -162,11 +124,7 @@ fn strangers(flow: &Flow, number: u64, _: u64) -> Case {
         payload: &payload,
         ..Draft::next(flow, &[])
     };
-    Case {
-        frame: draft.frame(&stranger(flow, number)),
-        fate: Fate::Harmless,
-        rest: Vec::new(),
-    }
+    Case::new(draft.frame(&stranger(flow, number)), Fate::Harmless)
 }
 
 fn window(flow: &Flow, number: u64, _: u64) -> Case {
@@ -199,11 +157,7 @@ fn window(flow: &Flow, number: u64, _: u64) -> Case {
         ack: flow.ack + digits.one_of(&acks).unwrap_or(0),
         ..Draft::next(flow, &stamps)
     };
-    Case {
-        frame: draft.frame(flow),
-        fate: Fate::Any,
-        rest: Vec::new(),
-    }
+    Case::new(draft.frame(flow), Fate::Any)
 }
 
 fn urgent(flow: &Flow, number: u64, _: u64) -> Case {
@@ -217,9 +171,5 @@ fn urgent(flow: &Flow, number: u64, _: u64) -> Case {
         payload: &payload,
         ..Draft::next(flow, &stamps)
     };
-    Case {
-        frame: draft.frame(flow),
-        fate: Fate::Any,
-        rest: Vec::new(),
-    }
+    Case::new(draft.frame(flow), Fate::Any)
 }
