@@ -84,8 +84,8 @@ impl<'a> Lexer<'a> {
             }
             _ => {
                 let (kind, len) = longest(rest, first);
-                let text = self.advance(len);
-                kind.with_text(text)
+                self.advance(len);
+                kind
             }
         };
         Ok(Some(Token {
@@ -173,28 +173,28 @@ fn count(text: &str) -> u32 {
     u32::try_from(text.chars().count()).unwrap_or(u32::MAX)
 }
 
-/// The kind (its text still empty) and length in bytes of the longest token at the begin of `rest`.
-fn longest(rest: &str, first: char) -> (Kind<'static>, usize) {
+/// The longest token at the begin of `rest`, and its length in bytes.
+fn longest<'a>(rest: &'a str, first: char) -> (Kind<'a>, usize) {
     let bytes = rest.as_bytes();
     let mut best = (Kind::Char(first), first.len_utf8());
-    let mut offer = |kind, len: usize| {
+    let mut offer = |kind: fn(&'a str) -> Kind<'a>, len: usize| {
         if len > best.1 || (len == best.1 && matches!(best.0, Kind::Char(_))) {
-            best = (kind, len);
+            best = (kind(rest.get(..len).unwrap_or_default()), len);
         }
     };
     if rest.starts_with("...") {
-        offer(Kind::Ellipsis, 3);
+        offer(|_| Kind::Ellipsis, 3);
     }
     if rest.starts_with("sequence#") {
-        offer(Kind::Keyword(""), 9);
+        offer(Kind::Keyword, 9);
     }
-    offer(Kind::Option(""), option(bytes));
-    offer(Kind::Float(""), float(bytes));
-    offer(Kind::Int(""), integer(bytes));
-    offer(Kind::Hex(""), hex(bytes));
-    offer(Kind::Word(""), run(bytes, is_word));
-    offer(Kind::Ipv4(""), address::ipv4(bytes));
-    offer(Kind::Ipv6(""), address::ipv6(bytes));
+    offer(|text| Kind::Option(&text[2..]), option(bytes));
+    offer(Kind::Float, float(bytes));
+    offer(Kind::Int, integer(bytes));
+    offer(Kind::Hex, hex(bytes));
+    offer(Kind::word, run(bytes, is_word));
+    offer(Kind::Ipv4, address::ipv4(bytes));
+    offer(Kind::Ipv6, address::ipv6(bytes));
     best
 }
 

@@ -145,26 +145,11 @@ pub const KEYWORDS: &[&str] = &[
 ];
 
 impl<'a> Kind<'a> {
-    /// The same kind with this text; a word that the language knows becomes a keyword.
-    pub(super) fn with_text<'b>(self, text: &'b str) -> Kind<'b> {
-        match self {
-            Kind::Keyword(_) => Kind::Keyword(text),
-            Kind::Word(_) if KEYWORDS.contains(&text) => Kind::Keyword(text),
-            Kind::Word(_) => Kind::Word(text),
-            Kind::Option(_) => Kind::Option(text.trim_start_matches('-')),
-            Kind::Int(_) => Kind::Int(text),
-            Kind::Hex(_) => Kind::Hex(text),
-            Kind::Number(_, value) => Kind::Number(text, value),
-            Kind::Float(_) => Kind::Float(text),
-            Kind::Str(_) => Kind::Str(text),
-            Kind::Shell(_) => Kind::Shell(text),
-            Kind::Code(_) => Kind::Code(text),
-            Kind::Ipv4(_) => Kind::Ipv4(text),
-            Kind::Ipv6(_) => Kind::Ipv6(text),
-            Kind::Ifdef(_) => Kind::Ifdef(text),
-            Kind::Endif => Kind::Endif,
-            Kind::Ellipsis => Kind::Ellipsis,
-            Kind::Char(c) => Kind::Char(c),
+    /// A word, which may be one that the language knows.
+    pub(super) fn word(text: &'a str) -> Self {
+        match KEYWORDS.contains(&text) {
+            true => Kind::Keyword(text),
+            false => Kind::Word(text),
         }
     }
 

@@ -67,27 +67,6 @@ pub fn number_or_hint(word: &str) -> Result<i64, String> {
     })
 }
 
-/// The names of the bits of `value` that begin with `prefix` (`MSG_`, `EPOLL`, `POLL`, `O_`), for messages:
-/// `MSG_PEEK|0x4000000`; `0` without bits.
-pub fn flag_names(prefix: &str, value: u64) -> String {
-    let mut left = value;
-    let mut out = Vec::new();
-    for (name, number) in TABLES.iter().copied().flatten() {
-        let bit = u64::try_from(*number).unwrap_or(0);
-        if name.starts_with(prefix) && bit.is_power_of_two() && left & bit != 0 {
-            left &= !bit;
-            out.push((*name).to_string());
-        }
-    }
-    if left != 0 || out.is_empty() {
-        out.push(match left {
-            0 => "0".into(),
-            left => format!("{left:#x}"),
-        });
-    }
-    out.join("|")
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
@@ -122,17 +101,6 @@ mod tests {
         for (name, number) in TABLES.iter().copied().flatten() {
             assert_eq!(known.insert(*name, *number), None, "{name}");
         }
-    }
-
-    #[test]
-    fn bits_have_names() {
-        assert_eq!(
-            flag_names("MSG_", 0x4000_0042),
-            "MSG_PEEK|MSG_DONTWAIT|MSG_CMSG_CLOEXEC"
-        );
-        assert_eq!(flag_names("MSG_", 0), "0");
-        assert_eq!(flag_names("POLL", 0x15), "POLLIN|POLLOUT|POLLHUP");
-        assert_eq!(flag_names("O_", 0x8000_0000), "0x80000000");
     }
 
     #[test]
