@@ -6,7 +6,7 @@ use crate::kinds::Kind;
 use crate::netlink::{Message, ROOT, handle, number};
 use crate::qdisc::{Dequeued, Device};
 use crate::stats::Stats;
-use crate::words::{Lexer, Wrong};
+use crate::words::{Lexer, Word, Wrong};
 
 /// The settings of a kind: what tc's words say, and the same for a kernel.
 pub(crate) trait Words: Sized {
@@ -21,6 +21,22 @@ pub(crate) trait Words: Sized {
 
     /// Reads the words behind the first one.
     fn parse<'a>(words: &mut Lexer<'a>) -> Result<Self, Wrong<'a>>;
+
+    /// Reads the words that are left, each by its row.
+    fn read<'a, S>(
+        said: &mut S,
+        table: &[Word<S>],
+        words: &mut Lexer<'a>,
+    ) -> Result<(), Wrong<'a>> {
+        while let Some(word) = words.next_word() {
+            let Some((_, take)) = table.iter().find(|(name, _)| *name == word) else {
+                let what = format!("a word of {}", Self::NAME);
+                return Err(Wrong::unknown(word, &what, Self::WORDS));
+            };
+            take(said, words)?;
+        }
+        Ok(())
+    }
 
     /// The qdisc of its first classes, and their number; `None`: the kernel's default.
     fn child(&self) -> Option<(&Kind, u8)> {

@@ -64,6 +64,13 @@ impl Attributes {
         self.put(kind, &value.to_ne_bytes());
     }
 
+    /// Adds a number that is said.
+    pub fn maybe(&mut self, kind: u16, value: Option<u32>) {
+        if let Some(value) = value {
+            self.u32(kind, value);
+        }
+    }
+
     /// Adds a long number.
     pub fn u64(&mut self, kind: u16, value: u64) {
         self.put(kind, &value.to_ne_bytes());

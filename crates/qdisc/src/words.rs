@@ -36,6 +36,34 @@ impl<'a> Wrong<'a> {
     }
 }
 
+/// A word of a qdisc, and what it does to what was said, with the value that follows it.
+pub(crate) type Word<S> = (
+    &'static str,
+    for<'a> fn(&mut S, &mut Lexer<'a>) -> Result<(), Wrong<'a>>,
+);
+
+/// The words of a table.
+pub(crate) const fn names<S, const N: usize>(table: &[Word<S>; N]) -> [&'static str; N] {
+    let mut names = [""; N];
+    let mut at = 0;
+    while at < N {
+        names[at] = table[at].0;
+        at += 1;
+    }
+    names
+}
+
+/// Puts a value into its place, for rows of tables.
+pub(crate) fn set<'a, T>(place: &mut T, value: Result<T, Wrong<'a>>) -> Result<(), Wrong<'a>> {
+    *place = value?;
+    Ok(())
+}
+
+/// The same of a value that stands fast.
+pub(crate) fn put<'a, T>(place: &mut T, value: T) -> Result<(), Wrong<'a>> {
+    set(place, Ok(value))
+}
+
 /// The words of a qdisc, one after another.
 #[derive(Clone, Debug)]
 pub struct Lexer<'a> {

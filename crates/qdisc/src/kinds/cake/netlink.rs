@@ -1,6 +1,6 @@
 //! `TCA_OPTIONS` of cake (sch_cake.c, cake_change()).
 
-use super::settings::{AckFilter, FlowMode, Framing, Settings, TinMode};
+use super::settings::{AckFilter, Settings};
 use crate::netlink::Attributes;
 
 /// `enum TCA_CAKE_*` (linux/pkt_sched.h).
@@ -27,75 +27,27 @@ const FWMARK: u16 = 18;
 pub(super) fn options(cake: &Settings) -> Vec<u8> {
     let mut out = Attributes::default();
     out.u64(BASE_RATE64, cake.bandwidth_bps.unwrap_or(0) / 8);
-    out.u32(DIFFSERV_MODE, tins(cake.tins));
-    out.u32(ATM, framing(cake.framing));
-    out.u32(FLOW_MODE, flows(cake.flows));
-    if let Some(bytes) = cake.overhead {
-        out.put(OVERHEAD, &bytes.to_ne_bytes());
-    }
-    if cake.raw {
-        out.u32(RAW, 0);
-    }
-    if cake.mpu > 0 {
-        out.u32(MPU, cake.mpu);
-    }
+    out.u32(DIFFSERV_MODE, cake.tins as u32);
+    out.u32(ATM, cake.framing as u32);
+    out.u32(FLOW_MODE, cake.flows as u32);
+    out.maybe(OVERHEAD, cake.overhead.map(i32::cast_unsigned));
+    out.maybe(RAW, cake.raw.then_some(0));
+    out.maybe(MPU, Some(cake.mpu).filter(|bytes| *bytes > 0));
     out.u32(RTT, us(cake.interval_ns));
     out.u32(TARGET, us(cake.target_ns));
     out.u32(AUTORATE, cake.autorate.into());
-    if let Some(bytes) = cake.memlimit_bytes {
-        out.u32(MEMORY, bytes);
-    }
-    if cake.fwmark > 0 {
-        out.u32(FWMARK, cake.fwmark);
-    }
-    if cake.nat {
-        out.u32(NAT, 1);
-    }
+    out.maybe(MEMORY, cake.memlimit_bytes);
+    out.maybe(FWMARK, Some(cake.fwmark).filter(|mask| *mask > 0));
+    out.maybe(NAT, cake.nat.then_some(1));
     out.u32(WASH, cake.wash.into());
     out.u32(SPLIT_GSO, cake.split_gso.into());
     out.u32(INGRESS, cake.ingress.into());
-    if let Some(filter) = filter(cake.ack_filter) {
-        out.u32(ACK_FILTER, filter);
-    }
+    out.maybe(ACK_FILTER, filter(cake.ack_filter));
     out.bytes()
 }
 
 fn us(ns: i64) -> u32 {
     u32::try_from(ns / 1_000).unwrap_or(u32::MAX)
-}
-
-/// `CAKE_DIFFSERV_*`.
-fn tins(mode: TinMode) -> u32 {
-    match mode {
-        TinMode::Diffserv3 => 0,
-        TinMode::Diffserv4 => 1,
-        TinMode::Diffserv8 => 2,
-        TinMode::Besteffort => 3,
-        TinMode::Precedence => 4,
-    }
-}
-
-/// `CAKE_ATM_*`.
-fn framing(framing: Framing) -> u32 {
-    match framing {
-        Framing::None => 0,
-        Framing::Atm => 1,
-        Framing::Ptm => 2,
-    }
-}
-
-/// `CAKE_FLOW_*`.
-fn flows(mode: FlowMode) -> u32 {
-    match mode {
-        FlowMode::Flowblind => 0,
-        FlowMode::Srchost => 1,
-        FlowMode::Dsthost => 2,
-        FlowMode::Hosts => 3,
-        FlowMode::Flows => 4,
-        FlowMode::DualSrchost => 5,
-        FlowMode::DualDsthost => 6,
-        FlowMode::TripleIsolate => 7,
-    }
 }
 
 /// `CAKE_ACK_*`; `None` for filters that the kernel lacks.

@@ -39,22 +39,22 @@ pub struct Settings {
     pub ingress: bool,
 }
 
-/// How packets get their tin.
+/// How packets get their tin; the numbers are `CAKE_DIFFSERV_*`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TinMode {
     /// One tin.
-    Besteffort,
+    Besteffort = 3,
     /// Eight, by the first three bits of the DSCP.
-    Precedence,
+    Precedence = 4,
     /// Three.
-    Diffserv3,
+    Diffserv3 = 0,
     /// Four.
-    Diffserv4,
+    Diffserv4 = 1,
     /// Eight.
-    Diffserv8,
+    Diffserv8 = 2,
 }
 
-/// What shares out fairly.
+/// What shares out fairly, in the order of `CAKE_FLOW_*`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowMode {
     /// One queue in each tin.
@@ -92,7 +92,7 @@ pub enum AckFilter {
     Naive,
 }
 
-/// What carries the packets.
+/// What carries the packets, in the order of `CAKE_ATM_*`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
     /// `noatm`.

@@ -2,16 +2,19 @@
 
 use tcplab_base::quantity::TC_RATE;
 
-use super::settings::{AckFilter, FlowMode, Framing, Settings, TinMode};
+use super::settings::{AckFilter, FlowMode as F, Framing, Settings, TinMode as T};
 use crate::discipline::{Named, Words};
-use crate::words::{Lexer, Wrong, begins_with_digit, quantity, time};
+use crate::words::{Lexer, Word, Wrong, names, put, quantity, set, time};
 
 const US: i64 = 1_000;
 const MS: i64 = 1_000 * US;
 const S: i64 = 1_000 * MS;
 
-/// `rtt` by name: (target, interval) in nanoseconds.
-const RTT: [(&str, i64, i64); 8] = [
+/// A name, target and interval in nanoseconds.
+type Rtt = (&'static str, i64, i64);
+
+/// `rtt` by name.
+const RTT: [Rtt; 8] = [
     ("datacentre", 5 * US, 100 * US),
     ("lan", 50 * US, MS),
     ("metro", 500 * US, 10 * MS),
@@ -22,92 +25,87 @@ const RTT: [(&str, i64, i64); 8] = [
     ("interplanetary", 50 * S, 1_000 * S),
 ];
 
-/// The overhead of a link technology: framing (`None`: unchanged), bytes, and the shortest packet.
-const OVERHEADS: [(&str, Option<Framing>, i32, Option<u32>); 13] = [
-    ("pppoa-vcmux", Some(Framing::Atm), 10, None),
-    ("pppoa-llc", Some(Framing::Atm), 14, None),
-    ("pppoe-vcmux", Some(Framing::Atm), 32, None),
-    ("pppoe-llcsnap", Some(Framing::Atm), 40, None),
-    ("bridged-vcmux", Some(Framing::Atm), 24, None),
-    ("bridged-llcsnap", Some(Framing::Atm), 32, None),
-    ("ipoa-vcmux", Some(Framing::Atm), 8, None),
-    ("ipoa-llcsnap", Some(Framing::Atm), 16, None),
-    ("pppoe-ptm", Some(Framing::Ptm), 30, None),
-    ("bridged-ptm", Some(Framing::Ptm), 22, None),
-    ("docsis", Some(Framing::None), 18, Some(64)),
-    ("ethernet", None, 38, Some(84)),
-    ("ether-vlan", None, 4, None),
+const TABLE: [Word<Settings>; 63] = [
+    ("bandwidth", bandwidth),
+    ("unlimited", |c, _| c.rate(None)),
+    ("autorate-ingress", |c, _| put(&mut c.autorate, true)),
+    ("rtt", rtt),
+    ("datacentre", |c, _| c.rtt(RTT[0])),
+    ("lan", |c, _| c.rtt(RTT[1])),
+    ("metro", |c, _| c.rtt(RTT[2])),
+    ("regional", |c, _| c.rtt(RTT[3])),
+    ("internet", |c, _| c.rtt(RTT[4])),
+    ("oceanic", |c, _| c.rtt(RTT[5])),
+    ("satellite", |c, _| c.rtt(RTT[6])),
+    ("interplanetary", |c, _| c.rtt(RTT[7])),
+    ("besteffort", |c, _| put(&mut c.tins, T::Besteffort)),
+    ("precedence", |c, _| put(&mut c.tins, T::Precedence)),
+    ("diffserv3", |c, _| put(&mut c.tins, T::Diffserv3)),
+    ("diffserv4", |c, _| put(&mut c.tins, T::Diffserv4)),
+    ("diffserv8", |c, _| put(&mut c.tins, T::Diffserv8)),
+    ("diffserv", |c, _| put(&mut c.tins, T::Diffserv4)),
+    ("flowblind", |c, _| put(&mut c.flows, F::Flowblind)),
+    ("srchost", |c, _| put(&mut c.flows, F::Srchost)),
+    ("dsthost", |c, _| put(&mut c.flows, F::Dsthost)),
+    ("hosts", |c, _| put(&mut c.flows, F::Hosts)),
+    ("flows", |c, _| put(&mut c.flows, F::Flows)),
+    ("dual-srchost", |c, _| put(&mut c.flows, F::DualSrchost)),
+    ("dual-dsthost", |c, _| put(&mut c.flows, F::DualDsthost)),
+    ("triple-isolate", |c, _| put(&mut c.flows, F::TripleIsolate)),
+    ("nat", |c, _| put(&mut c.nat, true)),
+    ("nonat", |c, _| put(&mut c.nat, false)),
+    ("wash", |c, _| put(&mut c.wash, true)),
+    ("nowash", |c, _| put(&mut c.wash, false)),
+    ("split-gso", |c, _| put(&mut c.split_gso, true)),
+    ("no-split-gso", |c, _| put(&mut c.split_gso, false)),
+    ("ack-filter", |c, _| c.filter(AckFilter::Conservative)),
+    ("ack-filter-aggressive", |c, _| {
+        c.filter(AckFilter::Aggressive)
+    }),
+    ("ack-filter-2018", |c, _| c.filter(AckFilter::First)),
+    ("ack-filter-2018-aggressive", |c, _| {
+        c.filter(AckFilter::FirstAggressive)
+    }),
+    ("ack-filter-naive", |c, _| c.filter(AckFilter::Naive)),
+    ("no-ack-filter", |c, _| c.filter(AckFilter::Off)),
+    ("memlimit", |c, w| {
+        set(&mut c.memlimit_bytes, w.size().map(Some))
+    }),
+    ("fwmark", |c, w| set(&mut c.fwmark, mask(w))),
+    ("atm", |c, _| put(&mut c.framing, Framing::Atm)),
+    ("ptm", |c, _| put(&mut c.framing, Framing::Ptm)),
+    ("noatm", |c, _| put(&mut c.framing, Framing::None)),
+    ("overhead", |c, w| {
+        set(&mut c.overhead, bytes(w, -64).map(Some))
+    }),
+    ("mpu", |c, w| {
+        set(&mut c.mpu, bytes(w, 0).map(i32::cast_unsigned))
+    }),
+    ("raw", raw),
+    ("conservative", |c, _| c.framed(Framing::Atm, 48)),
+    ("ingress", |c, _| put(&mut c.ingress, true)),
+    ("egress", |c, _| put(&mut c.ingress, false)),
+    ("pppoa-vcmux", |c, _| c.adds(Framing::Atm, 10)),
+    ("pppoa-llc", |c, _| c.adds(Framing::Atm, 14)),
+    ("pppoe-vcmux", |c, _| c.adds(Framing::Atm, 32)),
+    ("pppoe-llcsnap", |c, _| c.adds(Framing::Atm, 40)),
+    ("bridged-vcmux", |c, _| c.adds(Framing::Atm, 24)),
+    ("bridged-llcsnap", |c, _| c.adds(Framing::Atm, 32)),
+    ("ipoa-vcmux", |c, _| c.adds(Framing::Atm, 8)),
+    ("ipoa-llcsnap", |c, _| c.adds(Framing::Atm, 16)),
+    ("pppoe-ptm", |c, _| c.adds(Framing::Ptm, 30)),
+    ("bridged-ptm", |c, _| c.adds(Framing::Ptm, 22)),
+    ("docsis", |c, _| c.at_least(Framing::None, 18, 64)),
+    ("ethernet", |c, _| c.at_least(c.framing, 38, 84)),
+    ("ether-vlan", |c, _| c.adds(c.framing, 4)),
+    ("via-ethernet", |_, _| Ok(())),
 ];
 
 impl Words for Settings {
     const NAME: &'static str = "cake";
     const SUPPORTED: &'static str =
         "all of tc-cake(8) except firewall marks and NAT; three more filters (below)";
-    const WORDS: &'static [&'static str] = &[
-        "bandwidth",
-        "unlimited",
-        "autorate-ingress",
-        "rtt",
-        "datacentre",
-        "lan",
-        "metro",
-        "regional",
-        "internet",
-        "oceanic",
-        "satellite",
-        "interplanetary",
-        "besteffort",
-        "precedence",
-        "diffserv3",
-        "diffserv4",
-        "diffserv8",
-        "diffserv",
-        "flowblind",
-        "srchost",
-        "dsthost",
-        "hosts",
-        "flows",
-        "dual-srchost",
-        "dual-dsthost",
-        "triple-isolate",
-        "nat",
-        "nonat",
-        "wash",
-        "nowash",
-        "split-gso",
-        "no-split-gso",
-        "ack-filter",
-        "ack-filter-aggressive",
-        "ack-filter-2018",
-        "ack-filter-2018-aggressive",
-        "ack-filter-naive",
-        "no-ack-filter",
-        "memlimit",
-        "fwmark",
-        "atm",
-        "ptm",
-        "noatm",
-        "overhead",
-        "mpu",
-        "raw",
-        "conservative",
-        "ingress",
-        "egress",
-        "pppoa-vcmux",
-        "pppoa-llc",
-        "pppoe-vcmux",
-        "pppoe-llcsnap",
-        "bridged-vcmux",
-        "bridged-llcsnap",
-        "ipoa-vcmux",
-        "ipoa-llcsnap",
-        "pppoe-ptm",
-        "bridged-ptm",
-        "docsis",
-        "ethernet",
-        "ether-vlan",
-        "via-ethernet",
-    ];
+    const WORDS: &'static [&'static str] = &names(&TABLE);
     const EXAMPLES: &'static [&'static str] = &[
         "cake bandwidth 1mbit ack-filter -> cake unlimited besteffort",
         "cake bandwidth 1mbit ack-filter -> cake unlimited no-split-gso",
@@ -117,16 +115,7 @@ impl Words for Settings {
 
     fn parse<'a>(words: &mut Lexer<'a>) -> Result<Self, Wrong<'a>> {
         let mut cake = Self::default();
-        while let Some(word) = words.next_word() {
-            let known = cake.shaper(word, words)?
-                || cake.delay(word, words)?
-                || cake.sharing(word)
-                || cake.filter(word)
-                || cake.wire(word, words)?;
-            if !known {
-                return Err(Wrong::unknown(word, "a word of cake", Self::WORDS));
-            }
-        }
+        Self::read(&mut cake, &TABLE, words)?;
         Ok(cake)
     }
 
@@ -149,123 +138,73 @@ impl Words for Settings {
 }
 
 impl Settings {
-    fn shaper<'a>(&mut self, word: &str, words: &mut Lexer<'a>) -> Result<bool, Wrong<'a>> {
-        match word {
-            "bandwidth" => {
-                let value = words.value()?;
-                let bps = quantity(value, &TC_RATE)?;
-                if bps < 8 {
-                    let why = "the least bandwidth is 8bit; write `unlimited` for no limit";
-                    return Err(Wrong::new(value, why));
-                }
-                (self.bandwidth_bps, self.autorate) = (Some(bps), false);
-            }
-            "unlimited" => (self.bandwidth_bps, self.autorate) = (None, false),
-            "autorate-ingress" => self.autorate = true,
-            "ingress" => self.ingress = true,
-            "egress" => self.ingress = false,
-            "memlimit" => {
-                self.memlimit_bytes = Some(words.size()?);
-            }
-            "fwmark" => {
-                let value = words.value()?;
-                let digits = value.strip_prefix("0x");
-                let mask = match digits {
-                    Some(hex) => u32::from_str_radix(hex, 16),
-                    None => value.parse(),
-                };
-                let wrong = |_| Wrong::new(value, format!("`{value}` is not a mask of 32 bits"));
-                self.fwmark = mask.map_err(wrong)?;
-            }
-            _ => return Ok(false),
-        }
-        Ok(true)
+    fn rate<'a>(&mut self, bps: Option<u64>) -> Result<(), Wrong<'a>> {
+        (self.bandwidth_bps, self.autorate) = (bps, false);
+        Ok(())
     }
 
-    fn delay<'a>(&mut self, word: &str, words: &mut Lexer<'a>) -> Result<bool, Wrong<'a>> {
-        let named = |word: &str| RTT.iter().find(|(name, ..)| *name == word);
-        if let Some((_, target, interval)) = named(word) {
-            (self.target_ns, self.interval_ns) = (*target, *interval);
-            return Ok(true);
-        }
-        if word != "rtt" {
-            return Ok(false);
-        }
-        let value = words.value()?;
-        match named(value) {
-            Some((_, target, interval)) if !begins_with_digit(value) => {
-                (self.target_ns, self.interval_ns) = (*target, *interval);
-            }
-            _ => {
-                // Whole microseconds, as the kernel has them; tc takes a twentieth as the target.
-                let us = (time(value)? / US).max(1);
-                (self.target_ns, self.interval_ns) = ((us / 20).max(1) * US, us * US);
-            }
-        }
-        Ok(true)
+    fn rtt<'a>(&mut self, (_, target, interval): Rtt) -> Result<(), Wrong<'a>> {
+        (self.target_ns, self.interval_ns) = (target, interval);
+        Ok(())
     }
 
-    fn sharing(&mut self, word: &str) -> bool {
-        use FlowMode as F;
-        use TinMode as T;
-        match word {
-            "besteffort" => self.tins = T::Besteffort,
-            "precedence" => self.tins = T::Precedence,
-            "diffserv3" => self.tins = T::Diffserv3,
-            "diffserv4" | "diffserv" => self.tins = T::Diffserv4,
-            "diffserv8" => self.tins = T::Diffserv8,
-            "flowblind" => self.flows = F::Flowblind,
-            "srchost" => self.flows = F::Srchost,
-            "dsthost" => self.flows = F::Dsthost,
-            "hosts" => self.flows = F::Hosts,
-            "flows" => self.flows = F::Flows,
-            "dual-srchost" => self.flows = F::DualSrchost,
-            "dual-dsthost" => self.flows = F::DualDsthost,
-            "triple-isolate" => self.flows = F::TripleIsolate,
-            "nat" => self.nat = true,
-            "nonat" => self.nat = false,
-            "wash" => self.wash = true,
-            "nowash" => self.wash = false,
-            "split-gso" => self.split_gso = true,
-            "no-split-gso" => self.split_gso = false,
-            _ => return false,
-        }
-        true
+    fn filter<'a>(&mut self, filter: AckFilter) -> Result<(), Wrong<'a>> {
+        put(&mut self.ack_filter, filter)
     }
 
-    fn filter(&mut self, word: &str) -> bool {
-        self.ack_filter = match word {
-            "no-ack-filter" => AckFilter::Off,
-            "ack-filter" => AckFilter::Conservative,
-            "ack-filter-aggressive" => AckFilter::Aggressive,
-            "ack-filter-2018" => AckFilter::First,
-            "ack-filter-2018-aggressive" => AckFilter::FirstAggressive,
-            "ack-filter-naive" => AckFilter::Naive,
-            _ => return false,
-        };
-        true
+    fn framed<'a>(&mut self, framing: Framing, overhead: i32) -> Result<(), Wrong<'a>> {
+        (self.framing, self.overhead) = (framing, Some(overhead));
+        Ok(())
     }
 
-    fn wire<'a>(&mut self, word: &str, words: &mut Lexer<'a>) -> Result<bool, Wrong<'a>> {
-        match word {
-            "atm" => self.framing = Framing::Atm,
-            "ptm" => self.framing = Framing::Ptm,
-            "noatm" => self.framing = Framing::None,
-            "raw" => (self.framing, self.overhead, self.raw) = (Framing::None, Some(0), true),
-            "conservative" => (self.framing, self.overhead) = (Framing::Atm, Some(48)),
-            "via-ethernet" => {}
-            "overhead" => self.overhead = i32::try_from(words.number(-64, 256)?).ok(),
-            "mpu" => self.mpu = u32::try_from(words.number(0, 256)?).unwrap_or(0),
-            _ => {
-                let named = OVERHEADS.iter().find(|(name, ..)| *name == word);
-                let Some((_, framing, bytes, mpu)) = named else {
-                    return Ok(false);
-                };
-                self.framing = framing.unwrap_or(self.framing);
-                self.overhead = Some(self.overhead.unwrap_or(0) + bytes);
-                self.mpu = mpu.unwrap_or(self.mpu);
-            }
-        }
-        Ok(true)
+    /// A link technology: its framing and bytes of overhead, which add up.
+    fn adds<'a>(&mut self, framing: Framing, bytes: i32) -> Result<(), Wrong<'a>> {
+        self.framed(framing, self.overhead.unwrap_or(0) + bytes)
     }
+
+    /// The same of one with a shortest packet.
+    fn at_least<'a>(&mut self, framing: Framing, bytes: i32, mpu: u32) -> Result<(), Wrong<'a>> {
+        self.mpu = mpu;
+        self.adds(framing, bytes)
+    }
+}
+
+fn bandwidth<'a>(cake: &mut Settings, words: &mut Lexer<'a>) -> Result<(), Wrong<'a>> {
+    let value = words.value()?;
+    let bps = quantity(value, &TC_RATE)?;
+    if bps < 8 {
+        let why = "the least bandwidth is 8bit; write `unlimited` for no limit";
+        return Err(Wrong::new(value, why));
+    }
+    cake.rate(Some(bps))
+}
+
+fn rtt<'a>(cake: &mut Settings, words: &mut Lexer<'a>) -> Result<(), Wrong<'a>> {
+    let value = words.value()?;
+    match RTT.iter().find(|(name, ..)| *name == value) {
+        Some(named) => cake.rtt(*named),
+        None => {
+            // Whole microseconds, as the kernel has them; tc takes a twentieth as the target.
+            let us = (time(value)? / US).max(1);
+            cake.rtt(("", (us / 20).max(1) * US, us * US))
+        }
+    }
+}
+
+fn mask<'a>(words: &mut Lexer<'a>) -> Result<u32, Wrong<'a>> {
+    let value = words.value()?;
+    let mask = match value.strip_prefix("0x") {
+        Some(hex) => u32::from_str_radix(hex, 16),
+        None => value.parse(),
+    };
+    mask.map_err(|_| Wrong::new(value, format!("`{value}` is not a mask of 32 bits")))
+}
+
+fn bytes<'a>(words: &mut Lexer<'a>, least: i64) -> Result<i32, Wrong<'a>> {
+    Ok(words.number(least, 256)? as i32)
+}
+
+fn raw<'a>(cake: &mut Settings, _: &mut Lexer<'a>) -> Result<(), Wrong<'a>> {
+    cake.raw = true;
+    cake.framed(Framing::None, 0)
 }

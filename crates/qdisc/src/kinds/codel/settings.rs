@@ -94,9 +94,7 @@ impl Words for Settings {
         out.u32(INTERVAL, self.interval_us);
         out.u32(TARGET, self.target_us);
         out.u32(ECN, self.ecn.into());
-        if let Some(us) = self.ce_threshold_us {
-            out.u32(CE_THRESHOLD, us);
-        }
+        out.maybe(CE_THRESHOLD, self.ce_threshold_us);
         Some(out.bytes())
     }
 
@@ -177,18 +175,12 @@ impl Words for FairSettings {
     fn options(&self) -> Option<Vec<u8>> {
         let mut out = Attributes::default();
         out.u32(LIMIT, self.codel.limit);
-        if self.flows != DEFAULT_FLOWS {
-            out.u32(FLOWS, self.flows);
-        }
-        if let Some(bytes) = self.quantum {
-            out.u32(QUANTUM, bytes);
-        }
+        out.maybe(FLOWS, Some(self.flows).filter(|n| *n != DEFAULT_FLOWS));
+        out.maybe(QUANTUM, self.quantum);
         out.u32(INTERVAL, self.codel.interval_us);
         out.u32(TARGET, self.codel.target_us);
         out.u32(ECN, self.codel.ecn.into());
-        if let Some(us) = self.codel.ce_threshold_us {
-            out.u32(FQ_CE_THRESHOLD, us);
-        }
+        out.maybe(FQ_CE_THRESHOLD, self.codel.ce_threshold_us);
         out.u32(MEMORY_LIMIT, self.memory_limit);
         out.u32(DROP_BATCH, self.drop_batch);
         Some(out.bytes())

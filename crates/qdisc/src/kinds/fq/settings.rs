@@ -2,9 +2,9 @@
 
 use super::COUNTERS;
 use crate::discipline::{Named, Words, read};
-use crate::link_layer::byte_rate;
+use crate::link_layer::{byte_rate, low};
 use crate::netlink::Attributes;
-use crate::words::{Lexer, Wrong};
+use crate::words::{Lexer, Word, Wrong, names, put, set};
 
 /// The settings, with the defaults of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,28 +79,40 @@ impl Default for Settings {
     }
 }
 
+const TABLE: [Word<Settings>; 16] = [
+    ("limit", |f, w| set(&mut f.limit, w.unsigned())),
+    ("flow_limit", |f, w| set(&mut f.flow_limit, w.unsigned())),
+    ("quantum", |f, w| {
+        set(&mut f.quantum, w.count(MAX_QUANTUM).map(Some))
+    }),
+    ("initial_quantum", |f, w| {
+        set(&mut f.initial_quantum, initial_quantum(w))
+    }),
+    ("maxrate", |f, w| set(&mut f.max_rate, max_rate(w))),
+    ("buckets", |f, w| set(&mut f.buckets_log, buckets_log(w))),
+    ("orphan_mask", |f, w| set(&mut f.orphan_mask, w.unsigned())),
+    ("low_rate_threshold", |f, w| {
+        set(&mut f.low_rate_threshold, byte_rate(w).map(low))
+    }),
+    ("ce_threshold", |f, w| {
+        set(&mut f.ce_threshold_us, w.micros())
+    }),
+    ("refill_delay", |f, w| {
+        set(&mut f.refill_delay_us, w.micros())
+    }),
+    ("timer_slack", |f, w| set(&mut f.timer_slack_ns, nanos(w))),
+    ("horizon", |f, w| set(&mut f.horizon_us, w.micros())),
+    ("horizon_cap", |f, _| put(&mut f.horizon_drop, false)),
+    ("horizon_drop", |f, _| put(&mut f.horizon_drop, true)),
+    ("pacing", |f, _| put(&mut f.pacing, true)),
+    ("nopacing", |f, _| put(&mut f.pacing, false)),
+];
+
 impl Words for Settings {
     const NAME: &'static str = "fq";
     const SUPPORTED: &'static str =
         "all; packets of the simulator have no departure time, so `fq` paces by `maxrate` only";
-    const WORDS: &'static [&'static str] = &[
-        "limit",
-        "flow_limit",
-        "quantum",
-        "initial_quantum",
-        "maxrate",
-        "buckets",
-        "orphan_mask",
-        "low_rate_threshold",
-        "ce_threshold",
-        "refill_delay",
-        "timer_slack",
-        "horizon",
-        "horizon_cap",
-        "horizon_drop",
-        "pacing",
-        "nopacing",
-    ];
+    const WORDS: &'static [&'static str] = &names(&TABLE);
     const EXAMPLES: &'static [&'static str] = &[
         "fq limit 9 flow_limit 4 -> fq limit 3 maxrate 1mbit",
         "fq maxrate 1mbit buckets 2 horizon 20ms quantum 1 initial_quantum 0 -> fq horizon_cap horizon 1us ce_threshold 1us orphan_mask 1 low_rate_threshold 10mbit",
@@ -109,11 +121,7 @@ impl Words for Settings {
 
     fn parse<'a>(words: &mut Lexer<'a>) -> Result<Self, Wrong<'a>> {
         let mut fq = Self::default();
-        while let Some(word) = words.next_word() {
-            if !(fq.sharing(word, words)? || fq.pacing(word, words)?) {
-                return Err(Wrong::unknown(word, "a word of fq", Self::WORDS));
-            }
-        }
+        Self::read(&mut fq, &TABLE, words)?;
         Ok(fq)
     }
 
@@ -122,17 +130,11 @@ impl Words for Settings {
         out.u32(BUCKETS_LOG, self.buckets_log);
         out.u32(PLIMIT, self.limit);
         out.u32(FLOW_PLIMIT, self.flow_limit);
-        if let Some(bytes) = self.quantum {
-            out.u32(QUANTUM, bytes);
-        }
-        if let Some(bytes) = self.initial_quantum {
-            out.u32(INITIAL_QUANTUM, bytes);
-        }
+        out.maybe(QUANTUM, self.quantum);
+        out.maybe(INITIAL_QUANTUM, self.initial_quantum);
         out.u32(RATE_ENABLE, self.pacing.into());
-        if let Some(rate) = self.max_rate {
-            // The largest is no limit.
-            out.u32(FLOW_MAX_RATE, u32::try_from(rate).unwrap_or(u32::MAX));
-        }
+        // The largest is no limit.
+        out.maybe(FLOW_MAX_RATE, self.max_rate.map(low));
         out.u32(LOW_RATE_THRESHOLD, self.low_rate_threshold);
         out.u32(FLOW_REFILL_DELAY, self.refill_delay_us);
         out.u32(ORPHAN_MASK, self.orphan_mask);
@@ -148,51 +150,25 @@ impl Words for Settings {
     }
 }
 
-impl Settings {
-    fn sharing<'a>(&mut self, word: &str, words: &mut Lexer<'a>) -> Result<bool, Wrong<'a>> {
-        match word {
-            "limit" => self.limit = words.unsigned()?,
-            "flow_limit" => self.flow_limit = words.unsigned()?,
-            "quantum" => self.quantum = Some(words.count(MAX_QUANTUM)?),
-            "initial_quantum" => {
-                let n = words.number(0, i64::from(i32::MAX))?;
-                self.initial_quantum = u32::try_from(n).ok();
-            }
-            // tc rounds up to a power of two; the kernel takes no single tree.
-            "buckets" => {
-                let n = words.number(2, i64::from(MAX_BUCKETS))?;
-                self.buckets_log = (n as u64).next_power_of_two().ilog2();
-            }
-            "orphan_mask" => self.orphan_mask = words.unsigned()?,
-            "refill_delay" => self.refill_delay_us = words.micros()?,
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
+fn initial_quantum<'a>(words: &mut Lexer<'a>) -> Result<Option<u32>, Wrong<'a>> {
+    let n = words.number(0, i64::from(i32::MAX))?;
+    Ok(u32::try_from(n).ok())
+}
 
-    fn pacing<'a>(&mut self, word: &str, words: &mut Lexer<'a>) -> Result<bool, Wrong<'a>> {
-        match word {
-            // The attribute has 32 bits, of which the last value is no limit.
-            "maxrate" => {
-                let rate = byte_rate(words)?;
-                self.max_rate = (rate < u64::from(u32::MAX)).then_some(rate);
-            }
-            "low_rate_threshold" => {
-                self.low_rate_threshold = u32::try_from(byte_rate(words)?).unwrap_or(u32::MAX);
-            }
-            "ce_threshold" => self.ce_threshold_us = words.micros()?,
-            "timer_slack" => {
-                self.timer_slack_ns = u32::try_from(words.time()?).unwrap_or(u32::MAX);
-            }
-            "horizon" => self.horizon_us = words.micros()?,
-            "horizon_cap" => self.horizon_drop = false,
-            "horizon_drop" => self.horizon_drop = true,
-            "pacing" => self.pacing = true,
-            "nopacing" => self.pacing = false,
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
+/// The attribute has 32 bits, of which the last value is no limit.
+fn max_rate<'a>(words: &mut Lexer<'a>) -> Result<Option<u64>, Wrong<'a>> {
+    let rate = byte_rate(words)?;
+    Ok((rate < u64::from(u32::MAX)).then_some(rate))
+}
+
+/// tc rounds up to a power of two; the kernel takes no single tree.
+fn buckets_log<'a>(words: &mut Lexer<'a>) -> Result<u32, Wrong<'a>> {
+    let n = words.number(2, i64::from(MAX_BUCKETS))?;
+    Ok((n as u64).next_power_of_two().ilog2())
+}
+
+fn nanos<'a>(words: &mut Lexer<'a>) -> Result<u32, Wrong<'a>> {
+    Ok(u32::try_from(words.time()?).unwrap_or(u32::MAX))
 }
 
 #[cfg(test)]

@@ -64,9 +64,7 @@ pub(super) fn options(netem: &Settings) -> Vec<u8> {
             out.words(kind, &[chance.probability, chance.correlation]);
         }
     }
-    if netem.ecn {
-        out.u32(ECN, 1);
-    }
+    out.maybe(ECN, netem.ecn.then_some(1));
     put_loss(&mut out, netem.loss);
     if let Some(rate) = &netem.rate {
         put_rate(&mut out, rate);

@@ -3,32 +3,36 @@
 use super::settings::{Chance, Distribution, Every, Loss, Rate, Settings, Slot};
 use crate::discipline::{Named, Words};
 use crate::netlink;
-use crate::words::{Lexer, Wrong, begins_with_digit, percent, time};
+use crate::words::{Lexer, Word, Wrong, begins_with_digit, names, percent, put, set, time};
 
 const DISTRIBUTIONS: [&str; 4] = ["uniform", "normal", "pareto", "paretonormal"];
 
 /// The longest jitter: the kernel keeps 31 bits (`tabledist()`).
 const MAX_JITTER: i64 = i32::MAX as i64;
 
+const TABLE: [Word<Settings>; 14] = [
+    ("limit", |n, w| set(&mut n.limit, w.size())),
+    ("delay", delay),
+    ("latency", delay),
+    ("distribution", |n, w| {
+        set(&mut n.distribution, distribution(w))
+    }),
+    ("loss", |n, w| set(&mut n.loss, loss(w))),
+    ("drop", |n, w| set(&mut n.loss, loss(w))),
+    ("ecn", |n, _| put(&mut n.ecn, true)),
+    ("reorder", |n, w| set(&mut n.reorder, chance(w))),
+    ("gap", |n, w| set(&mut n.gap, w.unsigned())),
+    ("duplicate", |n, w| set(&mut n.duplicate, chance(w))),
+    ("corrupt", |n, w| set(&mut n.corrupt, chance(w))),
+    ("rate", |n, w| set(&mut n.rate, rate(w))),
+    ("slot", |n, w| set(&mut n.slot, slot(w).map(Some))),
+    ("seed", |n, w| set(&mut n.seed, seed(w))),
+];
+
 impl Words for Settings {
     const NAME: &'static str = "netem";
     const SUPPORTED: &'static str = "delay, jitter with correlation and distribution, loss (random, state, gemodel), reorder, duplicate, corrupt, rate, slot";
-    const WORDS: &'static [&'static str] = &[
-        "limit",
-        "delay",
-        "latency",
-        "distribution",
-        "loss",
-        "drop",
-        "ecn",
-        "reorder",
-        "gap",
-        "duplicate",
-        "corrupt",
-        "rate",
-        "slot",
-        "seed",
-    ];
+    const WORDS: &'static [&'static str] = &names(&TABLE);
     const EXAMPLES: &'static [&'static str] = &[
         "netem delay 10ms 20ms 25% limit 12 -> netem rate 1mbit -20 48 5 limit 7",
         "netem loss 20% 10% duplicate 30% corrupt 20% limit 9 -> netem loss state 10% ecn",
@@ -40,14 +44,7 @@ impl Words for Settings {
 
     fn parse<'a>(words: &mut Lexer<'a>) -> Result<Self, Wrong<'a>> {
         let mut netem = Self::default();
-        while let Some(word) = words.next_word() {
-            let known = netem.delays(word, words)?
-                || netem.harms(word, words)?
-                || netem.paces(word, words)?;
-            if !known {
-                return Err(Wrong::unknown(word, "a word of netem", Self::WORDS));
-            }
-        }
+        Self::read(&mut netem, &TABLE, words)?;
         let whole = words.whole();
         netem
             .settle()
@@ -67,50 +64,6 @@ impl Words for Settings {
 }
 
 impl Settings {
-    fn delays<'a>(&mut self, word: &str, words: &mut Lexer<'a>) -> Result<bool, Wrong<'a>> {
-        match word {
-            "limit" => self.limit = words.size()?,
-            "delay" | "latency" => {
-                self.latency_ns = words.time()?;
-                if let Some(jitter) = words.take_time()? {
-                    self.jitter_ns = jitter.min(MAX_JITTER);
-                    self.delay_correlation = optional(words)?;
-                }
-            }
-            "distribution" => self.distribution = distribution(words)?,
-            "reorder" => self.reorder = chance(words)?,
-            "gap" => self.gap = words.unsigned()?,
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
-
-    fn harms<'a>(&mut self, word: &str, words: &mut Lexer<'a>) -> Result<bool, Wrong<'a>> {
-        match word {
-            "loss" | "drop" => self.loss = loss(words)?,
-            "ecn" => self.ecn = true,
-            "duplicate" => self.duplicate = chance(words)?,
-            "corrupt" => self.corrupt = chance(words)?,
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
-
-    fn paces<'a>(&mut self, word: &str, words: &mut Lexer<'a>) -> Result<bool, Wrong<'a>> {
-        match word {
-            "rate" => self.rate = rate(words)?,
-            "slot" => self.slot = Some(slot(words)?),
-            "seed" => {
-                let word = words.value()?;
-                let wrong =
-                    |_| Wrong::new(word, format!("`seed` takes a whole number, not `{word}`"));
-                self.seed = Some(word.parse().map_err(wrong)?);
-            }
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
-
     /// What tc asks of the words together.
     fn settle(&mut self) -> Result<(), &'static str> {
         let has_delay = self.latency_ns > 0;
@@ -131,6 +84,21 @@ impl Settings {
         }
         Ok(())
     }
+}
+
+fn delay<'a>(netem: &mut Settings, words: &mut Lexer<'a>) -> Result<(), Wrong<'a>> {
+    netem.latency_ns = words.time()?;
+    if let Some(jitter) = words.take_time()? {
+        netem.jitter_ns = jitter.min(MAX_JITTER);
+        netem.delay_correlation = optional(words)?;
+    }
+    Ok(())
+}
+
+fn seed<'a>(words: &mut Lexer<'a>) -> Result<Option<u64>, Wrong<'a>> {
+    let word = words.value()?;
+    let wrong = |_| Wrong::new(word, format!("`seed` takes a whole number, not `{word}`"));
+    word.parse().map(Some).map_err(wrong)
 }
 
 /// Parts of 2^32, as tc rounds them.

@@ -3,7 +3,7 @@
 use super::COUNTERS;
 use crate::discipline::{Named, Words, read};
 use crate::netlink::Attributes;
-use crate::words::{Lexer, Wrong};
+use crate::words::{Lexer, Word, Wrong, names, put};
 
 /// The settings, as tc gives them to the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,22 +54,30 @@ impl Default for Settings {
     }
 }
 
+const TABLE: [Word<Settings>; 11] = [
+    ("limit", |p, w| number(p, |p| &mut p.limit, w.unsigned())),
+    ("target", |p, w| number(p, |p| &mut p.target_us, w.micros())),
+    ("tupdate", |p, w| {
+        number(p, |p| &mut p.tupdate_us, w.micros())
+    }),
+    ("alpha", |p, w| number(p, |p| &mut p.alpha, weight(w))),
+    ("beta", |p, w| number(p, |p| &mut p.beta, weight(w))),
+    ("ecn", |p, _| put(&mut p.ecn, true)),
+    ("noecn", |p, _| put(&mut p.ecn, false)),
+    ("bytemode", |p, _| put(&mut p.bytemode, true)),
+    ("nobytemode", |p, _| put(&mut p.bytemode, false)),
+    ("dq_rate_estimator", |p, _| {
+        put(&mut p.dq_rate_estimator, true)
+    }),
+    ("no_dq_rate_estimator", |p, _| {
+        put(&mut p.dq_rate_estimator, false)
+    }),
+];
+
 impl Words for Settings {
     const NAME: &'static str = "pie";
     const SUPPORTED: &'static str = "all";
-    const WORDS: &'static [&'static str] = &[
-        "limit",
-        "target",
-        "tupdate",
-        "alpha",
-        "beta",
-        "ecn",
-        "noecn",
-        "bytemode",
-        "nobytemode",
-        "dq_rate_estimator",
-        "no_dq_rate_estimator",
-    ];
+    const WORDS: &'static [&'static str] = &names(&TABLE);
     const EXAMPLES: &'static [&'static str] = &[
         "pie limit 9 -> pie limit 3 bytemode",
         "pie target 100us tupdate 1ms alpha 32 beta 32 -> pie dq_rate_estimator",
@@ -77,25 +85,8 @@ impl Words for Settings {
     ];
 
     fn parse<'a>(words: &mut Lexer<'a>) -> Result<Self, Wrong<'a>> {
-        let (mut pie, default) = (Self::default(), Self::default());
-        // tc does not send a zero: it leaves the kernel's default.
-        let or = |said, default| if said == 0 { default } else { said };
-        while let Some(word) = words.next_word() {
-            match word {
-                "limit" => pie.limit = or(words.unsigned()?, default.limit),
-                "target" => pie.target_us = or(words.micros()?, default.target_us),
-                "tupdate" => pie.tupdate_us = or(words.micros()?, default.tupdate_us),
-                "alpha" => pie.alpha = or(weight(words)?, default.alpha),
-                "beta" => pie.beta = or(weight(words)?, default.beta),
-                "ecn" => pie.ecn = true,
-                "noecn" => pie.ecn = false,
-                "bytemode" => pie.bytemode = true,
-                "nobytemode" => pie.bytemode = false,
-                "dq_rate_estimator" => pie.dq_rate_estimator = true,
-                "no_dq_rate_estimator" => pie.dq_rate_estimator = false,
-                _ => return Err(Wrong::unknown(word, "a word of pie", Self::WORDS)),
-            }
-        }
+        let mut pie = Self::default();
+        Self::read(&mut pie, &TABLE, words)?;
         Ok(pie)
     }
 
@@ -115,6 +106,19 @@ impl Words for Settings {
     fn counted(_queue: &[u8], app: &[u8]) -> (Named, Vec<Named>) {
         (read(&COUNTERS, app), Vec::new())
     }
+}
+
+/// Sets a number; tc does not send a zero, which leaves the kernel's default.
+fn number<'a>(
+    pie: &mut Settings,
+    place: fn(&mut Settings) -> &mut u32,
+    value: Result<u32, Wrong<'a>>,
+) -> Result<(), Wrong<'a>> {
+    *place(pie) = match value? {
+        0 => *place(&mut Settings::default()),
+        n => n,
+    };
+    Ok(())
 }
 
 fn weight<'a>(words: &mut Lexer<'a>) -> Result<u32, Wrong<'a>> {

@@ -5,7 +5,7 @@ use tcplab_base::quantity::NUMBER;
 use super::COUNTERS;
 use crate::discipline::{Named, Words, read};
 use crate::link_layer::byte_rate;
-use crate::words::{Lexer, Wrong, quantity};
+use crate::words::{Lexer, Word, Wrong, names, put, quantity, set};
 
 /// The settings, as tc gives them to the kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,23 +54,29 @@ struct Said {
     adaptive: bool,
 }
 
+const TABLE: [Word<Said>; 12] = [
+    ("limit", |s, w| set(&mut s.limit, w.size())),
+    ("min", |s, w| set(&mut s.min, w.size())),
+    ("max", |s, w| set(&mut s.max, w.size())),
+    ("avpkt", |s, w| set(&mut s.avpkt, w.size())),
+    ("burst", |s, w| set(&mut s.burst, w.unsigned())),
+    ("probability", |s, w| {
+        set(&mut s.probability, probability(w).map(Some))
+    }),
+    ("bandwidth", |s, w| {
+        set(&mut s.bandwidth, byte_rate(w).map(Some))
+    }),
+    ("ecn", |s, _| put(&mut s.ecn, true)),
+    ("nodrop", |s, _| put(&mut s.nodrop, true)),
+    ("harddrop", |s, _| put(&mut s.harddrop, true)),
+    ("adaptive", |s, _| put(&mut s.adaptive, true)),
+    ("adaptative", |s, _| put(&mut s.adaptive, true)),
+];
+
 impl Words for Settings {
     const NAME: &'static str = "red";
     const SUPPORTED: &'static str = "all but `qevent`";
-    const WORDS: &'static [&'static str] = &[
-        "limit",
-        "min",
-        "max",
-        "avpkt",
-        "burst",
-        "probability",
-        "bandwidth",
-        "ecn",
-        "nodrop",
-        "harddrop",
-        "adaptive",
-        "adaptative",
-    ];
+    const WORDS: &'static [&'static str] = &names(&TABLE);
     const EXAMPLES: &'static [&'static str] = &[
         "red limit 20000 min 1000 max 3000 avpkt 500 burst 5 adaptive -> red limit 9000 min 1000 max 3000 avpkt 500 burst 5 ecn probability 0.5",
         "red limit 20000 min 1000 max 3000 avpkt 500 burst 5 ecn adaptive -> red limit 9000 avpkt 500",
@@ -78,22 +84,7 @@ impl Words for Settings {
 
     fn parse<'a>(words: &mut Lexer<'a>) -> Result<Self, Wrong<'a>> {
         let mut said = Said::default();
-        while let Some(word) = words.next_word() {
-            match word {
-                "limit" => said.limit = words.size()?,
-                "min" => said.min = words.size()?,
-                "max" => said.max = words.size()?,
-                "avpkt" => said.avpkt = words.size()?,
-                "burst" => said.burst = words.unsigned()?,
-                "probability" => said.probability = Some(probability(words)?),
-                "bandwidth" => said.bandwidth = Some(byte_rate(words)?),
-                "ecn" => said.ecn = true,
-                "nodrop" => said.nodrop = true,
-                "harddrop" => said.harddrop = true,
-                "adaptive" | "adaptative" => said.adaptive = true,
-                _ => return Err(Wrong::unknown(word, "a word of red", Self::WORDS)),
-            }
-        }
+        Self::read(&mut said, &TABLE, words)?;
         said.settle()
             .map_err(|why| Wrong::new(words.whole(), format!("red: {why}")))
     }
