@@ -55,8 +55,6 @@ pub struct Settings {
     pub tolerance_us: i64,
     /// ... and in millionths of the time since the event before; the larger of the two holds.
     pub tolerance_ppm: u32,
-    /// Speed of the device in Mbit/s; 0: as it is.
-    pub speed_mbps: u32,
     /// `ecr` of packets that arrive is counted from the host's first time stamp.
     pub ts_ecr_scaled: bool,
     /// Microseconds of one tick of the time stamps that leave; 0: they are not looked at.
@@ -67,8 +65,6 @@ pub struct Settings {
     pub non_fatal_packet: bool,
     /// Calls that do not fit only warn.
     pub non_fatal_syscall: bool,
-    /// Buffers of send(2) are not freed, for zero copy; nothing to us.
-    pub send_omit_free: bool,
     /// Any address of the local network is the host's.
     pub is_anyip: bool,
     /// Shell scripts to run before, by path.
@@ -77,10 +73,6 @@ pub struct Settings {
     pub defaults: Option<String>,
     /// What code looks at.
     pub code_source: CodeSource,
-    /// The script is only read.
-    pub dry_run: bool,
-    /// `--verbose`, `--debug`.
-    pub verbose: bool,
     /// Wrong checksums of TCP, UDP and ICMP count. Off where a device would have written them (TUN). No option.
     pub check_sums: bool,
     /// What is open at the end is closed and reset, for a host that lives on. No option.
@@ -121,19 +113,15 @@ impl Settings {
             connect_port: 8080,
             tolerance_us: 4000,
             tolerance_ppm: 125_000,
-            speed_mbps: 0,
             ts_ecr_scaled: false,
             ts_tick_us: 0,
             strict_segments: false,
             non_fatal_packet: false,
             non_fatal_syscall: false,
-            send_omit_free: false,
             is_anyip: false,
             init_scripts: Vec::new(),
             defaults: None,
             code_source: CodeSource::Auto,
-            dry_run: false,
-            verbose: false,
             check_sums: false,
             reset_at_end: false,
         }
@@ -179,7 +167,9 @@ impl Settings {
             if value.is_some() {
                 return Err(format!("--{name} takes no value"));
             }
-            *flag(self) = true;
+            if let Some(flag) = flag {
+                *flag(self) = true;
+            }
             return Ok(());
         }
         if let Some(reason) = refused(name) {
@@ -218,7 +208,7 @@ impl Settings {
             // IPv6 always uses 48 bits.
             "netmask_ip" if self.network.mode == IpMode::Ipv6 => drop(netmask(value)?),
             "netmask_ip" => self.network.prefix = netmask(value)?,
-            "speed" => self.speed_mbps = number(value, 0, u32::MAX)?,
+            "speed" => drop(number(value, 0, u32::MAX)?),
             "mss" => self.network.gso_size = u16::try_from(number(value, 1, 65535)?).ok(),
             "mtu" => self.network.mtu = number(value, 0, 65535)?,
             "init_scripts" => {
@@ -334,16 +324,16 @@ fn mode(value: &str) -> Result<IpMode, String> {
     IpMode::named(value).ok_or_else(|| "`ipv4`, `ipv4-mapped-ipv6` or `ipv6`".into())
 }
 
-/// Options without a value, and what they set.
+/// Options without a value, and what they set; none: nothing here depends on it.
 type Flag = fn(&mut Settings) -> &mut bool;
-const FLAGS: &[(&str, Flag)] = &[
-    ("tcp_ts_ecr_scaled", |s| &mut s.ts_ecr_scaled),
-    ("strict_segments", |s| &mut s.strict_segments),
-    ("dry_run", |s| &mut s.dry_run),
-    ("is_anyip", |s| &mut s.is_anyip),
-    ("send_omit_free", |s| &mut s.send_omit_free),
-    ("debug", |s| &mut s.verbose),
-    ("verbose", |s| &mut s.verbose),
+const FLAGS: &[(&str, Option<Flag>)] = &[
+    ("tcp_ts_ecr_scaled", Some(|s| &mut s.ts_ecr_scaled)),
+    ("strict_segments", Some(|s| &mut s.strict_segments)),
+    ("dry_run", None),
+    ("is_anyip", Some(|s| &mut s.is_anyip)),
+    ("send_omit_free", None),
+    ("debug", None),
+    ("verbose", None),
 ];
 
 const WITH_VALUE: &[&str] = &[
