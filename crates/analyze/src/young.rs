@@ -39,7 +39,7 @@ impl Young {
             start,
             reused,
             sent: [0; 2],
-            packets: [Brief::NONE; MOST],
+            packets: [Brief::default(); MOST],
         }
     }
 

@@ -29,6 +29,12 @@ impl Id {
     }
 }
 
+impl Default for Id {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
 impl Pack for Id {
     fn pack(&self, like: &Self, to: &mut Packer) {
         self.0.pack(&like.0, to);
@@ -147,7 +153,7 @@ impl Skb {
 }
 
 /// The ring.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct SendQueue {
     skbs: VecDeque<Skb>,
     /// Id of the first one.
@@ -157,18 +163,6 @@ pub(crate) struct SendQueue {
     /// Oldest and newest transmission on the list.
     head: Id,
     tail: Id,
-}
-
-impl Default for SendQueue {
-    fn default() -> Self {
-        Self {
-            skbs: VecDeque::new(),
-            base: 0,
-            sent: 0,
-            head: Id::NONE,
-            tail: Id::NONE,
-        }
-    }
 }
 
 impl SendQueue {

@@ -63,7 +63,7 @@ impl Rule {
 }
 
 /// Estimator state in Linux's scales: `srtt_us` holds 8 SRTT, the deviations 4 times their value.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rtt {
     pub(crate) srtt_us: u32,
     pub(crate) mdev_us: u32,
@@ -92,28 +92,12 @@ packed!(Rtt {
     min,
 });
 
-impl Default for Rtt {
-    /// Before [`Rtt::new`]: no timeout yet, it needs the host's tick.
-    fn default() -> Self {
-        Self {
-            srtt_us: 0,
-            mdev_us: INITIAL_S * 1_000_000,
-            mdev_max_us: 0,
-            rttvar_us: 0,
-            rtt_seq: Seq(0),
-            rto: 0,
-            backoff: 0,
-            own_min: 0,
-            min: [(0, u32::MAX); 3],
-        }
-    }
-}
-
 impl Rtt {
     /// Of a new connection (`tcp_init_sock()`).
     pub(crate) fn new(clock: &Clock, jiffies32: u32) -> Self {
         Self {
             rto: timeout_init(clock),
+            mdev_us: INITIAL_S * 1_000_000,
             min: [(jiffies32, u32::MAX); 3],
             ..Self::default()
         }

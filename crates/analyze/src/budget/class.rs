@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 /// What time went to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
     /// From the first SYN to the ACK of the SYN-ACK.
     Handshake,
@@ -15,6 +15,7 @@ pub enum Class {
     /// Whole request received, answer not begun.
     ServerThinks,
     /// Packets were on their way: delay and rate of the path.
+    #[default]
     Path,
     /// The congestion window was full.
     CongestionWindow,

@@ -36,7 +36,7 @@ const LONGEST_QUEUE_US: u64 = 10_000_000;
 const PLATEAU: u32 = 6;
 
 /// One sender.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Side {
     /// What its last gap went to.
     class: Class,
@@ -102,32 +102,6 @@ struct Plateau {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Gap {
     pub from: u64,
-}
-
-impl Default for Side {
-    fn default() -> Self {
-        Self {
-            class: Class::Path,
-            look_at: 0,
-            opened_at: 0,
-            late_at: 0,
-            late_us: 0,
-            pushed: false,
-            len: 0,
-            tsval: 0,
-            in_flight: 0,
-            window: 0,
-            sent_to: 0,
-            short_at: None,
-            burst: Mark::default(),
-            burst_window: 0,
-            round: Mark::default(),
-            per_round: 0,
-            plateau: Plateau::default(),
-            echo: Echo::default(),
-            stalled_us: 0,
-        }
-    }
 }
 
 /// What the packets of one gap show.

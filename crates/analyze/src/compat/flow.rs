@@ -29,7 +29,7 @@ pub(super) enum Scale {
 }
 
 /// What one direction has shown.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Flow {
     /// The initial sequence number, seen or guessed.
     pub base_seq: Option<Seq>,
@@ -59,27 +59,6 @@ pub(super) struct Flow {
     /// Kinds of Multipath TCP options that the connection had shown before the last packet.
     pub mptcp: u8,
     pub unacked: Unacked,
-}
-
-impl Default for Flow {
-    fn default() -> Self {
-        Self {
-            base_seq: None,
-            next_seq: Seq(0),
-            contiguous: Seq(0),
-            last_ack: Seq(0),
-            dup_acks: 0,
-            last_new_ack: 0,
-            window: u32::MAX,
-            last_time_ns: 0,
-            next_seq_time_ns: 0,
-            scale: Scale::Unknown,
-            unscaled: false,
-            last_probe: 0,
-            mptcp: 0,
-            unacked: Unacked::default(),
-        }
-    }
 }
 
 impl Flow {

@@ -42,7 +42,13 @@ impl Compat {
     /// State for a connection that begins. `reused`: its first packet is one that [`Compat::reuses`] spoke of, and
     /// gets [`Verdicts::REUSED_PORTS`].
     pub fn new(reused: bool) -> Self {
+        let flow = || Flow {
+            window: u32::MAX,
+            ..Flow::default()
+        };
         Self {
+            a: flow(),
+            b: flow(),
             reused,
             ..Self::default()
         }

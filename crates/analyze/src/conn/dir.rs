@@ -22,7 +22,7 @@ use super::window::ZeroWindow;
 use crate::compat::Verdicts;
 
 /// State of one side. Kept small: a capture may hold a million open connections.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Dir {
     // What it sent.
     pub packets: u32,
@@ -345,68 +345,6 @@ pub(crate) fn repeats(p: &TcpPacket, gap: Duration, doubled: bool) -> bool {
     (soon && p.ip_id.unwrap_or(0) != 0) || (close && (p.payload_len > 0 || opens || doubled))
 }
 
-impl Default for Dir {
-    fn default() -> Self {
-        Self {
-            packets: 0,
-            data_segments: 0,
-            data_bytes: 0,
-            unique_bytes: 0,
-            max_payload: 0,
-            max_in_flight: 0,
-            ordinal: 0,
-            started: false,
-            acks_seen: false,
-            fin_seen: false,
-            fin_acked: false,
-            ttl: 0,
-            ttl_varies: false,
-            nxt: Seq(0),
-            una: Seq(0),
-            nxt_rel: 0,
-            first_data: Moment::default(),
-            last_data: Instant::default(),
-            last_packet: Instant::default(),
-            progress: Instant::default(),
-            newest_id: 0,
-            id_run: 0,
-            previous: 0,
-            flight: Flight::default(),
-            mss: None,
-            window_scale: None,
-            shift: 0,
-            sack_permitted: false,
-            stamps_offered: false,
-            syn_window: 0,
-            ecn_offered: false,
-            timestamps: false,
-            stamps_used: false,
-            window: 0,
-            window_before: 0,
-            window_range: (u32::MAX, 0),
-            rcv_mss: RCV_MSS_START,
-            last_seg_size: 0,
-            clock: TsClock::default(),
-            one_way: OneWay::default(),
-            path_us: u32::MAX,
-            path_proofs: 0,
-            options_seen: false,
-            unpushed: 0,
-            srtt_us: 0,
-            echo_tsval: 0,
-            echo_at: Moment::default(),
-            echo_bare: false,
-            tally: None,
-            acks: None,
-            rtt: None,
-            loss: None,
-            zero: None,
-            rounds: None,
-            rare: None,
-        }
-    }
-}
-
 /// So much proof of a path is enough: the handshake, or two answers that left out what came next.
 pub(crate) const PROVEN: u8 = 4;
 
@@ -414,6 +352,16 @@ pub(crate) const PROVEN: u8 = 4;
 pub(super) const RCV_MSS_START: u16 = 536;
 
 impl Dir {
+    /// Of which nothing was seen.
+    pub(super) fn new() -> Self {
+        Self {
+            window_range: (u32::MAX, 0),
+            rcv_mss: RCV_MSS_START,
+            path_us: u32::MAX,
+            ..Self::default()
+        }
+    }
+
     pub(crate) fn rare(&mut self) -> &mut Rare {
         self.rare.get_or_insert_default()
     }

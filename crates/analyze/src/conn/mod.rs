@@ -155,7 +155,7 @@ impl Connection {
             first: 0,
             last: start,
             compat: Compat::new(reused.is_some()),
-            dirs: [Dir::default(), Dir::default()],
+            dirs: [Dir::new(), Dir::new()],
             client: None,
             talker: None,
             turns: None,

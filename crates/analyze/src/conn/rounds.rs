@@ -35,7 +35,7 @@ pub(crate) struct New {
 }
 
 /// The rounds of one sender.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Rounds {
     // The round that is going on: its first byte, frame and time, its last data, and the ACK of the first packet.
     start: Seq,
@@ -68,7 +68,7 @@ pub(crate) struct Rounds {
 }
 
 /// Rounds that follow each other without a pause of the program.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Run {
     pub began: Instant,
     pub number: u64,
@@ -194,15 +194,8 @@ impl Run {
             began: at.now,
             number: at.number,
             before,
-            first: 0,
-            last: 0,
-            bytes: 0,
-            rounds: 0,
-            grew: 0,
-            silent: Duration::ZERO,
-            length: Duration::ZERO,
             growing: true,
-            harmed: false,
+            ..Self::default()
         }
     }
 
@@ -255,22 +248,12 @@ impl Rounds {
             number: first.number,
             began: first.now,
             last: tx.last_data,
-            gap: Duration::ZERO,
-            acked: Moment::default(),
-            stamp: 0,
-            bytes: 0,
             window: rx.window,
             next_window: rx.window,
-            two_segments: 0,
             heard: rx.unique_bytes,
             losses: losses(tx, rx),
             run: Run::new(first, 0),
-            largest: 0,
-            level: Level::default(),
-            at_window: Level::default(),
-            below: Level::default(),
-            opening: None,
-            restarts: Restarts::default(),
+            ..Self::default()
         }
     }
 

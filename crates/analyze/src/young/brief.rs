@@ -7,7 +7,7 @@ use crate::table::Key;
 
 /// A packet of a known pair of endpoints. The fields are what they are in [`TcpPacket`], so that they are copied and no
 /// more.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Brief {
     pub number: u64,
     pub now: Instant,
@@ -32,30 +32,6 @@ pub(super) struct Brief {
 }
 
 impl Brief {
-    /// No packet.
-    pub(super) const NONE: Self = Self {
-        number: 0,
-        now: Instant::from_nanos(0),
-        seq: Seq(0),
-        ack: Seq(0),
-        block: (Seq(0), Seq(0)),
-        timestamps: None,
-        payload_len: 0,
-        ip_id: None,
-        mss: None,
-        flags: TcpFlags(0),
-        window: 0,
-        window_scale: None,
-        blocks: 0,
-        from_b: false,
-        sack_permitted: false,
-        malformed: false,
-        header_len: 0,
-        ecn: 0,
-        ttl: 0,
-        vlan_tags: 0,
-    };
-
     /// A packet of side `dir`. `None`: it has something that does not fit, or it ends the connection.
     #[inline]
     pub(super) fn of(number: u64, now: Instant, dir: usize, p: &TcpPacket) -> Option<Self> {

@@ -8,9 +8,10 @@ use crate::packet::{Packet, Tcp, flag, protocol};
 use crate::script::TcpOption;
 
 /// What has happened to a socket, as far as it matters for packets.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum State {
     /// After socket(2).
+    #[default]
     New,
     /// After listen(2).
     Listening,
@@ -52,7 +53,7 @@ pub(super) struct Sides {
 }
 
 /// A socket.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Socket {
     pub(super) state: State,
     pub(super) protocol: u8,
@@ -78,14 +79,7 @@ impl Socket {
         Self {
             state,
             protocol,
-            script: Sides::default(),
-            live: Sides::default(),
-            fd: None,
-            stamps: BTreeMap::new(),
-            first_stamp: None,
-            flow_label: None,
-            last_out: None,
-            last_in: None,
+            ..Self::default()
         }
     }
 

@@ -160,6 +160,7 @@ impl Endpoint {
         ep.tune.app_limited = u32::MAX;
         ep.tune.rate_app_limited = true;
         ep.tune.set_pacing_rate(u64::MAX, 0);
+        ep.tune.max_pacing_rate = u32::MAX;
         ep.tune.pacing_shift = 10;
         if let Some(bps) = open.max_pacing_rate_bps {
             let bytes = (bps / 8).clamp(1, u64::from(u32::MAX) - 1);

@@ -150,7 +150,7 @@ bitflags! {
 packed_flags!(Pending);
 
 /// `inet_connection_sock.icsk_ack`: facts of delayed and quick ACKs.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AckState {
     pub(crate) pending: Pending,
     /// Credits of immediate ACKs.
@@ -197,24 +197,3 @@ packed!(AckState {
     stamp,
     route_lost,
 });
-
-impl Default for AckState {
-    fn default() -> Self {
-        Self {
-            pending: Pending::empty(),
-            quick: 0,
-            pingpong: 0,
-            compressed: 0,
-            own_max: 0,
-            dup_ack_counter: 0,
-            compressed_rcv_nxt: Seq(0),
-            ato: 0,
-            lrcvtime: 0,
-            last_seg_size: 0,
-            rcv_mss: 0,
-            last_oow_ack_time: 0,
-            stamp: Instant::from_nanos(0),
-            route_lost: false,
-        }
-    }
-}

@@ -2,11 +2,10 @@
 
 use tcplab_base::Seq;
 
-use crate::cc::INFINITE_SSTHRESH;
 use crate::pack::packed;
 
 /// Send sequence space and limits (RFC 9293 3.3.1, Linux `struct tcp_sock`).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Snd {
     pub(crate) iss: Seq,
     pub(crate) snd_una: Seq,
@@ -94,46 +93,6 @@ packed!(Snd {
     snd_wl1,
 });
 
-impl Default for Snd {
-    /// As `tcp_init_sock()` leaves them; the buffer has the size in `tcp_wmem` when the socket is made.
-    fn default() -> Self {
-        Self {
-            iss: Seq(0),
-            snd_una: Seq(0),
-            snd_nxt: Seq(0),
-            write_seq: Seq(0),
-            pushed_seq: Seq(0),
-            snd_sml: Seq(0),
-            snd_wl1: Seq(0),
-            snd_wnd: 0,
-            max_window: 0,
-            snd_up: Seq(0),
-            mss_cache: 536,
-            mss_clamp: 0,
-            pmtu: 0,
-            lsndtime: 0,
-            snd_wscale: 0,
-            rcv_wscale: 0,
-            sndbuf: 16_384,
-            wmem_queued: 0,
-            sndbuf_locked: false,
-            nospace: false,
-            space_event: false,
-            snd_cwnd: 10,
-            snd_ssthresh: INFINITE_SSTHRESH,
-            snd_cwnd_cnt: 0,
-            snd_cwnd_used: 0,
-            snd_cwnd_clamp: u32::MAX,
-            snd_cwnd_stamp: 0,
-            prior_cwnd: 0,
-            is_cwnd_limited: false,
-            max_packets_out: 0,
-            cwnd_usage_seq: Seq(0),
-            gso_segs: 0,
-        }
-    }
-}
-
 impl Snd {
     /// `tcp_wnd_end()`: behind the last byte that the peer's window takes.
     #[inline]
@@ -155,7 +114,7 @@ impl Snd {
 }
 
 /// Pacing and rate samples (`sk_pacing_*`, `tcp_rate.c`).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tune {
     /// `sk_pacing_rate` is the quotient of these two: each ACK sets it, few connections ask for it, and the
     /// division is slow. A divisor of 0 counts as 1.
@@ -210,25 +169,5 @@ impl Tune {
     pub(crate) fn set_pacing_rate(&mut self, dividend: u64, divisor: u32) {
         self.pacing_dividend = dividend;
         self.pacing_divisor = divisor;
-    }
-}
-
-impl Default for Tune {
-    /// As `tcp_init_sock()` and `sock_init_data()` leave them: no rate is known, and the pipe has a bubble.
-    fn default() -> Self {
-        Self {
-            pacing_dividend: u64::MAX,
-            pacing_divisor: 0,
-            max_pacing_rate: u32::MAX,
-            pacing_needed: false,
-            pacing_shift: 10,
-            wstamp_ns: 0,
-            first_tx_us: 0,
-            delivered_us: 0,
-            app_limited: u32::MAX,
-            rate_delivered: 0,
-            rate_interval_us: 0,
-            rate_app_limited: true,
-        }
     }
 }

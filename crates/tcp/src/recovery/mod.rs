@@ -59,7 +59,7 @@ packed_enum!(CaState {
 });
 
 /// Scoreboard and recovery episode.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Loss {
     pub(crate) ca_state: CaState,
     pub(crate) packets_out: u32,
@@ -133,41 +133,6 @@ packed!(Loss {
     rehashes,
 });
 
-impl Default for Loss {
-    fn default() -> Self {
-        Self {
-            ca_state: CaState::Open,
-            packets_out: 0,
-            sacked_out: 0,
-            lost_out: 0,
-            retrans_out: 0,
-            lost: 0,
-            high_seq: Seq(0),
-            undo_marker: None,
-            undo_retrans: 0,
-            prior_ssthresh: 0,
-            retrans_stamp: 0,
-            retransmits: 0,
-            frto: false,
-            is_sack_reneg: false,
-            reordering: 3,
-            fack_off: false,
-            highest_sack: Id::NONE,
-            retransmit_hint: Id::NONE,
-            lost_hint: Id::NONE,
-            lost_cnt_hint: 0,
-            recv_sack_cache: [(Seq(0), Seq(0)); 4],
-            prr_delivered: 0,
-            prr_out: 0,
-            tlp_high_seq: None,
-            tlp_retrans: false,
-            probes_out: 0,
-            probes_tstamp: 0,
-            rehashes: 0,
-        }
-    }
-}
-
 impl Loss {
     /// `tcp_packets_in_flight()`.
     #[inline]
@@ -211,7 +176,7 @@ impl Loss {
 }
 
 /// RACK (RFC 8985; Linux `struct tcp_rack`).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rack {
     /// Transmission time of the latest delivered segment, ns since boot / 1000.
     pub(crate) mstamp_us: u64,
@@ -234,21 +199,6 @@ packed!(Rack {
     dsack_seen,
     advanced,
 });
-
-impl Default for Rack {
-    fn default() -> Self {
-        Self {
-            mstamp_us: 0,
-            rtt_us: 0,
-            end_seq: Seq(0),
-            last_delivered: 0,
-            reo_wnd_steps: 1,
-            reo_wnd_persist: 0,
-            dsack_seen: false,
-            advanced: false,
-        }
-    }
-}
 
 bitflags! {
     /// What an ACK did (`FLAG_*` of tcp_input.c).
