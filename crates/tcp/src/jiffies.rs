@@ -71,12 +71,6 @@ impl Clock {
             .wrapping_add((since_boot / self.tick_ns) as u64)
     }
 
-    /// `tcp_jiffies32`.
-    #[inline]
-    pub const fn jiffies32(&self, now: Instant) -> u32 {
-        self.jiffies(now) as u32
-    }
-
     /// When the tick with this number begins.
     #[inline]
     pub const fn time_of(&self, jiffies: u64) -> Instant {

@@ -30,7 +30,7 @@ mod timers;
 
 pub use cc::{congestion_controls, external};
 pub use cx::Cx;
-pub use endpoint::{Endpoint, OpenError, ReadOutcome, Shutdown, SocketError, State, TimeWaitNeeds};
+pub use endpoint::{Endpoint, OpenError, ReadOutcome, Shutdown, SocketError, State};
 pub use fastopen::{FastOpenKey, FastOpenKeys};
 pub use host::{Addresses, DeviceQueue, HostConfig, Interfaces, PathMtus, RxTruesize};
 pub use jiffies::Clock;

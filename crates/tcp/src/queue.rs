@@ -360,9 +360,16 @@ impl SendQueue {
         let next = self.next_sent(kept)?;
         self.unlist(next);
         let place = self.place(next);
+        self.renumber(place, u32::MAX);
+        self.sent -= 1;
+        self.skbs.remove(place)
+    }
+
+    /// Every segment behind a place gets another id, by so much: what points to it must follow.
+    fn renumber(&mut self, place: usize, by: u32) {
         let moved = |other: &mut Id| {
             if *other != Id::NONE && other.0.wrapping_sub(self.base) as usize > place {
-                other.0 = other.0.wrapping_sub(1);
+                other.0 = other.0.wrapping_add(by);
             }
         };
         for skb in &mut self.skbs {
@@ -371,8 +378,6 @@ impl SendQueue {
         }
         moved(&mut self.head);
         moved(&mut self.tail);
-        self.sent -= 1;
-        self.skbs.remove(place)
     }
 
     /// Takes out an unsent segment: those behind it move by one, and nothing else knows them.
@@ -414,18 +419,7 @@ impl SendQueue {
         rest.on_list = false;
         rest.prev = Id::NONE;
         rest.next = Id::NONE;
-        // Every segment behind the cut gets the next id: what points to it must follow.
-        let moved = |other: &mut Id| {
-            if *other != Id::NONE && other.0.wrapping_sub(self.base) as usize > place {
-                other.0 = other.0.wrapping_add(1);
-            }
-        };
-        for skb in &mut self.skbs {
-            moved(&mut skb.prev);
-            moved(&mut skb.next);
-        }
-        moved(&mut self.head);
-        moved(&mut self.tail);
+        self.renumber(place, 1);
         self.skbs.insert(place + 1, rest);
         if place < self.sent as usize {
             self.sent += 1;

@@ -79,8 +79,6 @@ pub struct Segment {
 impl Segment {
     /// Not ECN-capable.
     pub const NOT_ECT: u8 = 0;
-    /// ECN-capable, ECT(1).
-    pub const ECT_1: u8 = 1;
     /// ECN-capable, ECT(0).
     pub const ECT_0: u8 = 2;
     /// Congestion experienced.

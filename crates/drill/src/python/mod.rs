@@ -14,7 +14,7 @@ mod value;
 
 pub use value::{Value, Vars};
 
-use syntax::{Assigned, Expr, Statement};
+use syntax::{Expr, Statement, What};
 
 /// Longest block in bytes.
 const MAX_CODE_BYTES: usize = 64 << 10;
@@ -157,13 +157,12 @@ pub fn check(code: &str) -> Result<(), CodeError> {
 }
 
 fn carry_out(code: &str, statement: &Statement, vars: &mut Vars) -> Result<(), CodeError> {
-    let line = statement.line();
-    match statement {
-        Statement::Assert {
+    let line = statement.line;
+    match &statement.what {
+        What::Assert {
             condition,
             message,
             text,
-            ..
         } => {
             let value = eval::eval(condition, vars).map_err(|t| t.at(line))?;
             if value.is_true() {
@@ -178,11 +177,11 @@ fn carry_out(code: &str, statement: &Statement, vars: &mut Vars) -> Result<(), C
                 values: used(condition, vars),
             })
         }
-        Statement::Expr { value, .. } => eval::eval(value, vars).map(drop).map_err(|t| t.at(line)),
-        Statement::Assign { to, how, value, .. } => {
+        What::Expr(value) => eval::eval(value, vars).map(drop).map_err(|t| t.at(line)),
+        What::Assign { to, with, value } => {
             let mut value = eval::eval(value, vars).map_err(|t| t.at(line))?;
             for name in to {
-                if let Assigned::With(operator) = how {
+                if let Some(operator) = with {
                     let old = eval::name(name, vars).map_err(|t| t.at(line))?;
                     value = eval::binary(*operator, &old, &value).map_err(|t| t.at(line))?;
                 }
@@ -190,7 +189,7 @@ fn carry_out(code: &str, statement: &Statement, vars: &mut Vars) -> Result<(), C
             }
             Ok(())
         }
-        Statement::If { branches, .. } => {
+        What::If(branches) => {
             for (condition, body) in branches {
                 let holds = match condition {
                     Some(condition) => eval::eval(condition, vars)

@@ -1,7 +1,7 @@
 //! Python's tokens to statements.
 
 use super::lex::{self, Kind, Token};
-use super::syntax::{Assigned, Comparison, Expr, Operator, Statement};
+use super::syntax::{Comparison, Expr, Operator, Statement, What};
 use super::value::Value;
 use super::{CodeError, Trouble};
 
@@ -155,7 +155,8 @@ impl Parser {
             if self.eat_name("else") {
                 branches.push((None, self.suite()?));
             }
-            return Ok(Statement::If { line, branches });
+            let what = What::If(branches);
+            return Ok(Statement { line, what });
         }
     }
 
@@ -189,45 +190,40 @@ impl Parser {
             };
             let last = self.at.checked_sub(1).and_then(|at| self.tokens.get(at));
             let end = last.map_or(start, |t| t.end);
-            out.push(Statement::Assert {
-                line,
+            let what = What::Assert {
                 text: start..end,
                 condition,
                 message,
-            });
+            };
+            out.push(Statement { line, what });
             return Ok(());
         }
         let value = self.expr_list()?;
-        out.push(self.assignment(line, value)?);
+        let what = self.assignment(value)?;
+        out.push(Statement { line, what });
         Ok(())
     }
 
     /// What follows an expression that begins a statement: nothing, or `=` and what is assigned.
-    fn assignment(&mut self, line: u32, value: Expr) -> Result<Statement, Trouble> {
+    fn assignment(&mut self, mut value: Expr) -> Result<What, Trouble> {
         if let Some(Kind::Operator(operator)) = self.peek()
-            && let Some(operator) = operator.strip_suffix('=').and_then(Operator::of)
+            && let with @ Some(_) = operator.strip_suffix('=').and_then(Operator::of)
         {
             let to = vec![target(value)?];
             self.at += 1;
-            return Ok(Statement::Assign {
-                line,
-                to,
-                how: Assigned::With(operator),
-                value: self.expr_list()?,
-            });
+            let value = self.expr_list()?;
+            return Ok(What::Assign { to, with, value });
         }
         let mut to = Vec::new();
-        let mut value = value;
         while self.eat("=") {
             to.push(target(value)?);
             value = self.expr_list()?;
         }
         Ok(match to.is_empty() {
-            true => Statement::Expr { line, value },
-            false => Statement::Assign {
-                line,
+            true => What::Expr(value),
+            false => What::Assign {
                 to,
-                how: Assigned::Plain,
+                with: None,
                 value,
             },
         })
@@ -287,21 +283,29 @@ impl Parser {
     }
 
     fn or(&mut self) -> Result<Expr, Trouble> {
-        let first = self.and()?;
-        let mut items = vec![first];
-        while self.eat_name("or") {
-            items.push(self.and()?);
-        }
-        Ok(single(items, Expr::Or))
+        self.joined("or", Self::and, Expr::Or)
     }
 
     fn and(&mut self) -> Result<Expr, Trouble> {
-        let first = self.not()?;
-        let mut items = vec![first];
-        while self.eat_name("and") {
-            items.push(self.not()?);
+        self.joined("and", Self::not, Expr::And)
+    }
+
+    /// One or several, with this word between.
+    fn joined(
+        &mut self,
+        word: &str,
+        one: fn(&mut Self) -> Result<Expr, Trouble>,
+        several: fn(Vec<Expr>) -> Expr,
+    ) -> Result<Expr, Trouble> {
+        let first = one(self)?;
+        if !self.eat_name(word) {
+            return Ok(first);
         }
-        Ok(single(items, Expr::And))
+        let mut items = vec![first, one(self)?];
+        while self.eat_name(word) {
+            items.push(one(self)?);
+        }
+        Ok(several(items))
     }
 
     fn not(&mut self) -> Result<Expr, Trouble> {
@@ -517,13 +521,6 @@ impl Parser {
                 "an f-string beside another string".into(),
             )),
         }
-    }
-}
-
-fn single(mut items: Vec<Expr>, several: impl FnOnce(Vec<Expr>) -> Expr) -> Expr {
-    match items.len() {
-        1 => items.pop().unwrap_or(Expr::Value(Value::None)),
-        _ => several(items),
     }
 }
 

@@ -5,47 +5,29 @@ use std::ops::Range;
 use super::value::Value;
 
 #[derive(Clone, PartialEq, Debug)]
-pub enum Statement {
+pub struct Statement {
+    pub line: u32,
+    pub what: What,
+}
+
+/// What a statement does.
+#[derive(Clone, PartialEq, Debug)]
+pub enum What {
     Assert {
-        line: u32,
         /// Its bytes in the block.
         text: Range<usize>,
         condition: Expr,
         message: Option<Expr>,
     },
-    Expr {
-        line: u32,
-        value: Expr,
-    },
+    Expr(Expr),
     Assign {
-        line: u32,
         to: Vec<String>,
-        how: Assigned,
+        /// Of `+=` and its like; none: `=`.
+        with: Option<Operator>,
         value: Expr,
     },
     /// Conditions with what is done when they are the first that holds; none: `else`.
-    If {
-        line: u32,
-        branches: Vec<(Option<Expr>, Vec<Statement>)>,
-    },
-}
-
-impl Statement {
-    pub fn line(&self) -> u32 {
-        match self {
-            Statement::Assert { line, .. }
-            | Statement::Expr { line, .. }
-            | Statement::Assign { line, .. }
-            | Statement::If { line, .. } => *line,
-        }
-    }
-}
-
-/// `=`, or `+=` and its like.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Assigned {
-    Plain,
-    With(Operator),
+    If(Vec<(Option<Expr>, Vec<Statement>)>),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,7 +2,7 @@
 
 use tcplab_base::{Errno, Instant, Seq};
 
-use super::{Endpoint, State, TimeWaitNeeds};
+use super::{Endpoint, State};
 use crate::cx::Cx;
 use crate::options::OpenOptions;
 use crate::segment::Addr;
@@ -228,10 +228,5 @@ impl Endpoint {
     #[inline]
     pub fn next_timer(&self) -> Option<Instant> {
         self.timers.next()
-    }
-
-    /// What a TIME-WAIT record must take over; the endpoint is closed then.
-    pub fn time_wait(&self) -> Option<TimeWaitNeeds> {
-        self.time_wait
     }
 }

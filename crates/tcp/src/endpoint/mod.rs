@@ -88,7 +88,7 @@ pub struct Endpoint {
     pub(crate) error: Option<SocketError>,
     /// `sk_err_soft`: what ICMP said; the error of a timeout.
     pub(crate) error_soft: Option<SocketError>,
-    /// FIN_WAIT2 or the close handed the rest to a TIME-WAIT record: see [`Endpoint::time_wait`].
+    /// What a TIME-WAIT record must take over, to which FIN_WAIT2 or the close handed the rest: this one is closed then.
     pub(crate) time_wait: Option<TimeWaitNeeds>,
     pub(crate) options: SocketState,
     pub(crate) neg: Negotiated,

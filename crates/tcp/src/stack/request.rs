@@ -19,7 +19,7 @@ use crate::options::Ecn;
 use crate::segment::{Addr, Segment};
 
 /// A request.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Request {
     /// The listener's number.
     pub(crate) listener: u32,
@@ -117,28 +117,14 @@ impl Request {
             local: seg.dst,
             remote: seg.src,
             rcv_isn: seg.seq,
-            snt_isn: Seq(0),
             rcv_nxt: seg.seq + 1,
-            ts_off: 0,
             ts_recent: stamps.map_or(0, |(tsval, _)| tsval),
             mss: peer,
             advmss: Path::of(cx, seg.src.host, listener.mtu).advmss.min(own),
-            window_clamp: 0,
-            rcv_wnd: 0,
             snd_wscale: scale.unwrap_or(0).min(14),
-            rcv_wscale: 0,
             tstamp_ok: stamps.is_some(),
             sack_ok: o.sack_permitted && sysctl.tcp_sack,
             wscale_ok: scale.is_some(),
-            ecn_ok: false,
-            caqm: Ecn::empty(),
-            acked: false,
-            taken: false,
-            num_retrans: 0,
-            num_timeout: 0,
-            last_oow_ack_time: 0,
-            snt_synack_us: 0,
-            tsvals: (0, 0),
             tos: match sysctl.tcp_reflect_tos {
                 true => seg.tos & !3,
                 false => match &listener.socket {
@@ -147,7 +133,7 @@ impl Request {
                 },
             },
             fires: Instant::from_nanos(i64::MAX),
-            order: 0,
+            ..Self::default()
         }
     }
 
