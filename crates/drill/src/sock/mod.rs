@@ -435,6 +435,10 @@ impl Target for Model {
         self.apply(setting)
     }
 
+    fn has_sysctl(&mut self, name: &str) -> Result<bool, TargetError> {
+        settings::has_sysctl(name)
+    }
+
     fn counters(&mut self) -> Result<Vec<(String, i64)>, TargetError> {
         let all = self.stack.mib.iter();
         Ok(all.map(|(name, n)| (name.to_string(), n as i64)).collect())

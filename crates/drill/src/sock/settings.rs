@@ -3,7 +3,7 @@
 use super::Model;
 use crate::target::{Setting, TargetError};
 use tcplab_plan::point::Route;
-use tcplab_tcp::{DeviceQueue, congestion_controls};
+use tcplab_tcp::{DeviceQueue, Sysctl, congestion_controls};
 
 /// Sysctls that the model lacks and whose effect no script sees.
 const HARMLESS: &[&str] = &[
@@ -15,6 +15,23 @@ const HARMLESS: &[&str] = &[
     "net.ipv4.ip_forward",
     "net.ipv4.conf.all.rp_filter",
 ];
+
+/// Folders of /proc/sys.
+const FOLDERS: [&str; 9] = [
+    "abi", "crypto", "debug", "dev", "fs", "kernel", "net", "user", "vm",
+];
+
+/// Whether Linux has a sysctl; of those that the model lacks, that is known of few.
+pub(super) fn has_sysctl(name: &str) -> Result<bool, TargetError> {
+    let name = name.replace('/', ".");
+    let is_known = Sysctl::rows().iter().any(|row| row.name == name);
+    let folder = name.split('.').next().unwrap_or_default();
+    match FOLDERS.contains(&folder) {
+        false => Ok(false),
+        true if is_known || name == folder || HARMLESS.contains(&name.as_str()) => Ok(true),
+        true => Err(TargetError(format!("the model has no sysctl {name}"))),
+    }
+}
 
 impl Model {
     pub(super) fn apply(&mut self, setting: &Setting) -> Result<(), TargetError> {
