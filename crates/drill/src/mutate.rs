@@ -2,10 +2,14 @@
 //!
 //! Only expectations change: numbers and times of packets that leave, ends of calls that block, results, errors, and
 //! values of options, messages and asserts. Actions (packets that arrive, arguments) stay, because changing them may
-//! have no effect. Echoed time stamps stay, because they are not compared. Names stay: descriptors, and the sequence
+//! have no effect. What else stays is in [`Unchanged`]. Names stay: descriptors, and the sequence
 //! number of a SYN, from which the script counts.
 
+mod unchanged;
+
 use tcplab_base::Random;
+
+pub use unchanged::Unchanged;
 
 use crate::options::Settings;
 use crate::script::{

@@ -164,6 +164,12 @@ pub trait Target {
     /// The target lacks this setting: the script is skipped with this reason.
     fn set(&mut self, setting: &Setting) -> Result<(), TargetError>;
 
+    /// Whether the host has this sysctl, or a folder of sysctls with this name.
+    ///
+    /// # Errors
+    /// It cannot be told.
+    fn has_sysctl(&mut self, name: &str) -> Result<bool, TargetError>;
+
     /// The host's counters by the names of nstat(8).
     ///
     /// # Errors

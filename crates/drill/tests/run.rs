@@ -88,6 +88,164 @@ fn scripts_pass_in_each_mode() {
     }
 }
 
+/// The handshake of an accepted connection, descriptor 4.
+const ACCEPTED: &str = "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
++0 bind(3, ..., ...) = 0
++0 listen(3, 1) = 0
++0 < S 0:0(0) win 32792 <mss 1000,sackOK,nop,nop,nop,wscale 7>
++0 > S. 0:0(0) ack 1 <mss 1460,nop,nop,sackOK,nop,wscale 7>
++.1 < . 1:1(0) ack 1 win 257
++0 accept(3, ..., ...) = 4
+";
+
+/// What Linux 6.1 answers, as tests on `uml:6.1` showed.
+#[test]
+fn calls_answer_as_on_linux() {
+    let tcp = "+0 setsockopt(4, SOL_SOCKET, SO_LINGER, {onoff=1, linger=5}, 4) = -1 EINVAL (short)
++0 setsockopt(4, SOL_TCP, TCP_DEFER_ACCEPT, [5], 4) = 0
++0 getsockopt(4, SOL_TCP, TCP_DEFER_ACCEPT, [7], [4]) = 0
++0 setsockopt(4, SOL_TCP, TCP_LINGER2, [255], 4) = 0
++0 getsockopt(4, SOL_TCP, TCP_LINGER2, [120], [4]) = 0
++0 setsockopt(4, SOL_SOCKET, SO_OOBINLINE, [5], 4) = 0
++0 getsockopt(4, SOL_SOCKET, SO_OOBINLINE, [1], [4]) = 0
++0 setsockopt(4, SOL_TCP, TCP_THIN_LINEAR_TIMEOUTS, [2], 4) = -1 EINVAL (on or off)
++0 setsockopt(4, SOL_IP, IP_TTL, [1000], 4) = -1 EINVAL (too large)
++0 setsockopt(3, SOL_TCP, TCP_WINDOW_CLAMP, [0], 4) = -1 EINVAL (not closed)
++0 getsockopt(4, SOL_IP, IP_MTU_DISCOVER, [1], [4]) = 0
++0 setsockopt(4, SOL_IP, IP_TOS, [0x10], 4) = 0
++0 getsockopt(4, SOL_SOCKET, SO_PRIORITY, [6], [4]) = 0
++0 setsockopt(4, SOL_IP, IP_TOS, [256], 4) = 0
++0 getsockopt(4, SOL_IP, IP_TOS, [0], [4]) = 0
++0 read(4, ..., 0) = 0
++0 recv(4, ..., 0, MSG_DONTWAIT) = -1 EAGAIN (nothing there)
++0 epoll_create(1) = 5
++0 epoll_ctl(5, EPOLL_CTL_ADD, 5, {events=EPOLLIN, fd=5}) = -1 EINVAL (itself)
++0 socket(..., SOCK_STREAM|SOCK_CLOEXEC, IPPROTO_TCP) = 6
++0 fcntl(6, F_GETFD) = 1
++0 listen(6, 1) = 0
+";
+    let udp = "0 socket(..., SOCK_DGRAM, IPPROTO_UDP) = 3
++0 setsockopt(3, SOL_TCP, TCP_NODELAY, [1], 4) = -1 ENOPROTOOPT (not of UDP)
++0 getsockopt(3, SOL_SOCKET, SO_RCVBUF, [212992], [4]) = 0
++0 setsockopt(3, SOL_SOCKET, SO_RCVBUF, [1], 4) = 0
++0 getsockopt(3, SOL_SOCKET, SO_RCVBUF, [2304], [4]) = 0
+";
+    for mode in MODES {
+        assert_eq!(verdict(&format!("{ACCEPTED}{tcp}"), mode), Verdict::Pass);
+        assert_eq!(verdict(udp, mode), Verdict::Pass, "{mode:?}");
+    }
+}
+
+#[test]
+fn headers_have_what_the_options_say() {
+    let udp = "0 `sysctl -q net.ipv4.ip_default_ttl=30`
++0 socket(..., SOCK_DGRAM, IPPROTO_UDP) = 3
++0 connect(3, ..., ...) = 0
++0 write(3, ..., 100) = 100
++0 > [ttl 30] udp (100)
++0 setsockopt(3, SOL_IP, IP_TOS, [9], 4) = 0
++0 setsockopt(3, SOL_IP, IP_TTL, [7], 4) = 0
++0 write(3, ..., 100) = 100
++0 > [tos 0x9, ttl 7] udp (100)
+";
+    assert_eq!(verdict(udp, IpMode::Ipv4), Verdict::Pass);
+    let class = "0 socket(..., SOCK_DGRAM, IPPROTO_UDP) = 3
++0 setsockopt(3, SOL_IPV6, IPV6_TCLASS, [0x20], 4) = 0
++0 connect(3, ..., ...) = 0
++0 write(3, ..., 100) = 100
++0 > [tos 0x20] udp (100)
+";
+    assert_eq!(verdict(class, IpMode::Ipv6), Verdict::Pass);
+    // The connection keeps its time to live when its descriptor is closed.
+    let tcp = "+0 setsockopt(4, SOL_IP, IP_TTL, [9], 4) = 0
++0 getsockopt(4, SOL_IP, IP_TTL, [9], [4]) = 0
++0 write(4, ..., 100) = 100
++0 > [ttl 9] P. 1:101(100) ack 1
++0 close(4) = 0
++0 > [ttl 9] F. 101:101(0) ack 1
+";
+    let text = format!("{ACCEPTED}{tcp}");
+    assert_eq!(verdict(&text, IpMode::Ipv4), Verdict::Pass);
+}
+
+#[test]
+fn thin_streams_do_not_back_off() {
+    let thin = "+0 setsockopt(4, SOL_TCP, TCP_THIN_LINEAR_TIMEOUTS, [1], 4) = 0
++0 write(4, ..., 100) = 100
++0 > P. 1:101(100) ack 1
++.2~+.32 > P. 1:101(100) ack 1
++.25~+.4 > P. 1:101(100) ack 1
++.25~+.4 > P. 1:101(100) ack 1
++.25~+.4 > P. 1:101(100) ack 1
+";
+    let text = format!("{ACCEPTED}{thin}");
+    assert_eq!(verdict(&text, IpMode::Ipv4), Verdict::Pass);
+}
+
+#[test]
+fn queue_without_room_drops_every_packet() {
+    let text = "0 `tc qdisc add dev tun0 root pfifo limit 0`
++0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
++0 bind(3, ..., ...) = 0
++0 listen(3, 1) = 0
++0 < S 0:0(0) win 32792 <mss 1000>
++0 > S. 0:0(0) ack 1 <mss 1460>
+";
+    assert!(matches!(verdict(text, IpMode::Ipv4), Verdict::Fail(_)));
+}
+
+#[test]
+fn what_the_model_lacks_skips_the_script() {
+    let udp = "0 socket(..., SOCK_DGRAM, IPPROTO_UDP) = 3\n";
+    let pmtu = "+0 setsockopt(4, SOL_IP, IP_MTU_DISCOVER, [IP_PMTUDISC_DONT], 4) = 0
++0 write(4, ..., 1000) = 1000
++0 > P. 1:1001(1000) ack 1
++.05 < icmp unreachable frag_needed mtu 600 [1:1001(1000)]
+";
+    let urgent = "+0 setsockopt(4, SOL_SOCKET, SO_OOBINLINE, [1], 4) = 0
++.1 < PU. 1:11(10) ack 1 win 257 urg 10
+";
+    for (text, why) in [
+        (
+            format!("{udp}+0 connect(3, ..., ...) = 0\n+0 send(3, ..., 9, MSG_MORE) = 9\n"),
+            "MSG_MORE",
+        ),
+        (
+            format!("{udp}+0 setsockopt(3, SOL_UDP, UDP_CORK, [1], 4) = 0\n"),
+            "level 17",
+        ),
+        (
+            "0 socket(..., SOCK_RAW, IPPROTO_TCP) = 3\n".to_owned(),
+            "raw sockets",
+        ),
+        (format!("{udp}+0 ioctl(3, FIONBIO, [1]) = 0\n"), "ioctl"),
+        (
+            format!("{ACCEPTED}+0 ioctl(4, FIONBIO, [1]) = 0\n"),
+            "ioctl",
+        ),
+        (format!("{ACCEPTED}{pmtu}"), "IP_MTU_DISCOVER"),
+        (format!("{ACCEPTED}{urgent}"), "SO_OOBINLINE"),
+        (
+            format!("`sysctl -q net.ipv4.tcp_challenge_ack_limit=1`\n{udp}"),
+            "acts as with 2147483647",
+        ),
+        (
+            format!("`sysctl -q net.ipv4.tcp_nosuch`\n{udp}"),
+            "no sysctl net.ipv4.tcp_nosuch",
+        ),
+        (
+            format!("`tc qdisc replace dev tun0 root fq maxrate 1mbit`\n{udp}"),
+            "no maxrate",
+        ),
+    ] {
+        let verdict = verdict(&text, IpMode::Ipv4);
+        let is_it = matches!(&verdict, Verdict::Skip { why: said, .. } if said.contains(why));
+        assert!(is_it, "{text}: {verdict:?}");
+    }
+    let blank = format!("`sysctl -q net.ipv4.tcp_sack 0`\n{udp}");
+    assert!(matches!(verdict(&blank, IpMode::Ipv4), Verdict::Fail(_)));
+}
+
 #[test]
 fn a_run_is_the_same_each_time() {
     let script = parse(SERVER, &runner_defines(IpMode::Ipv4)).unwrap();

@@ -1,7 +1,7 @@
 //! Sysctls that the model takes but that change nothing in it.
 //!
-//! Their fields are there for profiles and packetdrill scripts, which set what their kernel has: both keep their own
-//! rules. An experiment that sets one of them to another value than the model acts by is refused (crates/lab, `check/`).
+//! Their fields are there for profiles, which set what their kernel has. An experiment that sets one of them to another
+//! value than the model acts by is refused (crates/lab, `check/`), a packetdrill script is skipped.
 
 use crate::sysctl::Sysctl;
 

@@ -52,7 +52,8 @@ pub struct DrillArgs {
     /// Run one case at a time (same as -j 1)
     #[arg(short = 'S', long, conflicts_with = "jobs")]
     pub serialized: bool,
-    /// Accept events up to N microseconds early or late [default: the script's tolerance]
+    /// Accept events up to N microseconds early or late, or 12.5 % of the time since the event before if that is more
+    /// [default: the script's tolerance]
     #[arg(long, value_name = "N", visible_alias = "tolerance_usecs", value_parser = clap::value_parser!(u64).range(1..=u64::from(u32::MAX)))]
     pub tolerance_us: Option<u64>,
     /// Ignore the known failures in FILE (lines `FAIL SCRIPT (MODE)`, as printed)

@@ -8,6 +8,7 @@ use tcplab_lab::drill::{CaseResult, DrillDocument};
 use tcplab_os::output::write_own;
 use tcplab_os::say;
 
+use super::names::{Names, dashed};
 use crate::failure::Failure;
 
 /// Limits file names: Linux allows 255 bytes. The end of a script's path is kept, because it tells more than the
@@ -17,8 +18,10 @@ const NAME_BYTES: usize = 200;
 /// A file in `folder` for each case that has packets; the cases learn their file's name.
 pub fn write(folder: &Path, document: &mut DrillDocument) -> Result<(), Failure> {
     fs::create_dir_all(folder).map_err(|e| Failure::output(folder, &e))?;
+    let mut names = Names::default();
     for result in with_packets(document) {
-        let file = folder.join(name(result));
+        let (stem, mode) = (stem(&result.script), result.mode);
+        let file = folder.join(names.take(&format!("{stem}_{mode}"), ".pcapng"));
         write_own(&file, &result.pcapng).map_err(|e| Failure::output(&file, &e))?;
         result.capture = Some(file.display().to_string());
     }
@@ -47,12 +50,10 @@ fn with_packets(document: &mut DrillDocument) -> impl Iterator<Item = &mut CaseR
     results.filter(|r| !r.pcapng.is_empty())
 }
 
-/// The script's path with its separators made dashes, and the mode.
-fn name(result: &CaseResult) -> String {
-    let script = result.script.trim_start_matches(['.', '/']);
-    let script = script.trim_end_matches(".pkt").replace(['/', '\\'], "-");
+/// The script's path with its separators made dashes.
+fn stem(script: &str) -> String {
+    let script = dashed(script.trim_end_matches(".pkt"));
     let begin = script.len().saturating_sub(NAME_BYTES);
     let begin = (begin..).find(|i| script.is_char_boundary(*i));
-    let script = &script[begin.unwrap_or_default()..];
-    format!("{script}_{}.pcapng", result.mode)
+    script[begin.unwrap_or_default()..].to_owned()
 }

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use tcplab_lab::drill::{CaseResult, DrillDocument, Expected, Verdict};
+use tcplab_lab::drill::{CaseResult, DrillDocument, Expected, MODES, Verdict, word};
 use tcplab_os::text::read_text;
 
 use crate::failure::Failure;
@@ -54,11 +54,16 @@ pub fn mark(document: &mut DrillDocument, list: &str) {
             Verdict::Skip => {}
         }
     }
-    // A script that did not run this time is no news.
+    // A script that did not run this time is no news; a mode that no call has is.
     let modes: BTreeSet<&str> = document.results.iter().map(|result| result.mode).collect();
-    let is_of_call = |line: &&Line| line.mode.is_none_or(|mode| modes.contains(mode));
+    let is_known = |mode: &str| MODES.into_iter().any(|known| word(known) == mode);
+    let is_of_call =
+        |line: &&Line| (line.mode).is_none_or(|mode| modes.contains(mode) || !is_known(mode));
     let unused = lines.iter().filter(|line| !line.is_used).filter(is_of_call);
-    let told = unused.map(|line| format!("line {}: {}", line.number, line.script));
+    let told = unused.map(|line| match line.mode.filter(|mode| !is_known(mode)) {
+        None => format!("line {}: {}", line.number, line.script),
+        Some(mode) => format!("line {}: {} ({mode})", line.number, line.script),
+    });
     expected.unused = told.collect();
     document.expected = Some(expected);
 }
@@ -73,10 +78,10 @@ fn lines<'a>(list: &'a str) -> Vec<Line<'a>> {
         let name = line.strip_prefix("FAIL ").unwrap_or(line).trim();
         let in_mode = name
             .strip_suffix(')')
-            .and_then(|name| name.split_once(" ("));
+            .and_then(|name| name.rsplit_once(" ("));
         Line {
             number,
-            script: in_mode.map_or(name, |(script, _)| script),
+            script: in_mode.map_or(name, |(script, _)| script.trim_end()),
             mode: in_mode.map(|(_, mode)| mode),
             is_used: false,
         }

@@ -4,6 +4,7 @@ mod args;
 mod capture;
 mod expect;
 mod junit;
+mod names;
 mod tap;
 mod text;
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use tcplab_lab::drill::{CaseResult, DrillDocument, Verdict};
 use tcplab_os::output::write_own;
 
+use super::names::{Names, dashed};
 use crate::failure::Failure;
 use crate::screen;
 
@@ -21,18 +22,37 @@ pub fn print(document: &DrillDocument) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes a file of TAP for each path that was given: `packetdrill_NAME.tap`, as Google's runner names it.
+/// Writes a file of TAP for each path that was given: `packetdrill_NAME.tap`, as Google's runner names it. Paths that end
+/// in the same name have the whole path in theirs.
 pub fn write(folder: &Path, paths: &[PathBuf], document: &DrillDocument) -> Result<(), Failure> {
     fs::create_dir_all(folder).map_err(|e| Failure::output(folder, &e))?;
-    for path in paths {
+    let ends: Vec<String> = paths.iter().map(|path| last(path)).collect();
+    let mut names = Names::default();
+    for (path, end) in paths.iter().zip(&ends) {
         let under = |r: &&CaseResult| Path::new(&r.script).starts_with(path);
         let text = lines("TAP version 13", document.results.iter().filter(under));
-        let full = path.canonicalize().unwrap_or_else(|_| path.clone());
-        let stem = full.file_stem().unwrap_or_default().to_string_lossy();
-        let file = folder.join(format!("packetdrill_{stem}.tap"));
+        let is_only = ends.iter().filter(|other| *other == end).count() == 1;
+        let whole = dashed(
+            path.with_extension("")
+                .to_string_lossy()
+                .trim_end_matches('/'),
+        );
+        let stem = if is_only || whole.is_empty() {
+            end
+        } else {
+            &whole
+        };
+        let file = folder.join(names.take(&format!("packetdrill_{stem}"), ".tap"));
         write_own(&file, text).map_err(|e| Failure::output(&file, &e))?;
     }
     Ok(())
+}
+
+/// The last name of a path, without its extension.
+fn last(path: &Path) -> String {
+    let full = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let stem = full.file_stem().unwrap_or_default();
+    stem.to_string_lossy().into_owned()
 }
 
 fn lines<'a>(version: &str, results: impl Iterator<Item = &'a CaseResult> + Clone) -> String {

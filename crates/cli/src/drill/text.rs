@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
-use tcplab_lab::drill::{CaseResult, DrillDocument, Verdict};
+use tcplab_lab::drill::{CaseResult, DrillDocument, UnchangedNumbers, Verdict};
 use tcplab_plan::profile::unverified;
 use tcplab_report::terminal::Theme;
 use tcplab_report::terminal::table::{Align, Table};
@@ -16,8 +16,13 @@ use crate::screen;
 /// Prints the results.
 pub fn print(document: &DrillDocument, args: &DrillArgs, theme: &Theme) -> Result<(), Failure> {
     let mut out = io::BufWriter::new(screen::painted(theme));
+    let mut skips = Skips::of(document);
     for result in &document.results {
-        case(&mut out, result, args)?;
+        if args.verbose == 0 && result.verdict == Verdict::Skip {
+            skips.first(&mut out, result)?;
+        } else {
+            case(&mut out, result, args)?;
+        }
     }
     if args.folders {
         write!(out, "{}", folders(document).render(theme))?;
@@ -30,6 +35,9 @@ pub fn print(document: &DrillDocument, args: &DrillArgs, theme: &Theme) -> Resul
             writeln!(out, "passes although changed: {survivor}")?;
         }
         writeln!(out, "{} of {} mutants fail", mutants.failed, mutants.run)?;
+        if !mutants.unchanged.is_empty() {
+            writeln!(out, "{}", unchanged(&mutants.unchanged))?;
+        }
     }
     let mut known = String::new();
     if let (Some(expected), Some(path)) = (&document.expected, &args.expect) {
@@ -54,12 +62,50 @@ pub fn print(document: &DrillDocument, args: &DrillArgs, theme: &Theme) -> Resul
     Ok(())
 }
 
+/// The numbers that mutants leave, by their kinds.
+fn unchanged(numbers: &UnchangedNumbers) -> String {
+    let kinds = [
+        (numbers.bounds, "bounds in asserts"),
+        (numbers.range_ends, "ends of time ranges"),
+        (numbers.time_stamps, "time stamps"),
+    ];
+    let kinds = kinds.iter().filter(|(count, _)| *count > 0);
+    let kinds: Vec<String> = kinds
+        .map(|(count, kind)| format!("{count} ({kind})"))
+        .collect();
+    format!("numbers that no mutant changes: {}", kinds.join(", "))
+}
+
+/// Cases that were skipped, by their reasons: one line for each reason.
+struct Skips<'a>(BTreeMap<&'a str, usize>);
+
+impl<'a> Skips<'a> {
+    fn of(document: &'a DrillDocument) -> Self {
+        let mut counts = BTreeMap::new();
+        let skipped = |r: &&CaseResult| r.verdict == Verdict::Skip;
+        for result in document.results.iter().filter(skipped) {
+            *counts.entry(result.reason()).or_default() += 1;
+        }
+        Self(counts)
+    }
+
+    /// The first case that has its reason stands for all of them.
+    fn first(&mut self, out: &mut impl Write, result: &CaseResult) -> io::Result<()> {
+        let Some(count) = self.0.remove(result.reason()) else {
+            return Ok(());
+        };
+        let more = match count {
+            1 => String::new(),
+            _ => format!(" and {} more", count - 1),
+        };
+        writeln!(out, "SKIP {}{more}: {}", result.name(), result.reason())
+    }
+}
+
 /// One case: its line when asked for, and the reason when it is not as it should be.
 fn case(out: &mut impl Write, result: &CaseResult, args: &DrillArgs) -> io::Result<()> {
     let word = match result.verdict {
         Verdict::Pass if args.verbose == 0 => return Ok(()),
-        // Whoever named the script awaits a verdict.
-        Verdict::Skip if args.verbose == 0 && !result.is_left_out() => return Ok(()),
         Verdict::Fail if result.known && args.verbose == 0 => return Ok(()),
         Verdict::Fail if result.known => "KNOWN",
         Verdict::Pass => "OK  ",

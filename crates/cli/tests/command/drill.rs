@@ -347,6 +347,87 @@ fn captures_and_tap_files_are_written() {
 }
 
 #[test]
+fn no_output_file_overwrites_another() {
+    let wrong = PASSES.replace("ack 1001", "ack 1000");
+    let root = folder(&[]);
+    for (name, text) in [("net/tcp/a.pkt", wrong.as_str()), ("my/tcp/a.pkt", PASSES)] {
+        let path = root.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    fs::write(root.path().join("net-tcp-a.pkt"), PASSES).unwrap();
+    let run = |more: &[&str]| {
+        let mut command = command(&["drill", "-4", "-t", "tap", "-c", "pcap"]);
+        let output = command.current_dir(root.path()).args(more).output();
+        super::Run::new(output.unwrap())
+    };
+    let list = |folder: &str| {
+        let files = fs::read_dir(root.path().join(folder)).unwrap();
+        let name = |file: std::io::Result<fs::DirEntry>| file.unwrap().file_name();
+        let names: BTreeSet<_> = files.map(name).collect();
+        names
+            .into_iter()
+            .map(|name| name.into_string().unwrap())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(run(&["net/tcp", "my/tcp", "net-tcp-a.pkt"]).code, 1);
+    let taps = ["my-tcp", "net-tcp-a", "net-tcp"].map(|name| format!("packetdrill_{name}.tap"));
+    assert_eq!(list("tap"), taps);
+    let failed = fs::read_to_string(root.path().join("tap/packetdrill_net-tcp.tap")).unwrap();
+    assert!(failed.contains("\nnot ok 1 net/tcp/a.pkt"), "{failed}");
+    let captures = ["my-tcp-a_ipv4", "net-tcp-a_ipv4-2", "net-tcp-a_ipv4"];
+    assert_eq!(list("pcap"), captures.map(|name| format!("{name}.pcapng")));
+}
+
+#[test]
+fn reasons_of_skips_are_printed_once() {
+    let shell = format!("`touch x`\n{PASSES}");
+    let folder = folder(&[("a.pkt", PASSES), ("b.pkt", &shell), ("c.pkt", &shell)]);
+    let run = drill(folder.path(), &[]);
+    assert_eq!(run.code, 0, "{}", run.out);
+    let says = "b.pkt (ipv4) and 5 more: needs shell `touch x`: `touch` is not understood\n";
+    assert!(
+        run.out.starts_with("SKIP ") && run.out.contains(says),
+        "{}",
+        run.out
+    );
+    assert_eq!(run.out.lines().count(), 2, "{}", run.out);
+}
+
+#[test]
+fn entries_of_unknown_modes_are_named() {
+    let folder = folder(&[("a.pkt", PASSES)]);
+    let list = folder.path().join("known");
+    fs::write(
+        &list,
+        "FAIL a.pkt (bogus)\nFAIL q.pkt (ipv-4)\nFAIL q.pkt (ipv6)\n",
+    )
+    .unwrap();
+    let list = list.display().to_string();
+    let run = drill(folder.path(), &["-4", "--expect", &list]);
+    for part in [
+        "line 1: a.pkt (bogus) matches no case",
+        "line 2: q.pkt (ipv-4) matches no case",
+    ] {
+        assert!(run.out.contains(part), "{part}: {}", run.out);
+    }
+    assert!(!run.out.contains("line 3"), "{}", run.out);
+}
+
+#[test]
+fn mutants_say_what_they_leave() {
+    let loose = format!(
+        "{PASSES}+0 %{{ assert tcpi_rto >= 5 }}%\n+0 write(4, ..., 10) = 10\n+0~+5 > P. 1:11(10) ack 1001\n"
+    );
+    let folder = folder(&[("a.pkt", &loose)]);
+    let run = drill(folder.path(), &["-4", "--mutants", "5"]);
+    let says = "numbers that no mutant changes: 1 (bounds in asserts), 2 (ends of time ranges)\n";
+    assert!(run.out.contains(says), "{}", run.out);
+    let json = drill(folder.path(), &["-4", "--mutants", "5", "--json"]).json();
+    assert_eq!(json["mutants"]["unchanged"]["bounds"], 1);
+}
+
+#[test]
 fn scripts_are_strict() {
     let run = tcplab(&["drill", "tests/pkt", "-4", "--json", "--mutants", "4"]);
     let mutants = &run.json()["mutants"];

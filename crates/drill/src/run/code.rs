@@ -4,7 +4,7 @@
 
 use super::{Runner, Stop, What, fail};
 use crate::python::{self, CodeError};
-use crate::script::At;
+use crate::script::{At, Place};
 use crate::target::Target;
 
 impl<T: Target + ?Sized> Runner<'_, T> {
@@ -34,10 +34,21 @@ impl<T: Target + ?Sized> Runner<'_, T> {
                 line: code.place.line,
                 why: error.to_string(),
             },
-            CodeError::AssertFailed { .. } | CodeError::Wrong { .. } => {
+            CodeError::AssertFailed { line, .. } | CodeError::Wrong { line, .. } => {
                 let why = error.to_string() + &self.explained(number);
-                fail(code.place, why)
+                fail(place_of(code.place, line), why)
             }
         })
+    }
+}
+
+/// The place of a block's line, which counts from 1. Only the first line has the block's column.
+fn place_of(block: Place, line: u32) -> Place {
+    match line {
+        0 | 1 => block,
+        _ => Place {
+            line: block.line.saturating_add(line - 1),
+            column: 1,
+        },
     }
 }

@@ -366,6 +366,14 @@ impl<T: Target + ?Sized> Runner<'_, T> {
                 Ok(false) => Err(fail(place, format!("no socket listens on port {port}"))),
                 Err(e) => Err(cannot(place, e)),
             },
+            Step::HasSysctl(name) => match self.target.has_sysctl(name) {
+                Ok(true) => Ok(()),
+                Ok(false) => Err(fail(
+                    place,
+                    format!("the shell line fails: sysctl: there is no `{name}`"),
+                )),
+                Err(e) => Err(cannot(place, e)),
+            },
             Step::Fails(command) => Err(fail(
                 place,
                 format!("the shell line fails: the exit code of `{command}` is not 0"),

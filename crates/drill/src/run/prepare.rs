@@ -6,7 +6,7 @@ use super::args::{Args, int, iovec, list, number};
 use super::msg::{self, Message};
 use super::socket::{Socket, State};
 use super::{Runner, Stop, fail};
-use crate::call::{Call, Control, EpollEvent, OptValue, PollFd, SendTo};
+use crate::call::{Buffer, Call, Control, EpollEvent, OptValue, PollFd, SendTo};
 use crate::packet::protocol;
 use crate::script::{At, CallSpec, EpollData, Expr};
 use crate::target::{IpMode, Target};
@@ -228,10 +228,11 @@ impl<T: Target + ?Sized> Runner<'_, T> {
                     args.ellipsis(5)?;
                 }
                 let flags = if name == "read" { 0 } else { args.int(3)? };
-                Call::Recv {
-                    fd,
-                    buffer: args.buffer(1, 2)?,
-                    flags,
+                let buffer = args.buffer(1, 2)?;
+                match (name, buffer) {
+                    // read(2) of nothing does not wait, recv(2) does.
+                    ("read", Buffer::Len(0) | Buffer::Null(0)) => Call::Readv { fd, lens: vec![0] },
+                    _ => Call::Recv { fd, buffer, flags },
                 }
             }
         };

@@ -90,25 +90,36 @@ fn grep(words: &[String]) -> Option<&str> {
     }
 }
 
-/// `sysctl [-q] [-w] [-e] NAME=VALUE...`
+/// `sysctl [-q] [-w] [-e] [-n] NAME=VALUE... NAME...` as procps-ng 4.0 has it: without a name it fails, and so does with
+/// `-w` a name without a value.
 fn sysctl(args: &[&str], out: &mut Steps) -> Result<bool, String> {
-    let mut went_well = true;
-    let mut may_be_missing = false;
-    for arg in args {
-        if let Some(flags) = arg.strip_prefix('-').filter(|f| !f.starts_with('-')) {
-            match flags.chars().find(|c| !"qwen".contains(*c)) {
-                Some(unknown) => return Err(format!("`-{unknown}` is not understood")),
-                None => may_be_missing |= flags.contains('e'),
-            }
-            continue;
+    let is_flag = |arg: &&&str| arg.len() > 1 && arg.starts_with('-');
+    let mut flags = String::new();
+    for arg in args.iter().filter(is_flag) {
+        match arg.chars().skip(1).find(|c| !"qwen".contains(*c)) {
+            Some('-') => return Err(format!("`{arg}` is not understood")),
+            Some(unknown) => return Err(format!("`-{unknown}` is not understood")),
+            None => flags.push_str(&arg[1..]),
         }
+    }
+    let names: Vec<&&str> = args.iter().filter(|arg| !is_flag(arg)).collect();
+    let mut went_well = !names.is_empty();
+    let may_be_missing = flags.contains('e');
+    for arg in names {
         let Some((name, value)) = arg.split_once('=') else {
-            // It is read, and nobody sees it.
-            out.set(Setting::Nothing);
+            went_well &= !flags.contains('w');
+            if went_well && !may_be_missing {
+                out.0.push(Step::HasSysctl(read_name(arg)?));
+            } else {
+                out.set(Setting::Nothing);
+            }
             continue;
         };
         let name = sysctl_name(name)?;
-        if is_in_linux(&name) {
+        if value.is_empty() {
+            // sysctl(8) itself finds it invalid, whatever the sysctl is.
+            went_well = false;
+        } else if is_in_linux(&name) {
             out.set(match may_be_missing {
                 true => Setting::SysctlIfThere(name, value.to_string()),
                 false => Setting::Sysctl(name, value.to_string()),
@@ -119,6 +130,16 @@ fn sysctl(args: &[&str], out: &mut Steps) -> Result<bool, String> {
         }
     }
     Ok(went_well)
+}
+
+/// What `sysctl NAME` reads: any word, which need not be the name of a sysctl.
+fn read_name(word: &str) -> Result<String, String> {
+    let starts = word.starts_with(|c: char| c.is_ascii_alphabetic());
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    match !starts && word.chars().all(is_plain) {
+        true => Ok(word.to_string()),
+        false => sysctl_name(word),
+    }
 }
 
 /// A name with points, whichever separator it was written with.

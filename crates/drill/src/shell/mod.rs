@@ -30,6 +30,8 @@ pub enum Step {
     },
     /// `grep " 0A " /proc/net/tcp /proc/net/tcp6 | grep ":1F90"`: a socket must listen on this port.
     Listens(u16),
+    /// `sysctl NAME`: it is read, and nobody sees its value; the host must have it.
+    HasSysctl(String),
     /// This command, which decides how the line ends, fails in a shell, and the script with it.
     Fails(String),
 }
@@ -55,9 +57,13 @@ impl Steps {
     /// A shell goes on if one of these steps fails: sysctls may be missing.
     fn may_fail(&mut self, from: usize, to: usize) {
         for step in &mut self.0[from..to] {
-            if let Step::Set(Setting::Sysctl(name, value)) = step {
-                let (name, value) = (std::mem::take(name), std::mem::take(value));
-                *step = Step::Set(Setting::SysctlIfThere(name, value));
+            match step {
+                Step::Set(Setting::Sysctl(name, value)) => {
+                    let (name, value) = (std::mem::take(name), std::mem::take(value));
+                    *step = Step::Set(Setting::SysctlIfThere(name, value));
+                }
+                Step::HasSysctl(_) => *step = Step::Set(Setting::Nothing),
+                _ => {}
             }
         }
     }
@@ -133,14 +139,29 @@ fn steps(line: &str, defaults: Option<&str>, out: &mut Steps) -> Result<End, Str
                 last = before;
             }
             failed = (!made(command, defaults, out)?).then_some(command);
-            // The left side of `||` failed, so its steps are dropped.
-            if failed.is_some() && joint == Joint::Or {
-                out.0.truncate(before);
+            if joint == Joint::Or {
+                match failed {
+                    // The left side of `||` failed, so its steps are dropped.
+                    Some(_) => out.0.truncate(before),
+                    None => is_decided(command, &out.0[before..])?,
+                }
             }
         }
     }
     let failed = failed.map(|command| cut(&command.words.join(" ")));
     Ok(End { last, failed })
+}
+
+/// Which side of `||` is made must be known before the run.
+fn is_decided(command: &Command, steps: &[Step]) -> Result<(), String> {
+    let is_asked = |step: &Step| matches!(step, Step::HasSysctl(_));
+    match steps.iter().any(is_asked) {
+        true => Err(refused(
+            &command.words,
+            "whether `||` follows depends on the host",
+        )),
+        false => Ok(()),
+    }
 }
 
 /// One command. False: a shell would find that it failed.

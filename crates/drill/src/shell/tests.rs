@@ -114,7 +114,7 @@ fn known_forms_become_settings() {
             "rm -f /tmp/file && dd bs=1 count=5 if=/dev/zero of=/tmp/file",
             &[Setting::Nothing, Setting::Nothing],
         ),
-        ("sysctl net.ipv4.tcp_sack", &[Setting::Nothing]),
+        ("sysctl net.ipv4.tcp_sack; true", &[Setting::Nothing]),
         // The right side of `||` is for when the left one fails.
         (
             "sysctl -q net.ipv4.tcp_sack=1 || ip tcp_metrics flush",
@@ -172,6 +172,51 @@ fn line_whose_last_command_fails_says_so() {
         ("false && true || true", vec![]),
     ] {
         assert_eq!(interpret(line), Ok(expected), "{line}");
+    }
+}
+
+#[test]
+fn sysctl_that_fails_on_a_real_machine_fails_here() {
+    let fails = |line: &str| Step::Fails(line.into());
+    let has = |name: &str| Step::HasSysctl(name.into());
+    let nothing = || Step::Set(Setting::Nothing);
+    let set = |value: &str| Step::Set(sysctl("net.ipv4.tcp_sack", value));
+    // Exit codes of procps-ng 4.0.2.
+    for (line, expected) in [
+        (
+            "sysctl -q net.ipv4.tcp_sack 0",
+            vec![has("net.ipv4.tcp_sack"), has("0")],
+        ),
+        ("sysctl - a", vec![has("-"), has("a")]),
+        ("sysctl", vec![fails("sysctl")]),
+        ("sysctl -q -w", vec![fails("sysctl -q -w")]),
+        (
+            "sysctl -w net.ipv4.tcp_sack",
+            vec![nothing(), fails("sysctl -w net.ipv4.tcp_sack")],
+        ),
+        (
+            "sysctl net.ipv4.tcp_sack=1 net.ipv4.tcp_sack=",
+            vec![
+                set("1"),
+                fails("sysctl net.ipv4.tcp_sack=1 net.ipv4.tcp_sack="),
+            ],
+        ),
+        ("sysctl q -e", vec![nothing()]),
+        (
+            "sysctl q; sysctl net.ipv4.tcp_sack=0",
+            vec![nothing(), set("0")],
+        ),
+    ] {
+        assert_eq!(interpret(line), Ok(expected), "{line}");
+    }
+    for (line, why) in [
+        ("sysctl --system", "`--system` is not understood"),
+        (
+            "sysctl q || true",
+            "whether `||` follows depends on the host",
+        ),
+    ] {
+        assert!(interpret(line).unwrap_err().ends_with(why), "{line}");
     }
 }
 

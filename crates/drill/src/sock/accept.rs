@@ -3,8 +3,8 @@
 use super::Model;
 use super::call::{Answer, failed};
 use super::fds::File;
-use super::numbers::SOCK_NONBLOCK;
 use super::numbers::errno::EINVAL;
+use super::numbers::{SOCK_CLOEXEC, SOCK_NONBLOCK};
 use super::pending::{Pending, Progress};
 use crate::call::{Fd, Output};
 
@@ -41,6 +41,7 @@ impl Model {
             self.stack.close(self.now, conn);
             return Progress::Done(outcome);
         }
+        (self.files).set_cloexec(outcome.result as Fd, flags & SOCK_CLOEXEC != 0);
         self.stack.with(self.now, conn, |ep, cx| {
             let (onoff, seconds) = plain.linger;
             ep.set_linger(onoff.then_some(seconds));

@@ -2,8 +2,8 @@
 
 use super::Model;
 use super::fds::{File, Kind, Socket};
-use super::numbers::errno::{EBADF, EINVAL, ENOTSOCK};
-use super::numbers::{F_GETFD, F_GETFL, F_SETFD, F_SETFL, O_NONBLOCK, O_RDWR};
+use super::numbers::errno::{EBADF, EINVAL, ENOPROTOOPT, ENOTSOCK};
+use super::numbers::{F_GETFD, F_GETFL, F_SETFD, F_SETFL, FD_CLOEXEC, O_NONBLOCK, O_RDWR};
 use super::pending::Pending;
 use crate::call::{Call, Fd, Outcome};
 use crate::target::TargetError;
@@ -23,6 +23,11 @@ pub(super) type Answer<T> = Result<T, End>;
 /// The call ends with this errno.
 pub(super) fn failed<T>(errno: i32) -> Answer<T> {
     over(Outcome::failed(errno))
+}
+
+/// The model cannot make the call.
+pub(super) fn cannot<T>(why: &str) -> Answer<T> {
+    Err(End::Cannot(TargetError(why.to_owned())))
 }
 
 /// The call ends with this result.
@@ -103,10 +108,25 @@ impl Model {
         match command {
             F_GETFL => flags = O_RDWR | if *nonblock { O_NONBLOCK } else { 0 },
             F_SETFL => *nonblock = arg & i64::from(O_NONBLOCK) != 0,
-            F_GETFD | F_SETFD => {}
+            F_GETFD => {
+                flags = if self.files.cloexec.contains(&fd) {
+                    FD_CLOEXEC
+                } else {
+                    0
+                }
+            }
+            F_SETFD => self.files.set_cloexec(fd, arg & i64::from(FD_CLOEXEC) != 0),
             _ => return failed(EINVAL),
         }
         Ok(Outcome::ok(i64::from(flags)))
+    }
+
+    /// An option of TCP: other sockets do not have it.
+    pub(super) fn tcp_option(&self, fd: Fd) -> Answer<()> {
+        match self.need_socket(fd)?.kind {
+            Kind::Udp(_) => failed(ENOPROTOOPT),
+            _ => Ok(()),
+        }
     }
 
     /// Whether the socket is one of TCP, and its descriptor's O_NONBLOCK.

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use super::Model;
 use super::call::{Answer, failed, over};
 use super::fds::File;
-use super::numbers::errno::{EBADF, EEXIST, EINVAL, ENOENT};
+use super::numbers::errno::{EBADF, EEXIST, EINVAL, ENOENT, EPERM};
 use super::numbers::ev;
 use super::pending::{Pending, Progress};
 use crate::call::{Call, EpollEvent, Fd, Outcome, Output};
@@ -96,6 +96,8 @@ impl Model {
     fn epoll_ctl(&mut self, epoll: Fd, op: i32, fd: Fd, mut event: EpollEvent) -> Answer<Outcome> {
         let serial = match self.file(fd) {
             None => return failed(EBADF),
+            Some(File::Disk { .. }) => return failed(EPERM),
+            Some(_) if fd == epoll => return failed(EINVAL),
             Some(File::Socket(socket)) => socket.serial,
             Some(_) => 0,
         };

@@ -1,6 +1,6 @@
 //! The descriptor table: sockets, epoll instances, pipes and files by the lowest free number from 3.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tcplab_base::Duration;
 use tcplab_tcp::{Addr, ConnId, Endpoint, ListenId};
@@ -103,6 +103,8 @@ pub(super) struct Plain {
 pub(super) struct Files {
     files: BTreeMap<Fd, File>,
     pub(super) pipes: Vec<u64>,
+    /// Descriptors with FD_CLOEXEC.
+    pub(super) cloexec: BTreeSet<Fd>,
     serials: u64,
 }
 
@@ -127,7 +129,16 @@ impl Files {
         self.files.get_mut(&fd)
     }
 
+    /// Sets FD_CLOEXEC, or takes it away.
+    pub(super) fn set_cloexec(&mut self, fd: Fd, is_set: bool) {
+        match is_set {
+            true => self.cloexec.insert(fd),
+            false => self.cloexec.remove(&fd),
+        };
+    }
+
     pub(super) fn remove(&mut self, fd: Fd) -> Option<File> {
+        self.cloexec.remove(&fd);
         self.files.remove(&fd)
     }
 

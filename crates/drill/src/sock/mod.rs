@@ -40,8 +40,8 @@ use tcplab_base::{Duration, Instant};
 use tcplab_plan::point::{Offload, Route};
 use tcplab_plan::profile::Profile;
 use tcplab_tcp::{
-    Addr, Addresses, Clock, Cx, Endpoint, Event, HostConfig, Interfaces, RxTruesize, Segment,
-    Stack, Sysctl,
+    Addr, Addresses, Clock, Cx, DeviceQueue, Endpoint, Event, HostConfig, Interfaces, RxTruesize,
+    Segment, Stack, Sysctl,
 };
 
 use self::call::End;
@@ -85,6 +85,8 @@ pub struct Model {
     qdisc: String,
     /// The device takes no super-segments.
     cuts: bool,
+    /// IP_TTL of connections, by their own end and the other one. It stays when the descriptor is closed.
+    ttls: Vec<((Addr, Addr), u8)>,
 }
 
 impl Model {
@@ -135,6 +137,7 @@ impl Model {
             sysctls: sysctl,
             qdisc: String::new(),
             cuts: false,
+            ttls: Vec::new(),
         }
     }
 
@@ -197,6 +200,11 @@ impl Model {
 
     /// A segment leaves the host.
     fn leaves(&mut self, segment: &Segment) {
+        if self.stack.host.queue == DeviceQueue::Drops {
+            // What no endpoint asks the queue for (SYN-ACKs, RSTs, ACKs of TIME-WAIT) is dropped there too.
+            return;
+        }
+        let ttl = self.ttl_of(segment);
         if segment.len > 0 {
             self.stamp_departure(segment);
         }
@@ -206,7 +214,7 @@ impl Model {
                 true => wire::cut(&whole),
                 false => (whole, None),
             };
-            if let Some(bytes) = wire::bytes_of(&self.hosts, &first) {
+            if let Some(bytes) = wire::bytes_with(&self.hosts, &first, ttl) {
                 self.happens(Happening::Packet(bytes));
             }
             next = rest;
@@ -395,7 +403,9 @@ impl Target for Model {
     }
 
     fn inject(&mut self, packet: &[u8]) -> Result<(), TargetError> {
-        match wire::read(&mut self.hosts, packet, self.network.gso_size) {
+        let arrived = wire::read(&mut self.hosts, packet, self.network.gso_size);
+        self.has_what_it_needs(&arrived)?;
+        match arrived {
             Arrived::Tcp(segment) => self.stack.on_segment(self.now, &segment),
             Arrived::Icmp(icmp) => self.on_icmp(&icmp),
             Arrived::Udp { from, to, len } => self.on_datagram(from, to, len),
@@ -433,6 +443,10 @@ impl Target for Model {
 
     fn set(&mut self, setting: &Setting) -> Result<(), TargetError> {
         self.apply(setting)
+    }
+
+    fn has_sysctl(&mut self, name: &str) -> Result<bool, TargetError> {
+        settings::has_sysctl(name)
     }
 
     fn counters(&mut self) -> Result<Vec<(String, i64)>, TargetError> {

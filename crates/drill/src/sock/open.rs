@@ -4,17 +4,16 @@ use std::net::{IpAddr, SocketAddr};
 
 use tcplab_tcp::{Addr, Endpoint, ListenId, State};
 
-use super::call::{Answer, failed};
+use super::call::{Answer, cannot, failed};
 use super::fds::{File, Kind, Phase, Socket};
 use super::numbers::errno::{
-    EADDRINUSE, EADDRNOTAVAIL, EAFNOSUPPORT, EBADF, EINVAL, ENOTTY, EPROTONOSUPPORT,
-    ESOCKTNOSUPPORT,
+    EADDRINUSE, EADDRNOTAVAIL, EAFNOSUPPORT, EBADF, EINVAL, EPROTONOSUPPORT, ESOCKTNOSUPPORT,
 };
 use super::numbers::{
     AF_INET, AF_INET6, IPPROTO_TCP, IPPROTO_UDP, SIOCATMARK, SIOCINQ, SIOCOUTQ, SIOCOUTQNSD,
-    SOCK_DGRAM, SOCK_NONBLOCK, SOCK_STREAM, SOL_IP, SOL_IPV6, ip,
+    SOCK_CLOEXEC, SOCK_DGRAM, SOCK_NONBLOCK, SOCK_RAW, SOCK_STREAM, SOL_IP, SOL_IPV6, ip,
 };
-use super::udp::Udp;
+use super::udp::{FIRST_OWN_PORT, Udp};
 use super::{LOCAL, Model};
 use crate::call::{Fd, Outcome, Output};
 
@@ -31,11 +30,16 @@ impl Model {
             SOCK_STREAM => return failed(EPROTONOSUPPORT),
             SOCK_DGRAM if matches!(protocol, 0 | IPPROTO_UDP) => Kind::Udp(Udp::default()),
             SOCK_DGRAM => return failed(EPROTONOSUPPORT),
+            SOCK_RAW => return cannot("the model has no raw sockets"),
             _ => return failed(ESOCKTNOSUPPORT),
         };
         let mut socket = Socket::new(file, domain, self.files.serial());
         socket.nonblock = kind & SOCK_NONBLOCK != 0;
-        Ok(self.add(File::Socket(Box::new(socket))))
+        let outcome = self.add(File::Socket(Box::new(socket)));
+        if outcome.errno == 0 {
+            (self.files).set_cloexec(outcome.result as Fd, kind & SOCK_CLOEXEC != 0);
+        }
+        Ok(outcome)
     }
 
     /// A new TCP socket.
@@ -87,6 +91,17 @@ impl Model {
         Ok(Outcome::ok(0))
     }
 
+    /// A port that no socket has (`inet_csk_get_port()`, which draws it at random).
+    fn free_port(&mut self) -> u16 {
+        let bound = self
+            .files
+            .sockets_mut()
+            .filter_map(|(_, socket)| socket.bound);
+        let used: Vec<u16> = bound.map(|own| own.port).collect();
+        let free = (FIRST_OWN_PORT..).find(|port| !used.contains(port));
+        free.unwrap_or(FIRST_OWN_PORT)
+    }
+
     /// Whoever listens at an address.
     fn listens(&mut self, addr: Addr) -> Option<Fd> {
         self.files.sockets_mut().find_map(|(fd, socket)| {
@@ -100,6 +115,7 @@ impl Model {
         let backlog = u32::try_from(backlog).unwrap_or(u32::MAX);
         let mtu = self.network.mtu;
         let fresh = self.fresh();
+        let own_port = self.free_port();
         let Some(socket) = self.files.socket_mut(fd) else {
             return failed(EBADF);
         };
@@ -109,10 +125,10 @@ impl Model {
                 self.stack.set_backlog(id, backlog);
             }
             Kind::Fresh(endpoint) if socket.phase == Phase::Unconnected => {
-                let addr = socket.bound.unwrap_or_default();
+                let mut addr = socket.bound.unwrap_or_default();
                 if addr.port == 0 {
-                    // inet_csk_get_port() would choose one, which no script can know.
-                    return failed(EADDRINUSE);
+                    addr.port = own_port;
+                    socket.bound = Some(addr);
                 }
                 let own = std::mem::replace(endpoint, fresh);
                 let defer = socket.plain.defer_accept;
@@ -156,7 +172,7 @@ impl Model {
         });
         match value {
             Some(Some(value)) => Ok(Outcome::gave(0, Output::Int(value))),
-            Some(None) => failed(ENOTTY),
+            Some(None) => cannot(&format!("the model has no ioctl {request:#x}")),
             None => failed(EINVAL),
         }
     }

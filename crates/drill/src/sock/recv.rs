@@ -61,6 +61,10 @@ impl Model {
         if let Some(read) = self.read_other(fd, len) {
             return over(read);
         }
+        if matches!(call, Call::Readv { .. }) && len == 0 {
+            // sock_read_iter().
+            return over(Outcome::ok(0));
+        }
         let is_udp = self.udp(fd).is_some();
         let nonblock = match is_udp {
             true => self.files.socket(fd).is_some_and(|socket| socket.nonblock),
@@ -160,7 +164,7 @@ impl Model {
             None => Progress::failed(ENOTCONN),
             Some(ReadOutcome::Got(n)) => {
                 recv.got = if peek { n } else { recv.got + n };
-                match recv.got >= target || must || self.ended(recv.fd) {
+                match recv.got >= target || recv.len == 0 || must || self.ended(recv.fd) {
                     true => self.received(recv),
                     false => Progress::Wait,
                 }
@@ -169,7 +173,6 @@ impl Model {
                 self.received(recv)
             }
             Some(ReadOutcome::Again) if recv.got > 0 && must => self.received(recv),
-            Some(ReadOutcome::Again) if recv.len == 0 => self.received(recv),
             Some(ReadOutcome::Again) if must => Progress::failed(EAGAIN),
             Some(ReadOutcome::Again) => Progress::Wait,
             Some(ReadOutcome::End) => self.received(recv),

@@ -3,7 +3,7 @@
 use tcplab_tcp::SocketError;
 
 use super::Model;
-use super::call::{Answer, failed, over};
+use super::call::{Answer, cannot, failed, over};
 use super::fastopen::First;
 use super::fds::File;
 use super::numbers::errno::{EAGAIN, EBADF, EFAULT, EINPROGRESS, EINVAL, EPIPE};
@@ -66,6 +66,9 @@ impl Model {
         }
         let bytes = sum(&lens);
         if self.udp(fd).is_some() {
+            if flags & msg::MORE != 0 {
+                return cannot("the model has no MSG_MORE for UDP");
+            }
             return over(self.udp_send(fd, bytes, to)?);
         }
         let mut send = self.new_send(fd, lens, flags, null)?;

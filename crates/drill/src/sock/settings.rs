@@ -3,7 +3,7 @@
 use super::Model;
 use crate::target::{Setting, TargetError};
 use tcplab_plan::point::Route;
-use tcplab_tcp::{DeviceQueue, congestion_controls};
+use tcplab_tcp::{DeviceQueue, Sysctl, Unread, congestion_controls};
 
 /// Sysctls that the model lacks and whose effect no script sees.
 const HARMLESS: &[&str] = &[
@@ -15,6 +15,26 @@ const HARMLESS: &[&str] = &[
     "net.ipv4.ip_forward",
     "net.ipv4.conf.all.rp_filter",
 ];
+
+/// Words of `fq` that slow a connection down.
+const RATES: [&str; 3] = ["maxrate", "low_rate_threshold", "defrate"];
+
+/// Folders of /proc/sys.
+const FOLDERS: [&str; 9] = [
+    "abi", "crypto", "debug", "dev", "fs", "kernel", "net", "user", "vm",
+];
+
+/// Whether Linux has a sysctl; of those that the model lacks, that is known of few.
+pub(super) fn has_sysctl(name: &str) -> Result<bool, TargetError> {
+    let name = name.replace('/', ".");
+    let is_known = Sysctl::rows().iter().any(|row| row.name == name);
+    let folder = name.split('.').next().unwrap_or_default();
+    match FOLDERS.contains(&folder) {
+        false => Ok(false),
+        true if is_known || name == folder || HARMLESS.contains(&name.as_str()) => Ok(true),
+        true => Err(TargetError(format!("the model has no sysctl {name}"))),
+    }
+}
 
 impl Model {
     pub(super) fn apply(&mut self, setting: &Setting) -> Result<(), TargetError> {
@@ -53,6 +73,12 @@ impl Model {
         if name.ends_with("tcp_cubic.parameters.hystart_detect") && value.trim() == "3" {
             // What it is anyway: trains of ACKs and delay.
             return Ok(());
+        }
+        if let Some(unread) = Unread::of(&name, value) {
+            return Err(TargetError(format!(
+                "sysctl {name} = {value}: the model always acts as with {}",
+                unread.acts_as
+            )));
         }
         match self.stack.set_sysctl(&name, value) {
             Ok(()) => Ok(()),
@@ -106,6 +132,9 @@ impl Model {
         let limit = limit.and_then(|at| word(at + 1));
         let drops = limit.is_some_and(|limit| limit.trim_end_matches('p') == "0");
         let kind = word(0).unwrap_or_default();
+        if let Some(rate) = words.iter().find(|word| RATES.contains(&word.as_str())) {
+            return Err(TargetError(format!("the model's {kind} has no {rate}")));
+        }
         if std::mem::replace(&mut self.qdisc, kind.to_owned()) == kind && words.len() == 1 {
             // qdisc_change() without options: a queue of the same kind stays as it is.
             return Ok(());

@@ -5,26 +5,26 @@
 
 use std::collections::VecDeque;
 
-use tcplab_tcp::{Addr, Shutdown, SocketError};
+use tcplab_tcp::{Addr, DeviceQueue, Shutdown, SocketError};
 
-use super::call::{Answer, End, failed};
+use super::call::{Answer, cannot, failed};
 use super::fds::{Kind, Phase};
 use super::icmp::{Meaning, is_fatal, meaning};
-use super::numbers::errno::{EAGAIN, EDESTADDRREQ, EINVAL, EMSGSIZE, ENOTCONN, EPIPE};
+use super::numbers::errno::{EAGAIN, EDESTADDRREQ, EINVAL, EMSGSIZE, ENOBUFS, ENOTCONN, EPIPE};
 use super::numbers::{SIOCINQ, SIOCOUTQ, ev, msg};
 use super::options::errno_of;
 use super::pending::Progress;
 use super::recv::Recv;
-use super::wire::{Icmp, TTL};
+use super::wire::Icmp;
 use super::{LOCAL, Model};
 use crate::call::{Fd, Outcome, Output, SendTo};
 use crate::packet::{Ip, Layer, Packet, Udp as Header, protocol};
-use crate::target::{Happening, TargetError};
+use crate::target::Happening;
 
 /// Bytes of a UDP header.
 const HEADER: u32 = 8;
 /// The first port that the kernel chooses by itself.
-const FIRST_OWN_PORT: u16 = 32_768;
+pub(super) const FIRST_OWN_PORT: u16 = 32_768;
 /// Datagrams that wait; more are dropped, as by a full receive buffer.
 const MOST_WAITING: usize = 256;
 
@@ -142,19 +142,19 @@ impl Model {
         let len = len as u32;
         let total_len = u32::from(header_len) + HEADER + len;
         if total_len > self.network.mtu {
-            return Err(End::Cannot(TargetError(format!(
+            return cannot(&format!(
                 "the model does not fragment datagrams: {total_len} bytes, MTU {}",
                 self.network.mtu
-            ))));
+            ));
         }
         let ip = Ip {
             src,
             dst,
             header_len,
             total_len,
-            tos: 0,
+            tos: self.udp_tos(fd),
             flow_label: 0,
-            ttl: TTL,
+            ttl: self.udp_ttl(fd),
             protocol: protocol::UDP,
         };
         let header = Header {
@@ -167,6 +167,17 @@ impl Model {
             payload_len: len,
             ..Packet::default()
         };
+        if self.stack.host.queue == DeviceQueue::Drops {
+            return match self
+                .files
+                .socket(fd)
+                .is_some_and(|socket| socket.plain.recverr)
+            {
+                // udp_send_skb(): only IP_RECVERR wants to hear of it.
+                false => Ok(Outcome::ok(i64::from(len))),
+                true => failed(ENOBUFS),
+            };
+        }
         self.happens(Happening::Packet(packet.emit()));
         Ok(Outcome::ok(i64::from(len)))
     }
@@ -278,7 +289,7 @@ impl Model {
         let value = match request {
             SIOCINQ => first.map_or(0, |(_, len)| i64::from(len)),
             SIOCOUTQ => 0,
-            _ => return failed(EINVAL),
+            _ => return cannot(&format!("the model has no ioctl {request:#x}")),
         };
         Ok(Outcome::gave(0, Output::Int(value)))
     }

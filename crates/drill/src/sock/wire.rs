@@ -85,9 +85,14 @@ pub(super) struct Says {
 
 /// The IP packet of a segment; `None` if an end is no host.
 pub fn bytes_of(hosts: &Hosts, seg: &Segment) -> Option<Vec<u8>> {
+    bytes_with(hosts, seg, TTL)
+}
+
+/// The same with this time to live.
+pub(super) fn bytes_with(hosts: &Hosts, seg: &Segment, ttl: u8) -> Option<Vec<u8>> {
     let packet = TcpPacket {
         encap: Encap::default(),
-        ..seg.packet(hosts.ends(seg)?, TTL, None)
+        ..seg.packet(hosts.ends(seg)?, ttl, None)
     };
     let mut out = Vec::with_capacity(100 + seg.len as usize);
     let whole = seg.emit(LinkType::Raw, &packet, &Config::default(), &mut out);

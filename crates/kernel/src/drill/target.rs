@@ -201,6 +201,10 @@ impl Target for KernelTarget {
         Ok(())
     }
 
+    fn has_sysctl(&mut self, name: &str) -> Result<bool, TargetError> {
+        Ok(!name.contains("..") && tcplab_os::sysctl::path(name).exists())
+    }
+
     fn counters(&mut self) -> Result<Vec<(String, i64)>, TargetError> {
         let all = counters::read().map_err(|e| TargetError(format!("nstat: {e}")))?;
         Ok(all.into_iter().collect())

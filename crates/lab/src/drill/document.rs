@@ -1,7 +1,7 @@
 //! What `drill` found: the document of `drill --json`.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -74,12 +74,6 @@ impl CaseResult {
             why: format!("its name allows {} only", modes.join(" and ")),
             ..Self::default()
         }
-    }
-
-    /// Whether the name of its script does not allow its mode.
-    pub fn is_left_out(&self) -> bool {
-        let mut modes = allowed(Path::new(&self.script)).iter();
-        !modes.any(|mode| word(*mode) == self.mode)
     }
 
     /// The first line of the reason.

@@ -17,7 +17,7 @@ use tcplab_os::text::{TextError, read_bytes};
 
 pub use document::{CaseResult, DRILL_SCHEMA, DrillDocument, Expected, Verdict};
 pub use find::{Case, MODES, cases, left_out, scripts, word};
-pub use strict::Mutants;
+pub use strict::{Mutants, UnchangedNumbers};
 
 use crate::error::LabError;
 use crate::model::Model;

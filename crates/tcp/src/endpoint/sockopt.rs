@@ -162,6 +162,11 @@ impl Endpoint {
         self.options.tos = tos & !3 | self.options.tos & 3;
     }
 
+    /// TCP_THIN_LINEAR_TIMEOUTS.
+    pub fn set_thin_lto(&mut self, on: bool) {
+        self.options.thin_lto = on;
+    }
+
     /// TCP_WINDOW_CLAMP in bytes of window.
     pub fn window_clamp(&self) -> u32 {
         self.rcv.window_clamp

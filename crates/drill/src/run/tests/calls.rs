@@ -337,7 +337,12 @@ fn code_sees_the_socket_and_what_earlier_code_left() {
     let Verdict::Fail(failure) = run("+0 %{ assert tcpi_snd_cwnd == 11 }%") else {
         panic!("the assert does not hold");
     };
-    assert_eq!(failure.line, 2);
+    assert_eq!((failure.line, failure.column), (2, 4));
+    let third = run("+0 %{\nx = 1\nassert tcpi_snd_cwnd == 11\n}%");
+    assert!(
+        matches!(&third, Verdict::Fail(failure) if (failure.line, failure.column) == (4, 1)),
+        "{third:?}"
+    );
     assert!(
         failure.why.contains("tcpi_snd_cwnd is 10"),
         "{}",
@@ -351,6 +356,12 @@ fn code_sees_the_socket_and_what_earlier_code_left() {
 fn shell_lines_set_what_the_target_has() {
     let verdict = |text: &str| Host::new().run(&format!("`{text}`\n{SOCKET}")).verdict;
     assert_eq!(verdict("sysctl -q net.ipv4.tcp_sack=0"), Verdict::Pass);
+    assert_eq!(verdict("sysctl -n net.ipv4.tcp_sack"), Verdict::Pass);
+    let no = verdict("sysctl -q net.ipv4.tcp_nosuch");
+    assert!(
+        matches!(&no, Verdict::Fail(failure) if failure.why.contains("no `net.ipv4.tcp_nosuch`")),
+        "{no:?}"
+    );
     let skip = verdict("sysctl -q net.ipv4.tcp_unknown=0");
     let why = "needs sysctl net.ipv4.tcp_unknown".to_string();
     assert_eq!(skip, Verdict::Skip { line: 1, why });

@@ -187,6 +187,10 @@ impl Target for Host {
         })
     }
 
+    fn has_sysctl(&mut self, name: &str) -> Result<bool, TargetError> {
+        Ok(!name.contains("nosuch"))
+    }
+
     fn set(&mut self, setting: &Setting) -> Result<(), TargetError> {
         match setting {
             Setting::Sysctl(name, _) | Setting::SysctlIfThere(name, _)

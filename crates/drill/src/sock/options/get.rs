@@ -5,11 +5,11 @@ use super::super::fds::Kind;
 use super::super::info;
 use super::super::numbers::errno::{EINVAL, ENOPROTOOPT};
 use super::super::numbers::{
-    IPPROTO_TCP, IPPROTO_UDP, SOCK_DGRAM, SOCK_STREAM, SOL_IP, SOL_IPV6, SOL_SOCKET, SOL_TCP, so,
-    tcp,
+    IPPROTO_TCP, IPPROTO_UDP, SOCK_DGRAM, SOCK_STREAM, SOL_IP, SOL_IPV6, SOL_SOCKET, SOL_TCP,
+    SOL_UDP, so, tcp,
 };
 use super::socket::is_harmless;
-use super::tcp::is_fast_open;
+use super::tcp::{deferred_s, is_fast_open};
 use super::{Answer, errno_of, failed, unknown};
 use crate::call::{Fd, OptValue, Outcome, Output};
 
@@ -31,12 +31,13 @@ impl Model {
             (SOL_TCP, tcp::INFO | tcp::CONGESTION) => self.get_bytes(fd, name, len)?,
             (SOL_SOCKET, so::LINGER) => self.get_linger(fd),
             (SOL_TCP, name) if is_fast_open(name) => {
-                self.tcp_socket(fd)?;
+                self.tcp_option(fd)?;
                 self.get_fast_open(fd, name)
             }
             (SOL_SOCKET, _) => OptValue::Int(self.get_socket(fd, name)?),
             (SOL_TCP, _) => OptValue::Int(self.get_tcp(fd, name)?),
             (SOL_IP | SOL_IPV6, _) => OptValue::Int(self.get_ip(fd, (level, name))?),
+            (SOL_UDP, name) if self.udp(fd).is_some() => return unknown(SOL_UDP, name),
             _ => return failed(ENOPROTOOPT),
         };
         Ok(Outcome::gave(0, Output::Opt(value)))
@@ -81,6 +82,7 @@ impl Model {
                 };
                 error.map_or(0, |error| i64::from(errno_of(error)))
             }
+            so::SNDBUF | so::RCVBUF if is_udp => self.udp_room(fd, name),
             so::SNDBUF => self.with(fd, |ep, _| i64::from(ep.sndbuf())).unwrap_or(0),
             so::RCVBUF => self.with(fd, |ep, _| i64::from(ep.rcvbuf())).unwrap_or(0),
             so::MAX_PACING_RATE => {
@@ -107,7 +109,7 @@ impl Model {
     }
 
     fn get_tcp(&mut self, fd: Fd, name: i32) -> Answer<i64> {
-        self.tcp_socket(fd)?;
+        self.tcp_option(fd)?;
         if let Some(value) = self.get_plain_tcp(fd, name) {
             return Ok(value);
         }
@@ -147,7 +149,7 @@ impl Model {
         Some(match name {
             tcp::LINGER2 if plain.linger2 == 0 => i64::from(self.stack.host.sysctl.tcp_fin_timeout),
             tcp::LINGER2 => i64::from(plain.linger2),
-            tcp::DEFER_ACCEPT => i64::from(plain.defer_accept),
+            tcp::DEFER_ACCEPT => deferred_s(plain.defer_accept),
             tcp::INQ => i64::from(plain.inq),
             tcp::TIMESTAMP => i64::from(self.stack.host.clock.millis(self.now)),
             tcp::THIN_LINEAR_TIMEOUTS | tcp::SAVE_SYN | tcp::TX_DELAY => {

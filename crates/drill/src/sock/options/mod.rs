@@ -6,12 +6,15 @@ mod socket;
 mod tcp;
 
 use tcplab_tcp::SocketError;
+use tcplab_wire::TcpFlags;
 
 use super::Model;
 use super::call::{Answer, End, failed};
 use super::fds::Plain;
+use super::icmp::{Meaning, meaning};
 use super::numbers::errno::*;
-use super::numbers::{SOL_IP, SOL_IPV6, SOL_SOCKET, SOL_TCP};
+use super::numbers::{SOL_IP, SOL_IPV6, SOL_SOCKET, SOL_TCP, SOL_UDP, so};
+use super::wire::Arrived;
 use crate::call::{Fd, OptValue, Outcome};
 use crate::target::TargetError;
 
@@ -65,6 +68,7 @@ impl Model {
             SOL_SOCKET => self.set_socket(fd, name, value, len),
             SOL_TCP => self.set_tcp(fd, name, value, len),
             SOL_IP | SOL_IPV6 => self.set_ip(fd, (level, name), value, len),
+            SOL_UDP if self.udp(fd).is_some() => unknown(level, name),
             _ => failed(ENOPROTOOPT),
         };
         self.told_of_room(fd);
@@ -76,6 +80,31 @@ impl Model {
         if let Some(socket) = self.files.socket_mut(fd) {
             set(&mut socket.plain);
         }
+    }
+
+    /// The model lacks what some options do. They may be set; a packet that would show it ends the script.
+    pub(super) fn has_what_it_needs(&mut self, arrived: &Arrived) -> Result<(), TargetError> {
+        let lacks = |name: &str| Err(TargetError(format!("the model has no {name}")));
+        let is_urgent = matches!(arrived, Arrived::Tcp(seg) if seg.flags.0 & TcpFlags::URG != 0);
+        if is_urgent && self.any_noted((SOL_SOCKET, so::OOBINLINE), |value| value != 0) {
+            return lacks("SO_OOBINLINE, and urgent data arrives");
+        }
+        // IP_PMTUDISC_WANT, IP_PMTUDISC_DO.
+        let is_other = |value| !matches!(value, 1 | 2);
+        if let Arrived::Icmp(icmp) = arrived
+            && matches!(meaning(&icmp.says), Some(Meaning::Smaller(_)))
+            && (self.any_noted(ip::MTU_DISCOVER, is_other)
+                || self.any_noted(ip::V6_MTU_DISCOVER, is_other))
+        {
+            return lacks("such IP_MTU_DISCOVER, and the path's MTU falls");
+        }
+        Ok(())
+    }
+
+    /// Whether a socket has set an option to such a value.
+    fn any_noted(&mut self, option: (i32, i32), is_it: impl Fn(i64) -> bool) -> bool {
+        let mut sockets = self.files.sockets_mut();
+        sockets.any(|(_, socket)| socket.plain.noted.get(&option).is_some_and(|&n| is_it(n)))
     }
 
     /// Keeps the value of an option that changes nothing that a script sees.

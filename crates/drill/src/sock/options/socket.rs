@@ -9,6 +9,14 @@ use super::super::numbers::{SOL_SOCKET, ev, so, sof};
 use super::{Answer, failed, int, unknown};
 use crate::call::{Fd, OptValue};
 
+/// `struct linger`.
+const LINGER_BYTES: u32 = 8;
+/// `SOCK_MIN_SNDBUF`, `SOCK_MIN_RCVBUF`.
+const MIN_SNDBUF: i64 = 4_608;
+const MIN_RCVBUF: i64 = 2_304;
+/// net.core.wmem_default and rmem_default.
+const UDP_ROOM: i64 = 212_992;
+
 /// The bits of SO_TIMESTAMPING that 6.1 knows.
 const SOF_MASK: u32 = (1 << 17) - 1;
 
@@ -21,6 +29,7 @@ impl Model {
         len: u32,
     ) -> Answer<()> {
         match name {
+            so::LINGER if len < LINGER_BYTES => return failed(EINVAL),
             so::LINGER => return self.set_linger(fd, value),
             so::RCVTIMEO | so::SNDTIMEO => return self.set_timeout(fd, name, value),
             _ => {}
@@ -28,6 +37,11 @@ impl Model {
         let n = int(value, len)?;
         let bytes = n as u32;
         match name {
+            so::SNDBUF | so::SNDBUFFORCE | so::RCVBUF | so::RCVBUFFORCE
+                if self.udp(fd).is_some() =>
+            {
+                self.set_udp_room(fd, name, bytes);
+            }
             so::SNDBUF | so::SNDBUFFORCE => {
                 let force = name == so::SNDBUFFORCE;
                 self.with(fd, |ep, cx| ep.set_sndbuf(cx, bytes, force));
@@ -57,6 +71,7 @@ impl Model {
                 };
                 self.with(fd, |ep, _| ep.set_max_pacing_rate(rate));
             }
+            name if is_boolean(name) => self.note_value(fd, (SOL_SOCKET, name), i64::from(n != 0)),
             name if is_harmless(name) => self.note_value(fd, (SOL_SOCKET, name), n),
             so::TYPE | so::ERROR | so::ACCEPTCONN | so::PROTOCOL | so::DOMAIN => {
                 return failed(ENOPROTOOPT);
@@ -64,6 +79,27 @@ impl Model {
             _ => return unknown(SOL_SOCKET, name),
         }
         Ok(())
+    }
+
+    /// SO_SNDBUF and SO_RCVBUF of UDP, whose datagrams do not fill them in the model.
+    fn set_udp_room(&mut self, fd: Fd, name: i32, bytes: u32) {
+        let sysctl = &self.stack.host.sysctl;
+        let (kept, least, most) = match name {
+            so::SNDBUF => (so::SNDBUF, MIN_SNDBUF, sysctl.wmem_max),
+            so::SNDBUFFORCE => (so::SNDBUF, MIN_SNDBUF, u32::MAX),
+            so::RCVBUF => (so::RCVBUF, MIN_RCVBUF, sysctl.rmem_max),
+            _ => (so::RCVBUF, MIN_RCVBUF, u32::MAX),
+        };
+        let bytes = bytes.min(most).min(i32::MAX as u32 / 2);
+        let room = (i64::from(bytes) * 2).max(least);
+        self.note_value(fd, (SOL_SOCKET, kept), room);
+    }
+
+    pub(super) fn udp_room(&self, fd: Fd, name: i32) -> i64 {
+        match self.noted(fd, (SOL_SOCKET, name)) {
+            0 => UDP_ROOM,
+            room => room,
+        }
     }
 
     fn set_zerocopy(&mut self, fd: Fd, n: i64) -> Answer<()> {
@@ -131,6 +167,14 @@ impl Model {
         socket.stamps.set(flags, una, written);
         Ok(())
     }
+}
+
+/// Options that are on or off.
+fn is_boolean(name: i32) -> bool {
+    matches!(
+        name,
+        so::REUSEPORT | so::DONTROUTE | so::BROADCAST | so::OOBINLINE
+    )
 }
 
 /// Options that change nothing that a script sees.

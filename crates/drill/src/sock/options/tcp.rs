@@ -9,10 +9,12 @@ use crate::call::{Fd, OptValue};
 /// `MAX_TCP_KEEPIDLE`, `MAX_TCP_KEEPINTVL`; `MAX_TCP_KEEPCNT`, `MAX_TCP_SYNCNT`.
 const MAX_KEEP_S: i64 = 32_767;
 const MAX_COUNT: i64 = 127;
+/// `TCP_FIN_TIMEOUT_MAX`.
+const MAX_FIN_TIMEOUT_S: i64 = 120;
 
 impl Model {
     pub(super) fn set_tcp(&mut self, fd: Fd, name: i32, value: &OptValue, len: u32) -> Answer<()> {
-        self.tcp_socket(fd)?;
+        self.tcp_option(fd)?;
         match name {
             tcp::CONGESTION => self.set_congestion(fd, value),
             name if is_fast_open(name) => self.set_fast_open(fd, name, value),
@@ -52,7 +54,12 @@ impl Model {
                 self.set_plain(fd, |plain| plain.inq = n != 0);
                 (0..=1).contains(&n)
             }
-            tcp::THIN_LINEAR_TIMEOUTS | tcp::SAVE_SYN | tcp::TX_DELAY => {
+            tcp::THIN_LINEAR_TIMEOUTS if (0..=1).contains(&n) => {
+                self.note_value(fd, (SOL_TCP, name), n);
+                self.with(fd, |ep, _| ep.set_thin_lto(n != 0)).is_some()
+            }
+            tcp::THIN_LINEAR_TIMEOUTS => false,
+            tcp::SAVE_SYN | tcp::TX_DELAY => {
                 self.note_value(fd, (SOL_TCP, name), n);
                 true
             }
@@ -97,7 +104,7 @@ impl Model {
     }
 
     fn set_linger2(&mut self, fd: Fd, n: i64) -> bool {
-        let seconds = n.clamp(-1, i64::from(i32::MAX)) as i32;
+        let seconds = n.clamp(-1, MAX_FIN_TIMEOUT_S) as i32;
         self.set_plain(fd, |plain| plain.linger2 = seconds);
         self.with(fd, |ep, cx| ep.set_linger2(cx, seconds))
             .is_some()
@@ -116,7 +123,7 @@ impl Model {
     fn set_clamp(&mut self, fd: Fd, n: i64) -> bool {
         // SOCK_MIN_RCVBUF / 2.
         const LEAST: u32 = 1_152;
-        if n == 0 && self.is_conn(fd) {
+        if n == 0 && (self.is_conn(fd) || self.listener(fd).is_some()) {
             return false;
         }
         let bytes = match n {
@@ -126,6 +133,19 @@ impl Model {
         self.with(fd, |ep, cx| ep.set_window_clamp(cx, bytes))
             .is_some()
     }
+}
+
+/// TCP_DEFER_ACCEPT as it is read: Linux keeps the number of SYN-ACKs that go out in this time (`secs_to_retrans()`),
+/// and tells the time of so many (`retrans_to_secs()`).
+pub(super) fn deferred_s(seconds: u32) -> i64 {
+    // TCP_TIMEOUT_INIT, TCP_RTO_MAX; the number is one of eight bits.
+    let (mut timeout, mut period, mut count) = (1, 1, 1);
+    while i64::from(seconds) > period && count < 255 {
+        timeout = (timeout * 2).min(120);
+        period += timeout;
+        count += 1;
+    }
+    if seconds == 0 { 0 } else { period }
 }
 
 /// Options of Fast Open.
