@@ -25,6 +25,10 @@ const BURST: usize = 64;
 /// The longest wait: so late are orders and the wish to stop seen.
 const PATIENCE: Duration = Duration::from_millis(50);
 
+/// A wake-up waits for a frame that is due within this part of the gap: frames that were read a little after a wake-up
+/// are due a little after another one.
+const SLIP: i64 = 8;
+
 /// Nanoseconds by which the kernel may let a wait be longer, so that it wakes less often.
 const SLACK_NS: u64 = 1;
 
@@ -100,11 +104,11 @@ impl Forwarder {
                 }
             }
             let latest = end.unwrap_or(next_look).min(next_look);
-            let (ready, came) = self.wait(at, latest.min(at + PATIENCE))?;
+            let ready = self.wait(at, latest.min(at + PATIENCE))?;
             self.has_more = false;
             for (side, is_ready) in ready.into_iter().enumerate() {
                 if is_ready {
-                    self.take(side, came)?;
+                    self.take(side)?;
                 }
             }
             self.give()?;
@@ -112,24 +116,20 @@ impl Forwarder {
         Ok(())
     }
 
-    /// Waits for a frame, or for the time of one; says which devices may have frames, and when they count as come: none,
-    /// when they are read.
-    fn wait(
-        &mut self,
-        at: Instant,
-        latest: Instant,
-    ) -> Result<([bool; 2], Option<Instant>), OsError> {
+    /// Waits for a frame, or for the time of one; says which devices may have frames.
+    fn wait(&mut self, at: Instant, latest: Instant) -> Result<[bool; 2], OsError> {
         if self.has_more {
-            return Ok(([true; 2], None));
+            return Ok([true; 2]);
         }
         let next = self.lanes.iter().filter_map(Lane::next_time).min();
         let earliest = self.woken + self.gap;
         self.waits += 1;
         // Under load, frames that came or are due wait for more, as cards moderate their interrupts.
-        if next.is_some() && at < earliest {
-            self.sleep(at, earliest)?;
-            // A little later they would be due a little after a wake-up, and wait for the next one.
-            return Ok(([true; 2], Some(earliest)));
+        if let Some(next) = next.filter(|_| at < earliest) {
+            let slip = Duration::from_nanos(self.gap.as_nanos() / SLIP);
+            let is_soon = next > earliest && next <= earliest + slip;
+            self.sleep(at, if is_soon { next } else { earliest })?;
+            return Ok([true; 2]);
         }
         let until = next.unwrap_or(latest).min(latest);
         let port = |side: usize| self.opened[side].port.as_fd();
@@ -138,8 +138,8 @@ impl Forwarder {
         let ready = [0, 1].map(|side| fds[side].any().unwrap_or(false));
         self.woken = now();
         match found {
-            Ok(_) => Ok((ready, None)),
-            Err(Errno::EINTR) => Ok(([false; 2], None)),
+            Ok(_) => Ok(ready),
+            Err(Errno::EINTR) => Ok([false; 2]),
             Err(e) => Err(e).tried("cannot wait for frames"),
         }
     }
@@ -152,16 +152,16 @@ impl Forwarder {
         }
     }
 
-    /// Takes what came in at a side.
-    fn take(&mut self, side: usize, came: Option<Instant>) -> Result<(), OsError> {
+    /// Takes what came in at a side. A frame counts as come when it is read: with the time of the wake-up, one that came
+    /// after it would leave before its delay.
+    fn take(&mut self, side: usize) -> Result<(), OsError> {
         let (from, to) = (&self.opened[side], &self.opened[1 - side].port);
         for _ in 0..BURST {
             let mut header = [0; HEADER];
             let read = from.port.read(&mut header, &mut self.buffer);
             let read = read.context(|| format!("cannot read from {}", from.end))?;
             let Some(length) = read else { return Ok(()) };
-            let at = came.unwrap_or_else(now);
-            self.lanes[side].enter(at, &header, (&mut self.buffer, length), to)?;
+            self.lanes[side].enter(now(), &header, (&mut self.buffer, length), to)?;
         }
         self.has_more = true;
         Ok(())

@@ -1,12 +1,19 @@
 //! A way with a file in the place of a device.
 
 use std::fs::{self, File};
+use std::net::UdpSocket;
+use std::{thread, time};
 
+use nix::unistd::geteuid;
 use tcplab_base::{Duration, Instant};
+use tcplab_os::Stop;
+use tcplab_os::clock::monotonic;
+use tcplab_os::namespaces::{apart, enter_net};
 use tcplab_plan::point::Direction;
 
 use super::lane::Lane;
 use super::port::{HEADER, LONGEST, Port};
+use super::{Link, Settings};
 
 /// A frame of no protocol, with this number in it.
 fn frame(number: u8, length: usize) -> Vec<u8> {
@@ -101,4 +108,54 @@ fn invalid_header_is_counted_and_dropped() {
     lane.leave(Instant::default(), &to).unwrap();
     let look = lane.look(Instant::default(), 0);
     assert_eq!((look.invalid, look.frames_in), (4, 0));
+}
+
+/// A socket at the end of a side.
+fn socket(link: &Link, side: usize, port: u16) -> UdpSocket {
+    let namespace = &link.opened[side].namespace;
+    let made = apart(|| {
+        enter_net(namespace).unwrap();
+        UdpSocket::bind(("0.0.0.0", port)).unwrap()
+    });
+    made.unwrap()
+}
+
+#[test]
+fn no_frame_leaves_before_its_delay() {
+    if !geteuid().is_root() {
+        eprintln!("skipped: needs root");
+        return;
+    }
+    let (delay, frames) = (Duration::from_millis(3), 20_000);
+    let link = Link::open(Settings {
+        ends: ["new:a", "new:b"].map(|end| end.parse().unwrap()),
+        ways: [way("netem delay 3ms limit 100000"), Direction::default()],
+        mtu: 1500,
+        seed: 1,
+        every: Duration::from_millis(1000),
+        gap: Duration::from_millis(1),
+        limit: None,
+    })
+    .unwrap();
+    let (from, to) = (socket(&link, 0, 0), socket(&link, 1, 9000));
+    let running = link.start(Stop::never()).unwrap();
+    from.connect("10.77.0.2:9000").unwrap();
+    let sends = thread::spawn(move || {
+        for _ in 0..frames {
+            from.send(&monotonic().as_nanos().to_ne_bytes()).unwrap();
+            thread::sleep(time::Duration::from_micros(10));
+        }
+    });
+    to.set_read_timeout(Some(time::Duration::from_secs(2)))
+        .unwrap();
+    let (mut number, mut least) = (0, Duration::from_millis(1_000_000));
+    let mut sent = [0; 8];
+    while let Ok(8) = to.recv(&mut sent) {
+        let sent = Instant::from_nanos(i64::from_ne_bytes(sent));
+        (number, least) = (number + 1, least.min(monotonic().since(sent)));
+    }
+    sends.join().unwrap();
+    drop(running);
+    assert!(number > frames / 2, "{number}");
+    assert!(least >= delay, "{least:?}");
 }

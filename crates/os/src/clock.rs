@@ -47,6 +47,25 @@ impl Clock {
     }
 }
 
+/// The time of what a run does now: where time goes on, each reading is later than the one before.
+#[derive(Clone, Copy, Debug)]
+pub enum Now {
+    /// Time stands still while the run works.
+    At(Instant),
+    /// By this clock.
+    Clock(Clock),
+}
+
+impl Now {
+    /// In nanoseconds since the epoch.
+    pub fn read(&self) -> Instant {
+        match self {
+            Self::At(at) => *at,
+            Self::Clock(clock) => clock.now(),
+        }
+    }
+}
+
 /// Now on CLOCK_MONOTONIC.
 #[inline]
 pub fn monotonic() -> Instant {

@@ -4,6 +4,7 @@ use std::os::fd::AsFd;
 use std::time::Duration;
 
 use socket2::{Domain, SockRef, TcpKeepalive};
+use tcplab_plan::cut::Limits;
 use tcplab_plan::point::SocketOptions;
 
 use crate::sys::{self, SockOpt};
@@ -30,6 +31,19 @@ pub fn set(fd: &impl AsFd, is_tcp: bool, wanted: &SocketOptions) -> Result<(), O
     match is_tcp {
         true => set_tcp(fd, wanted).and_then(|()| set_times(fd, wanted)),
         false => Ok(()),
+    }
+}
+
+/// What the kernel let this socket have of the buffers that it was asked for ([`set`]); no limit where it was asked for none.
+pub fn limits(fd: &impl AsFd, wanted: &SocketOptions) -> Limits {
+    // SO_RCVBUF and SO_SNDBUF give the doubled value (socket(7)).
+    let half = |option, wanted: Option<u32>| {
+        let got = wanted.and_then(|_| sys::get_int(fd, option).ok());
+        got.map_or(u32::MAX, |got| u32::try_from(got / 2).unwrap_or(0))
+    };
+    Limits {
+        rcvbuf: half(SockOpt::RCVBUF, wanted.rcvbuf),
+        sndbuf: half(SockOpt::SNDBUF, wanted.sndbuf),
     }
 }
 

@@ -7,6 +7,7 @@
 pub mod agreement;
 pub mod app;
 pub mod contract;
+pub mod cut;
 pub mod dist;
 pub mod endless;
 pub mod experiment;

@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use tcplab_analyze::Analyzer;
 use tcplab_analyze::report::{ReadError, Totals};
 use tcplab_os::Stop;
-use tcplab_os::live::{Error, Live};
+use tcplab_os::live::{Error, Live, Stamps};
 use tcplab_os::say;
 
 use crate::analyze::run::{self, Take};
@@ -33,6 +33,7 @@ pub struct Source {
 impl Source {
     /// Opens the interface.
     pub fn open(interface: &str, duration: Option<Duration>) -> Result<Self, Failure> {
+        let _stamps = Stamps::on();
         let live = Live::open(interface, PATIENCE).map_err(|e| match e {
             Error::NotAllowed { .. } | Error::NotLinux => Failure::cannot_run(e.to_string()),
             Error::NoInterface { .. } | Error::Down { .. } | Error::Os(_) => {
@@ -57,10 +58,21 @@ impl Source {
         let bar = self.announce();
         let mut number = 0;
         let mut error = None;
-        while !self.stop.wanted() && self.duration.is_none_or(|d| begin.elapsed() < d) {
+        let mut is_over = false;
+        loop {
+            if !is_over && !self.goes_on(begin) {
+                is_over = true;
+                // What the kernel holds came in time, and is read; if it cannot be stopped, nothing more is.
+                if self.live.stop().is_err() {
+                    break;
+                }
+            }
             let frame = match self.live.next_frame() {
                 Ok(Some(frame)) => frame,
-                Ok(None) => continue,
+                Ok(None) => match is_over && self.live.is_drained() {
+                    true => break,
+                    false => continue,
+                },
                 Err(e) => {
                     error = Some(ReadError {
                         offset: 0,
@@ -86,6 +98,10 @@ impl Source {
         totals.dropped = self.live.dropped().into();
         totals.error = error;
         Ok(totals)
+    }
+
+    fn goes_on(&self, begin: Instant) -> bool {
+        !self.stop.wanted() && self.duration.is_none_or(|d| begin.elapsed() < d)
     }
 
     /// Says what is going on, and how it ends.

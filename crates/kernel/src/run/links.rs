@@ -10,6 +10,7 @@ use tcplab_plan::outcome::LinkCount;
 use tcplab_plan::point::Link;
 
 use tcplab_os::captures::CaptureFile;
+use tcplab_os::clock::Now;
 use tcplab_os::tap::Tap;
 use tcplab_os::{Context, OsError};
 
@@ -89,11 +90,12 @@ impl OurLink {
             .map_err(|why| OsError::Cannot(format!("a link cannot change: {why}")))
     }
 
-    /// Takes the frames that the host at `side` has sent.
+    /// Takes the frames that the host at `side` has sent. Each one came before it was read: with the time of the batch
+    /// it would leave too early.
     pub(crate) fn take(
         &mut self,
         side: usize,
-        now: Instant,
+        time: Now,
         captures: &mut [CaptureFile],
     ) -> Result<(), OsError> {
         loop {
@@ -101,6 +103,7 @@ impl OurLink {
             let Some(length) = read.tried("cannot read from a TAP device")? else {
                 return Ok(());
             };
+            let now = time.read();
             let mut frame = self.spare.pop().unwrap_or_default();
             frame.clear();
             frame.extend_from_slice(&self.scratch[..length]);
@@ -115,15 +118,15 @@ impl OurLink {
         }
     }
 
-    /// Gives the hosts the frames that are due at `now`.
-    pub(crate) fn give(
-        &mut self,
-        now: Instant,
-        captures: &mut [CaptureFile],
-    ) -> Result<(), OsError> {
+    /// Gives the hosts the frames that are due.
+    pub(crate) fn give(&mut self, time: Now, captures: &mut [CaptureFile]) -> Result<(), OsError> {
         for side in 0..2 {
             let to = 1 - side;
-            while let Some(mut out) = self.ways[side].poll(now) {
+            loop {
+                let now = time.read();
+                let Some(mut out) = self.ways[side].poll(now) else {
+                    break;
+                };
                 if out.mark {
                     tcplab_wire::mark_ce(&mut out.frame);
                 }

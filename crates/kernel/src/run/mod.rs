@@ -11,6 +11,8 @@
 mod errand;
 mod host;
 mod links;
+mod looks;
+mod machine;
 mod poll;
 pub(crate) mod qdisc;
 mod refusal;
@@ -24,7 +26,8 @@ mod world;
 
 pub(crate) use errand::POINT;
 pub(crate) use host::{CONGESTION, Sysctls, WAYS};
+pub(crate) use machine::left_to_machine;
 pub use site::is_ours;
 pub(crate) use site::{Site, run_half};
 pub use sock::{Datagrams, ECHO_REQUESTS};
-pub use world::run;
+pub use world::{kernel_name, run};

@@ -11,11 +11,11 @@ use nix::sys::stat::fstat;
 use nix::unistd;
 use tcplab_apps::{AckState, Flag, Message, Read};
 use tcplab_base::Errno;
-use tcplab_os::proc_tcp::ProcTcp;
 use tcplab_os::sys::{self, SockOpt};
 use tcplab_plan::Point;
 use tcplab_plan::point::{Ip, SocketOptions};
 
+use super::looks::Looks;
 use super::socket::Kind;
 
 /// Bytes of one read or write system call.
@@ -29,7 +29,7 @@ pub const ECHO_REQUESTS: [u8; 2] = [8, 128];
 static ZEROS: [u8; CHUNK] = [0; CHUNK];
 
 /// A host's table of connections; the ends of the host share it.
-pub(crate) type Table = Rc<RefCell<ProcTcp>>;
+pub(crate) type Table = Rc<RefCell<Looks>>;
 
 /// The socket of an end.
 pub(crate) struct Sock {
@@ -152,7 +152,7 @@ impl Sock {
             ..AckState::default()
         };
         if let (Some(table), Ok(stat)) = (&self.table, fstat(fd)) {
-            let found = table.borrow_mut().find_inode(stat.st_ino).ok().flatten();
+            let found = table.borrow_mut().look(stat.st_ino);
             state.quick = found.map(|found| found.quick);
             state.pingpong = found.map(|found| found.pingpong);
         }

@@ -15,6 +15,7 @@ mod examine;
 mod facts;
 mod frame;
 mod half;
+mod held;
 mod open;
 mod pair;
 mod pending;

@@ -9,6 +9,17 @@ use std::time::Duration;
 pub use self::error::Error;
 pub use self::frame::Frame;
 
+/// Nothing stamps frames.
+#[derive(Debug)]
+pub struct Stamps(());
+
+impl Stamps {
+    /// Does not wait.
+    pub fn on() -> Self {
+        Self(())
+    }
+}
+
 /// A capture that cannot be opened.
 #[derive(Debug)]
 pub struct Live(());
@@ -28,6 +39,19 @@ impl Live {
     /// None.
     pub fn next_frame(&mut self) -> io::Result<Option<Frame<'_>>> {
         Ok(None)
+    }
+
+    /// Never called.
+    pub fn is_drained(&self) -> bool {
+        true
+    }
+
+    /// Never called.
+    ///
+    /// # Errors
+    /// None.
+    pub fn stop(&self) -> io::Result<()> {
+        Ok(())
     }
 
     /// Never called.

@@ -6,6 +6,7 @@
 
 mod error;
 mod frame;
+mod stamps;
 
 use std::io::{self, IoSliceMut};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -22,8 +23,11 @@ use nix::sys::time::{TimeSpec, TimeVal};
 use tcplab_base::Instant;
 use tcplab_wire::LinkType;
 
+use crate::sys::{self, SockOpt};
+
 pub use self::error::Error;
 pub use self::frame::Frame;
+pub use self::stamps::Stamps;
 
 /// Bytes of packets that the kernel may hold for us.
 const BUFFER: usize = 32 << 20;
@@ -38,6 +42,9 @@ const ARPHRD_LOOPBACK: u16 = 772;
 /// `sll_pkttype` of a frame that this host sent.
 const PACKET_OUTGOING: u8 = 4;
 
+/// A protocol that nobody speaks (IEEE 802, local experiments 2): a socket that is bound to it gets no frames any more.
+const NO_PROTOCOL: u16 = 0x88b6;
+
 /// An open capture.
 #[derive(Debug)]
 pub struct Live {
@@ -48,6 +55,7 @@ pub struct Live {
     buffer: Box<[u8; SNAP]>,
     control: Vec<u8>,
     dropped: u32,
+    is_drained: bool,
 }
 
 impl Live {
@@ -80,6 +88,7 @@ impl Live {
             buffer: Box::new([0; SNAP]),
             control: nix::cmsg_space!(TimeSpec, u32),
             dropped: 0,
+            is_drained: false,
         })
     }
 
@@ -103,6 +112,7 @@ impl Live {
     /// # Errors
     /// When the interface goes down or away.
     pub fn next_frame(&mut self) -> io::Result<Option<Frame<'_>>> {
+        self.is_drained = false;
         let mut parts = [IoSliceMut::new(&mut self.buffer[..])];
         let control = Some(self.control.as_mut_slice());
         // MSG_TRUNC: tell the whole length, also when only a part was copied.
@@ -110,7 +120,11 @@ impl Live {
         let message = recvmsg::<LinkAddr>(self.socket.as_raw_fd(), &mut parts, control, flags);
         let message = match message {
             Ok(message) => message,
-            Err(Errno::EAGAIN | Errno::EINTR) => return Ok(None),
+            Err(Errno::EINTR) => return Ok(None),
+            Err(Errno::EAGAIN) => {
+                self.is_drained = true;
+                return Ok(None);
+            }
             Err(e) => return Err(e.into()),
         };
         let mut time = Instant::default();
@@ -139,9 +153,37 @@ impl Live {
         }))
     }
 
-    /// Frames that the kernel dropped because its buffer was full, up to the last frame read.
+    /// Whether the last [`Live::next_frame`] found the kernel's buffer empty; it also gives no frame for one that is not
+    /// to be seen.
+    pub fn is_drained(&self) -> bool {
+        self.is_drained
+    }
+
+    /// From now on no frame comes in: those that the kernel holds are left to be read, without waiting.
+    ///
+    /// # Errors
+    /// Those of fcntl(2) and bind(2): frames go on coming in.
+    pub fn stop(&self) -> io::Result<()> {
+        self.set_nonblocking()?;
+        let index = i32::try_from(self.index).unwrap_or_default();
+        // `struct sockaddr_ll`: family, protocol, interface.
+        let mut address = [0; 20];
+        address[..2].copy_from_slice(&(libc::AF_PACKET as u16).to_ne_bytes());
+        address[2..4].copy_from_slice(&NO_PROTOCOL.to_be_bytes());
+        address[4..8].copy_from_slice(&index.to_ne_bytes());
+        sys::call::bind(self.socket.as_raw_fd(), &address).map(|_| ())
+    }
+
+    /// Frames that the kernel dropped because its buffer was full, until now. To be asked at the end: the kernel begins to
+    /// count anew.
     pub fn dropped(&self) -> u32 {
-        self.dropped
+        let mut counts = [0; 8];
+        let got = sys::get_bytes(&self.socket, SockOpt::PACKET_STATISTICS, &mut counts);
+        // `struct tpacket_stats`: packets, drops. A frame tells those before it only.
+        match (got, counts.last_chunk()) {
+            (Ok(_), Some(drops)) => u32::from_ne_bytes(*drops),
+            _ => self.dropped,
+        }
     }
 }
 
@@ -197,4 +239,80 @@ fn prepare(socket: &OwnedFd, patience: Duration) -> Result<(), Errno> {
         patience.subsec_micros().into(),
     );
     setsockopt(socket, sockopt::ReceiveTimeout, &patience)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+
+    use nix::unistd::geteuid;
+
+    use super::*;
+    use crate::namespaces::{apart, new_net};
+    use crate::netlink::Netlink;
+
+    /// Sends so many datagrams over the loopback interface of a new namespace: one part before the capture ends, one after.
+    /// What was read, and what the kernel dropped.
+    fn captured(before: u32, after: u32) -> (u32, u32) {
+        new_net().unwrap();
+        Netlink::open().unwrap().up("lo").unwrap();
+        let mut live = Live::open("lo", Duration::from_millis(1)).unwrap();
+        let to = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let from = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let send = |number: u32| {
+            for _ in 0..number {
+                from.send_to(&[0; 100], to.local_addr().unwrap()).unwrap();
+            }
+        };
+        send(before);
+        live.stop().unwrap();
+        send(after);
+        let mut read = 0;
+        loop {
+            let is_one = live.next_frame().unwrap().is_some();
+            read += u32::from(is_one);
+            // Each one passes twice, and is seen once.
+            if live.is_drained() {
+                return (read, live.dropped());
+            }
+        }
+    }
+
+    #[test]
+    fn all_frames_until_the_end_are_read_or_counted_as_dropped() {
+        if !geteuid().is_root() {
+            eprintln!("skipped: needs root");
+            return;
+        }
+        assert_eq!(apart(|| captured(50, 7)), Some((50, 0)));
+        let many = 200_000;
+        let (read, dropped) = apart(|| captured(many, 7)).unwrap();
+        assert!(dropped > 0, "{read} fit into the buffer");
+        // A drop is one of the two passes.
+        assert!(read <= many && read + dropped >= many, "{read} {dropped}");
+    }
+
+    #[test]
+    fn frames_have_the_time_at_which_they_passed() {
+        if !geteuid().is_root() {
+            eprintln!("skipped: needs root");
+            return;
+        }
+        let late = apart(|| {
+            new_net().unwrap();
+            Netlink::open().unwrap().up("lo").unwrap();
+            let _stamps = Stamps::on();
+            let mut live = Live::open("lo", Duration::from_millis(1)).unwrap();
+            let to = UdpSocket::bind("127.0.0.1:0").unwrap();
+            to.send_to(&[0; 100], to.local_addr().unwrap()).unwrap();
+            std::thread::sleep(Duration::from_millis(20));
+            let before = crate::clock::read(nix::time::ClockId::CLOCK_REALTIME);
+            loop {
+                if let Some(frame) = live.next_frame().unwrap() {
+                    return frame.time >= before;
+                }
+            }
+        });
+        assert_eq!(late, Some(false), "it has the time at which it was read");
+    }
 }

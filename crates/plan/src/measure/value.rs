@@ -378,7 +378,7 @@ fn log<'a>(ends: impl Iterator<Item = &'a End>, field: &str) -> Result<f64, Stri
         _ => ends.flat_map(reads).filter_map(of).reduce(f64::max),
     };
     value.ok_or_else(|| {
-        format!("the log has no {what} of this end: set `log = true` and run on a kernel")
+        format!("the log has no {what} of this end: set `log = true` and run on a kernel (in real time a note says if reads of /proc/net/tcp were left out)")
     })
 }
 

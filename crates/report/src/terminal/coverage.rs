@@ -258,13 +258,18 @@ fn not_read(totals: &Totals) -> Vec<String> {
         totals.truncated,
         totals.malformed,
         totals.unknown_link,
-        totals.dropped,
     ];
     let frames: u64 = frames.iter().sum();
     if frames > 0 {
         let frames = units::plural(frames, "frame");
         texts.push(format!(
             "{frames} that were unreadable or out of time order (see below)."
+        ));
+    }
+    if totals.dropped > 0 {
+        let frames = units::plural(totals.dropped, "frame");
+        texts.push(format!(
+            "{frames} that the kernel dropped: they came faster than tcplab read them."
         ));
     }
     if totals.late_packets > 0 {
@@ -314,6 +319,24 @@ pub(super) mod tests {
     use super::*;
     use tcplab_analyze::findings::{NotChecked, Severity};
     use tcplab_analyze::report::ReadError;
+
+    #[test]
+    fn frames_that_the_kernel_dropped_have_their_name() {
+        let texts = not_read(&Totals {
+            dropped: 7,
+            malformed: 2,
+            ..Totals::default()
+        });
+        assert_eq!(texts.len(), 2);
+        assert!(
+            texts[0].starts_with("2 frames that were unreadable"),
+            "{texts:?}"
+        );
+        assert!(
+            texts[1].starts_with("7 frames that the kernel dropped"),
+            "{texts:?}"
+        );
+    }
 
     pub(in crate::terminal) fn finding(stream: u32, id: &str) -> Finding {
         Finding {

@@ -144,6 +144,11 @@ fn left_out(totals: &Totals, notes: &mut Vec<String>) {
         ),
         (totals.unknown_link, "frame", "of an unsupported link type"),
         (
+            totals.dropped,
+            "frame",
+            "dropped by the kernel: they came faster than tcplab read them",
+        ),
+        (
             totals.time_out_of_order,
             "frame",
             "without time stamp, or with one out of order",

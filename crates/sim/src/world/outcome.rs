@@ -1,8 +1,9 @@
 //! What a run came to.
 
-use tcplab_plan::Outcome;
+use tcplab_plan::cut::{Limits, cut};
 use tcplab_plan::measure::way_owner;
 use tcplab_plan::profile::marked;
+use tcplab_plan::{App, Outcome};
 
 use super::World;
 use super::net::Net;
@@ -31,8 +32,8 @@ impl World {
                 _ => (link.b_to_a, link.b_to_a_qdisc, link.b_to_a_queue) = (count, qdisc, queue),
             }
         }
-        let unreached = net.unreached();
-        net.warnings.extend(unreached);
+        let not_as_set = net.not_as_set();
+        net.warnings.extend(not_as_set);
         outcome.link_series = std::mem::take(&mut net.network.series);
         // Its connections go before what they did is told: they do not add up to a peak of memory.
         net.hosts.clear();
@@ -43,17 +44,49 @@ impl World {
 }
 
 impl World {
-    /// The warnings of the run so far; those of its end include what was set on links and changed nothing.
+    /// The warnings of the run so far; those of its end include what is not as it was set.
     pub fn warnings(&self) -> Vec<String> {
-        let unreached = match self.is_over() {
-            true => self.net.unreached(),
+        let not_as_set = match self.is_over() {
+            true => self.net.not_as_set(),
             false => Vec::new(),
         };
-        self.net.warnings.iter().cloned().chain(unreached).collect()
+        self.net
+            .warnings
+            .iter()
+            .cloned()
+            .chain(not_as_set)
+            .collect()
     }
 }
 
 impl Net {
+    /// Buffers that are smaller than they were set, and what was set on links and changed nothing.
+    fn not_as_set(&self) -> Vec<String> {
+        let of_app = |app: &App| {
+            let of_end = |is_client: bool| {
+                let (host, own) = match is_client {
+                    true => (app.client, &app.client_socket),
+                    false => (app.server, &app.server_socket),
+                };
+                let sysctl = &self.hosts[host].stack.host.sysctl;
+                let limits = Limits {
+                    rcvbuf: sysctl.rmem_max,
+                    sndbuf: sysctl.wmem_max,
+                };
+                let first = own.or(&self.point.hosts[host].socket);
+                let later = app.changes.iter().filter(|it| it.of_clients == is_client);
+                let each = std::iter::once(&first).chain(later.map(|it| &it.options));
+                let words = each.flat_map(|it| cut(&app.name, is_client, it, limits));
+                words.collect::<Vec<String>>()
+            };
+            [true, false].map(of_end).concat()
+        };
+        let mut told: Vec<String> = self.point.apps.iter().flat_map(of_app).collect();
+        told.dedup();
+        told.extend(self.unreached());
+        told
+    }
+
     /// What was set on links and changed nothing.
     fn unreached(&self) -> Vec<String> {
         let ways = self.network.ways.iter().enumerate();

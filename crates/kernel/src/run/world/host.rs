@@ -1,30 +1,40 @@
 //! The kernel as a host of applications ([`tcplab_apps::Host`]): system calls, one epoll, one heap of timers.
 
+use std::cell::RefCell;
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::rc::Rc;
 
 use nix::sys::epoll::EpollFlags;
 use nix::sys::socket::{Shutdown, shutdown};
 use tcplab_apps::{AckState, End, Flag, Host, Interest, Message, Read, Replayed};
 use tcplab_base::{Duration, Errno, Instant};
+use tcplab_os::clock::{Now, Pace};
 use tcplab_os::options;
 use tcplab_os::sys::{self, SockOpt};
 use tcplab_os::tcp_info::tcp_info;
 use tcplab_os::{Context, OsError};
+use tcplab_plan::cut::cut;
 use tcplab_plan::network::{host_address, loopback_address};
 use tcplab_plan::outcome::LinkSeries;
 
 use super::Net;
+use crate::buffers::host_sysctls;
+use crate::run::left_to_machine;
+use crate::run::looks::Looks;
 use crate::run::poll::Source;
 use crate::run::sock::errno;
 use crate::run::socket::{self, Kind};
 use crate::run::timers::Timer;
 
+/// Datagrams that a program sends before all others have their turn.
+const SENDS: u64 = 64;
+
 impl Host for Net<'_> {
     type Conn = OwnedFd;
 
     fn now(&self) -> Instant {
-        self.since_start(self.now)
+        self.since_start(self.time().read())
     }
 
     fn has(&self, host: usize) -> bool {
@@ -44,6 +54,7 @@ impl Host for Net<'_> {
     fn connect(&mut self, end: usize) -> Result<u16, Errno> {
         let made = self.socket_to_connect(end);
         let fd = self.must(made).ok_or(Errno::EIO)?;
+        self.tell_of_buffers(end, &fd);
         let app = &self.point.apps[self.sockets[end].app];
         let (own, peer) = app.hosts(end.is_multiple_of(2));
         let peer = match (&self.site, own == peer) {
@@ -76,6 +87,7 @@ impl Host for Net<'_> {
 
     fn give(&mut self, conn: OwnedFd, end: usize) {
         let prepared = options::set(&conn, true, &self.sockets[end].options);
+        self.tell_of_buffers(end, &conn);
         self.sockets[end].fd = Some(conn);
         self.must(prepared);
     }
@@ -89,7 +101,13 @@ impl Host for Net<'_> {
     }
 
     fn send(&mut self, end: usize, message: Message) -> Result<u64, Errno> {
+        self.sent += 1;
         self.sockets[end].send(message)
+    }
+
+    /// A sender that lags behind its schedule would keep the links and the other applications waiting.
+    fn is_crowded(&self, _end: usize) -> bool {
+        self.clock.pace == Pace::Real && self.sent.is_multiple_of(SENDS)
     }
 
     fn receive(&mut self, end: usize) -> Result<Option<Message>, Errno> {
@@ -158,7 +176,8 @@ impl Host for Net<'_> {
     }
 
     fn sample_links(&mut self) {
-        let (now, at) = (self.now, self.now().as_nanos());
+        let now = self.time().read();
+        let at = self.since_start(now).as_nanos();
         self.link_series
             .resize_with(self.links.len(), LinkSeries::default);
         for (link, series) in self.links.iter_mut().zip(&mut self.link_series) {
@@ -171,7 +190,7 @@ impl Host for Net<'_> {
     }
 
     fn replay(&mut self, end: usize) -> Option<Replayed> {
-        let now = self.now;
+        let now = self.time().read();
         let replay = self.replays.iter_mut().find(|replay| replay.end == end)?;
         let sent = replay.send(now);
         let sent = self.must(sent)?;
@@ -185,7 +204,7 @@ impl Host for Net<'_> {
 
     /// In a run of one half, the process that runs both halves decides when the run ends.
     fn programs_ended(&mut self) -> bool {
-        let now = self.now;
+        let now = self.time().read();
         let links = self.links.iter_mut().flatten();
         links.for_each(|link| link.programs_end(now));
         match &self.site {
@@ -203,6 +222,14 @@ impl Host for Net<'_> {
 }
 
 impl Net<'_> {
+    /// The time of what is done now: in real time not that of the turn, in which many things are done.
+    pub(super) fn time(&self) -> Now {
+        match self.clock.pace {
+            Pace::Real => Now::Clock(self.clock),
+            Pace::Virtual => Now::At(self.now),
+        }
+    }
+
     /// The time after the run's start.
     pub(super) fn since_start(&self, at: Instant) -> Instant {
         Instant::from_nanos(at.since(self.start).as_nanos())
@@ -216,6 +243,52 @@ impl Net<'_> {
     /// The first such error.
     pub(super) fn go_on(&mut self) -> Result<(), OsError> {
         self.failed.take().map_or(Ok(()), Err)
+    }
+
+    /// The kernel's tables of connections, for logs that show what getsockopt does not tell.
+    pub(super) fn open_tables(&mut self) -> Result<(), OsError> {
+        if !self.point.log {
+            return Ok(());
+        }
+        for host in &self.network.hosts {
+            host.enter()?;
+            let table = Looks::open(self.clock.pace).tried("cannot read /proc/net/tcp")?;
+            self.tables.push(Rc::new(RefCell::new(table)));
+        }
+        for sock in &mut self.sockets {
+            sock.table = self.tables.get(sock.host).cloned();
+        }
+        Ok(())
+    }
+
+    /// What the hosts' kernel has otherwise than the model; a guest's is known by its name.
+    pub(super) fn tell_of_machine(&mut self) -> Result<(), OsError> {
+        if self.clock.pace == Pace::Virtual {
+            return Ok(());
+        }
+        for (host, net) in self.point.hosts.iter().zip(&self.network.hosts) {
+            net.enter()?;
+            let runs = host_sysctls();
+            let is_set = |key: &str| {
+                host.sysctl.contains_key(key) || runs.iter().any(|(name, _)| *name == key)
+            };
+            let left = left_to_machine(is_set);
+            self.warnings
+                .extend(left.map(|words| format!("{}: {words}", host.name)));
+        }
+        Ok(())
+    }
+
+    /// Which buffers the kernel has made smaller than this end asked for, by a socket that has its options.
+    fn tell_of_buffers(&mut self, end: usize, fd: &OwnedFd) {
+        let sock = &self.sockets[end];
+        let app = &self.point.apps[sock.app].name;
+        let limits = options::limits(fd, &sock.options);
+        for words in cut(app, end.is_multiple_of(2), &sock.options, limits) {
+            if !self.warnings.contains(&words) {
+                self.warnings.push(words);
+            }
+        }
     }
 
     fn listens(&mut self, index: usize, server: usize) -> Result<(), OsError> {
@@ -246,6 +319,7 @@ impl Net<'_> {
             sys::set_int(&fd, SockOpt::FASTOPEN, most).tried("cannot set TCP_FASTOPEN")?;
         }
         if kind == Kind::Udp {
+            self.tell_of_buffers(server, &fd);
             self.sockets[server].fd = Some(fd);
             return Ok(());
         }

@@ -2,6 +2,8 @@
 
 use tcplab_base::Duration;
 use tcplab_os::OsError;
+use tcplab_os::options;
+use tcplab_plan::cut::cut;
 
 use super::Net;
 use crate::run::host::Sysctls;
@@ -44,6 +46,13 @@ impl Net<'_> {
         for sock in of_side.filter(|sock| sock.app == app) {
             if let Some(fd) = sock.tcp() {
                 socket::changes(fd, &change.options)?;
+                let limits = options::limits(fd, &change.options);
+                let name = &self.point.apps[app].name;
+                for words in cut(name, change.of_clients, &change.options, limits) {
+                    if !self.warnings.contains(&words) {
+                        self.warnings.push(words);
+                    }
+                }
             }
         }
         Ok(())
@@ -60,7 +69,7 @@ impl Net<'_> {
     }
 
     pub(super) fn link_changes(&mut self, way: usize) -> Result<(), OsError> {
-        let now = self.now;
+        let now = self.time().read();
         if let Some(link) = &mut self.links[way / 2] {
             link.change(way % 2, now)?;
         }

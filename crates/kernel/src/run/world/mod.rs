@@ -8,10 +8,8 @@ mod host;
 mod later;
 mod replay;
 
-use std::cell::RefCell;
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time;
 
@@ -22,7 +20,6 @@ use tcplab_os::captures::CaptureFile;
 use tcplab_os::clock::{Clock, Pace};
 use tcplab_os::cpu;
 use tcplab_os::live::Live;
-use tcplab_os::proc_tcp::ProcTcp;
 use tcplab_os::{Context, OsError};
 use tcplab_plan::network::{capture_file, interface_on, interfaces};
 use tcplab_plan::outcome::LinkSeries;
@@ -35,7 +32,7 @@ use super::poll::{Poll, Ready, Source};
 use super::refusal::leave_out;
 use super::replay::Replay;
 use super::site::{Site, is_ours};
-use super::sock::{self, Sock};
+use super::sock::{self, Sock, Table};
 use super::timers::{Timer, Timers};
 use super::wire::{self, Network, Wire};
 
@@ -55,8 +52,9 @@ pub(super) struct World<'p> {
 pub(super) struct Net<'p> {
     pub(super) point: &'p Point,
     clock: Clock,
-    /// When the run starts, and the time of what is done now, both by the clock.
+    /// When the run starts, by the clock.
     pub(super) start: Instant,
+    /// The time of the turn of the loop; [`Net::time`] is that of what is done.
     pub(super) now: Instant,
     pub(super) poll: Poll,
     pub(super) timers: Timers,
@@ -66,8 +64,12 @@ pub(super) struct Net<'p> {
     pub(super) captures: Vec<CaptureFile>,
     /// Captures by the kernel, and the file of each.
     pub(super) live: Vec<(Live, usize)>,
+    /// Datagrams that programs sent.
+    pub(super) sent: u64,
     /// Of the ends, and of the applications.
     pub(super) sockets: Vec<Sock>,
+    /// The tables of connections of all hosts, when the point asks for a log.
+    tables: Vec<Table>,
     listeners: Vec<Option<OwnedFd>>,
     replays: Vec<Replay>,
     pub(super) warnings: Vec<String>,
@@ -162,8 +164,9 @@ impl<'p> World<'p> {
         let net = &mut self.net;
         match event.source {
             Source::Tap(number, side) => {
+                let time = net.time();
                 if let Some(link) = &mut net.links[number] {
-                    link.take(side, net.now, &mut net.captures)?;
+                    link.take(side, time, &mut net.captures)?;
                 }
                 net.give_out(number)?;
             }
@@ -201,6 +204,7 @@ impl<'p> Net<'p> {
         let mut wires = std::mem::take(&mut network.wires);
         let mut net = Self::new(point, network, pace)?;
         net.left_out = sysctls.left_out;
+        net.tell_of_machine()?;
         let (captures, index) = open_captures(point, folder)?;
         net.captures = captures;
         for (number, wire) in wires.iter_mut().enumerate() {
@@ -242,7 +246,9 @@ impl<'p> Net<'p> {
             link_series: Vec::new(),
             captures: Vec::new(),
             live: Vec::new(),
+            sent: 0,
             sockets: sock::all(point),
+            tables: Vec::new(),
             listeners: point.apps.iter().map(|_| None).collect(),
             replays: Vec::new(),
             warnings: Vec::new(),
@@ -337,23 +343,6 @@ impl<'p> Net<'p> {
         Ok(drawn)
     }
 
-    /// The kernel's tables of connections, for logs that show what getsockopt does not tell.
-    fn open_tables(&mut self) -> Result<(), OsError> {
-        if !self.point.log {
-            return Ok(());
-        }
-        let mut tables = Vec::new();
-        for host in &self.network.hosts {
-            host.enter()?;
-            let table = ProcTcp::open().tried("cannot read /proc/net/tcp")?;
-            tables.push(Rc::new(RefCell::new(table)));
-        }
-        for sock in &mut self.sockets {
-            sock.table = tables.get(sock.host).cloned();
-        }
-        Ok(())
-    }
-
     /// Waits until this time or until something is ready; gives the time that it is then.
     fn wait(
         &mut self,
@@ -375,11 +364,12 @@ impl<'p> Net<'p> {
 
     /// Hands out what is due on a link, and sets its timer.
     fn give_out(&mut self, number: usize) -> Result<(), OsError> {
-        let now = self.now;
+        let time = self.time();
         let Some(link) = &mut self.links[number] else {
             return Ok(());
         };
-        link.give(now, &mut self.captures)?;
+        link.give(time, &mut self.captures)?;
+        let now = time.read();
         let next = link.next_time();
         let sooner = |next: Instant| link.armed.is_none_or(|at| next < at || at <= now);
         if let Some(next) = next.filter(|next| sooner(*next)) {
@@ -392,7 +382,10 @@ impl<'p> Net<'p> {
     fn captured(&mut self, index: usize) -> Result<(), OsError> {
         let (live, file) = &mut self.live[index];
         let ports: Vec<u16> = self.point.apps.iter().map(|app| app.port).collect();
-        while let Some(frame) = live.next_frame().tried("a capture failed")? {
+        loop {
+            let Some(frame) = live.next_frame().tried("a capture failed")? else {
+                return Ok(());
+            };
             let mut time = frame.time;
             if let Some(site) = &self.site {
                 let is_ethernet = frame.link == LinkType::Ethernet;
@@ -405,12 +398,19 @@ impl<'p> Net<'p> {
                 .frame(time, frame.data, frame.orig_len)
                 .tried("cannot write a capture")?;
         }
-        Ok(())
     }
 
     fn end_captures(&mut self) -> Result<(), OsError> {
         for index in 0..self.live.len() {
+            if self.clock.pace == Pace::Real {
+                // If it fails, frames go on coming in, and the last ones are missing.
+                let _ = self.live[index].0.stop();
+            }
             self.captured(index)?;
+            // It also ends before a frame that is not to be seen.
+            while !self.live[index].0.is_drained() {
+                self.captured(index)?;
+            }
             let dropped = self.live[index].0.dropped();
             if dropped > 0 {
                 self.warnings
@@ -429,6 +429,9 @@ impl<'p> Net<'p> {
                 continue;
             }
             outcome.counters.insert(host.name.clone(), net.counters()?);
+            let table = self.tables.get(n);
+            let words = table.and_then(|table| table.borrow().words(&host.name));
+            self.warnings.extend(words);
         }
         for (number, link) in self.links.iter().enumerate() {
             outcome.links.push(match link {
@@ -471,7 +474,8 @@ fn open_captures(
     Ok((captures, index))
 }
 
-fn kernel_name() -> String {
+/// The kernel that this process sees, as results name it.
+pub fn kernel_name() -> String {
     match nix::sys::utsname::uname() {
         Ok(u) => format!(
             "{} {}",

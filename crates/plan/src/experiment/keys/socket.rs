@@ -20,8 +20,8 @@ record! {
     pub struct SocketOptions, SOCKET {
         nodelay: Option<bool> = NODELAY, "nodelay", Form::Flag, says("the kernel's"), "TCP_NODELAY", &contract::OF_TCP;
         quickack: QuickAck = QUICKACK, "quickack", Form::QuickAck, says("leave"), "TCP_QUICKACK: `leave`, `once N` (when connected) or `each N` (before each read), N 0 or 1; N alone means once", &contract::OF_TCP;
-        rcvbuf: Option<u32> = RCVBUF, "rcvbuf", Form::Size(BYTES), says("the kernel's"), "SO_RCVBUF as given to setsockopt (Linux doubles it)", &contract::OF_SOCKET;
-        sndbuf: Option<u32> = SNDBUF, "sndbuf", Form::Size(BYTES), says("the kernel's"), "SO_SNDBUF as given to setsockopt (Linux doubles it)", &contract::OF_SOCKET;
+        rcvbuf: Option<u32> = RCVBUF, "rcvbuf", Form::Size(BYTES), says("the kernel's"), "SO_RCVBUF as given to setsockopt: Linux limits it to net.core.rmem_max (a note says so) and doubles it", &contract::OF_SOCKET;
+        sndbuf: Option<u32> = SNDBUF, "sndbuf", Form::Size(BYTES), says("the kernel's"), "SO_SNDBUF as given to setsockopt: Linux limits it to net.core.wmem_max (a note says so) and doubles it", &contract::OF_SOCKET;
         rcvlowat: Option<u32> = RCVLOWAT, "rcvlowat", Form::Size(BYTES), says("the kernel's"), "SO_RCVLOWAT", &contract::OF_TCP;
         user_timeout_ns: Option<i64> = USER_TIMEOUT, "user_timeout", TIMEOUT, says("the kernel's"), "TCP_USER_TIMEOUT, whole milliseconds", &contract::OF_TCP;
         keepalive_ns: Option<i64> = KEEPALIVE, "keepalive", IDLE, says("off"), "SO_KEEPALIVE with this TCP_KEEPIDLE and TCP_KEEPINTVL, whole seconds", &contract::OF_TCP;
