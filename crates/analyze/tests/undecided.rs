@@ -236,3 +236,72 @@ fn captures_of_both_ends_in_one_file() {
     let sent = [&s.client_to_server, &s.server_to_client];
     assert_eq!(sent.map(|d| d.retransmissions.total), [0, 0]);
 }
+
+/// At the server, 20 ms from its client: the client repeats its request after 225 ms, needlessly, because the server's ACK
+/// or, if `answered`, the answer was lost behind the capture.
+fn repeated(answered: bool) -> Answer {
+    let mut talk = Talk::default();
+    talk.say(0.0, "> S 100 0 0 60000 mss=1460 sackok");
+    talk.say(0.1, "< S. 500 101 0 60000 mss=1460 sackok");
+    talk.say(20.0, "> . 101 501 0 60000");
+    talk.say(21.0, "> P. 101 501 200 60000");
+    let end = if answered { 1401 } else { 501 };
+    talk.say(
+        21.0,
+        &match answered {
+            true => "< P. 501 301 900 60000".to_owned(),
+            false => "< . 501 301 0 60000".to_owned(),
+        },
+    );
+    talk.say(246.0, "> P. 101 501 200 60000");
+    talk.say(246.0, &format!("< . {end} 301 0 60000 sack=101-301"));
+    let at = if answered { 248.0 } else { 1021.0 };
+    talk.say(at, "< P. 501 301 900 60000");
+    talk.say(at + 20.0, "> . 301 1401 0 60000");
+    talk.analyze()
+}
+
+#[test]
+fn needless_repeat_takes_no_time_of_a_loss_or_a_program() {
+    let lost = repeated(true);
+    assert_eq!(
+        (time(&lost, Class::Spurious), time(&lost, Class::Tlp)),
+        (0, 247)
+    );
+    let slow = repeated(false);
+    assert_eq!(
+        (
+            time(&slow, Class::Spurious),
+            time(&slow, Class::ServerThinks)
+        ),
+        (0, 1000)
+    );
+}
+
+#[test]
+fn original_that_comes_after_its_repair_is_not_sent_again() {
+    // At the receiver, without time stamps: the identification tells which of the two left first.
+    let mut talk = Talk::default();
+    talk.say(0.0, "> S 100 0 0 60000 mss=1460 sackok id=1");
+    talk.say(0.1, "< S. 500 101 0 60000 mss=1460 sackok");
+    talk.say(30.0, "> . 101 501 0 60000 id=2");
+    for i in 0..12_u32 {
+        let (ms, seq) = (31.0 + f64::from(i), 101 + 1460 * i);
+        let end = seq + 1460;
+        let answer = match i {
+            0..4 => format!("< . 501 {end} 0 60000"),
+            4 => continue,
+            _ => format!("< . 501 5941 0 60000 sack=7401-{end}"),
+        };
+        talk.say(ms, &format!("> . {seq} 501 1460 60000 id={}", 3 + i));
+        talk.say(ms + 0.01, &answer);
+    }
+    talk.say(68.0, "> . 5941 501 1460 60000 id=15");
+    talk.say(68.01, "< . 501 17621 0 60000");
+    talk.say(70.0, "> . 5941 501 1460 60000 id=7");
+    talk.say(70.01, "< . 501 17621 0 60000 sack=5941-7401");
+    let answer = talk.analyze();
+    let sent = &answer.streams[0].client_to_server.retransmissions;
+    assert_eq!((sent.total, sent.spurious), (1, 1));
+    assert!(!answer.ids().contains(&"duplication"), "{:?}", answer.ids());
+}

@@ -17,6 +17,9 @@ use crate::trace::SegmentKind;
 /// Most stretches that can still turn out spurious.
 const STRETCHES: usize = 2 * KEPT;
 
+/// Two full frames of one burst follow each other as soon on all but slow links, microseconds.
+const FRAMES_US: u64 = 200;
+
 /// The recoveries of both sides.
 #[derive(Debug, Default)]
 pub(crate) struct Recovery {
@@ -46,8 +49,8 @@ struct Stretch {
     episode: u32,
     /// A packet was lost, independent of the verdict on its retransmission.
     needed: bool,
-    /// A probe began it, and the window had no room for new data: if nothing was lost, that was what kept the sender.
-    full: bool,
+    /// What it is if nothing was lost.
+    needless: Class,
 }
 
 fn class_of(kind: EpisodeKind) -> Class {
@@ -121,7 +124,11 @@ impl Recovery {
             self.give(class, e.at, (dir, at), ledger);
             if let Some(s) = self.stretches.last_mut().filter(|s| s.to == e.at) {
                 s.needed |= lost;
-                s.full |= class == Class::Tlp && is_full(e);
+                if class == Class::Tlp && is_full(e) {
+                    s.needless = Class::ReceiveWindow;
+                } else if is_thinking(e) {
+                    s.needless = Class::ServerThinks;
+                }
             }
         }
         self.open[dir] = now_open.map(|o| class_of(o.kind));
@@ -191,7 +198,7 @@ impl Recovery {
                 dir,
                 episode,
                 needed: false,
-                full: false,
+                needless: Class::Spurious,
             }),
             _ => {}
         }
@@ -217,7 +224,7 @@ impl Recovery {
                 dir: dir as u8,
                 episode,
                 needed: true,
-                full: false,
+                needless: Class::Spurious,
             });
         }
         fits
@@ -243,7 +250,8 @@ impl Recovery {
         let own = |s: &&mut Stretch| usize::from(s.dir) == dir && s.episode == SILENCE;
         if let Some(s) = self.stretches.iter_mut().rev().find(own) {
             // After a timeout the next segment waits for an ACK (RFC 5681 3.1), after a probe as well (RFC 8985 7.3).
-            s.needed = (at - s.to.min(at)) * 4 >= u64::from(near) * 3;
+            let soon = (u64::from(near) * 3 / 4).max(FRAMES_US);
+            s.needed = at - s.to.min(at) >= soon;
         }
     }
 
@@ -299,12 +307,7 @@ impl Recovery {
             }
             let spurious = record.filter(|r| r.spurious().is_some() && !r.is_of_outage(dirs));
             if !s.needed && spurious.is_some() {
-                let class = if s.full {
-                    Class::ReceiveWindow
-                } else {
-                    Class::Spurious
-                };
-                ledger.turn((s.from, s.to), was, class);
+                ledger.turn((s.from, s.to), was, s.needless);
             }
         }
     }
@@ -320,6 +323,14 @@ fn is_full(e: &Event<'_>) -> bool {
     let (tx, rx) = (&e.dirs[e.dir], &e.dirs[1 - e.dir]);
     let flight = tx.nxt - tx.una.min(tx.nxt);
     scale_known(rx, tx) && flight.saturating_add(tx.full_payload(rx.mss)) > rx.window
+}
+
+/// Next to the server, a request is sent again that the server had ACKed, as all that the server had sent was: its program
+/// kept the client waiting.
+fn is_thinking(e: &Event<'_>) -> bool {
+    let (client, server) = (&e.dirs[e.dir], &e.dirs[1 - e.dir]);
+    let all = client.una == client.nxt && server.una == server.nxt;
+    e.dir == e.client && all && server.is_here(client)
 }
 
 /// How many episodes ended.

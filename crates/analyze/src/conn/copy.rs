@@ -160,8 +160,9 @@ fn is_doubled(tx: &Dir, p: &TcpPacket, now: Instant) -> bool {
 fn came_later(tx: &Dir, p: &TcpPacket, now: Instant) -> bool {
     let end = p.seq_end();
     let alone = !p.flags.has(TcpFlags::SYN | TcpFlags::FIN | TcpFlags::RST);
-    // What the capture missed may turn up late, and come for the first time.
+    // What the capture missed, or what was sent again meanwhile, may turn up late, and come for the first time.
     let missed = tx.rare.as_deref().is_some_and(|r| r.missed.bytes > 0);
+    let missed = missed || tx.loss.as_deref().is_some_and(|l| l.has_repaired(p));
     if !alone || missed || end.after(tx.nxt) || !tx.acks_seen || was_asked_for(tx, now) {
         return false;
     }

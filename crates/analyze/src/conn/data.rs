@@ -391,6 +391,10 @@ fn old_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> SegmentKind {
         return SegmentKind::OutOfOrder;
     }
     let known = end.at_or_before(tx.una) || tx.flight.covers(seq, end);
+    if known && tx.loss.as_deref().is_some_and(|l| l.has_repaired(p)) {
+        // The original comes after its repair: nothing is sent again here.
+        return SegmentKind::OutOfOrder;
+    }
     let kind = if !known && late_not_lost(tx, p, at.now) {
         let shown = tx.flight.first_seen_after(end).unwrap_or(at.now);
         let overtaken = tx.nxt - end.min(tx.nxt);

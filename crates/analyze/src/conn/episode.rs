@@ -127,7 +127,8 @@ impl Record {
     pub(crate) fn is_of_outage(&self, dirs: &[Dir; 2]) -> bool {
         let losses = dirs.iter().filter_map(|side| side.loss.as_deref());
         let mut near = losses.flat_map(|loss| self.near(&loss.episodes.ended));
-        near.any(|r| r.is_timeout() && r.spurious().is_none() && r.shares_silence(self))
+        let by_timer = |r: &Record| r.is_timeout() || r.kind == Some(EpisodeKind::Tlp);
+        near.any(|r| by_timer(r) && r.spurious().is_none() && r.shares_silence(self))
     }
 
     /// The records of one sender, in the order in which they ended, that can share this one's silence: those that ended

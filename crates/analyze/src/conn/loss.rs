@@ -342,6 +342,14 @@ impl Loss {
         p.ip_id.is_some_and(|id| id != 0) && self.sent.iter().rev().any(|s| s.is(p))
     }
 
+    /// Whether `p` left before the packet that repaired the hole in its place.
+    pub(super) fn has_repaired(&self, p: &TcpPacket) -> bool {
+        let place = (p.seq, p.seq_end());
+        let repairs =
+            |s: &Sent| s.fresh && (s.seq, s.end) == place && s.stamp.is_after(Stamp::of(p));
+        self.sent.iter().rev().any(repairs)
+    }
+
     /// The same packet passes once more.
     pub(super) fn passes_again(&mut self, p: &TcpPacket) {
         if let Some(s) = self.sent.iter_mut().rev().find(|s| s.is(p)) {

@@ -113,6 +113,8 @@ pub(crate) struct Flat {
     pub rounds: u32,
     /// The largest of them, bytes.
     pub most: u32,
+    /// How long after the ACKs the rounds after them began, all together, microseconds.
+    pub late_us: u64,
 }
 
 /// Flights that began small after a pause, though larger ones had gone before.
@@ -347,7 +349,8 @@ impl Rounds {
         };
         let asked = self.heard != rx.unique_bytes;
         let path = near + i64::from(rx.path_or_zero());
-        self.keep_flat(harmed, !asked && late_us * 2 <= path, at.now);
+        let soon = !asked && late_us * 2 <= path;
+        self.keep_flat(harmed, soon.then_some(late_us), at.now);
         let at_once = late_us <= 1_000 + near / 8 && !asked;
         self.heard = rx.unique_bytes;
         if at_once {
@@ -364,15 +367,21 @@ impl Rounds {
     }
 
     /// Counts a round that is nearly as large as the largest; one that is clearly larger begins anew.
-    fn keep_flat(&mut self, harmed: bool, soon: bool, now: Instant) {
+    fn keep_flat(&mut self, harmed: bool, late_us: Option<i64>, now: Instant) {
         let (time, rest) = (now.since(self.began), now.since(self.last));
         if harmed || self.bytes > self.flat.most.saturating_add(self.two_segments) {
             let most = if harmed { 0 } else { self.bytes };
-            self.flat = Flat { rounds: 0, most };
+            self.flat = Flat {
+                most,
+                ..Flat::default()
+            };
         }
         let alike = u64::from(self.bytes) * 4 >= u64::from(self.flat.most) * 3;
         let silent = rest.as_nanos().saturating_mul(2) >= time.as_nanos();
-        self.flat.rounds += u32::from(alike && silent && soon);
+        if let Some(late_us) = late_us.filter(|_| alike && silent) {
+            self.flat.rounds += 1;
+            self.flat.late_us += late_us.max(0).unsigned_abs();
+        }
     }
 
     /// Counts rounds alike in which the path could have carried more.

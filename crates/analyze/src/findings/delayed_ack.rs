@@ -86,7 +86,12 @@ fn find_nagle(side: &Side<'_>) -> Option<Finding> {
 
 /// Small segments came after late ACKs, at times that jitter makes uncertain: only at their sender the packets tell.
 fn may_be_nagle(side: &Side<'_>) -> bool {
-    let told = evidence(side);
+    let near = side.sender.path_or_zero();
+    let steady = side.sender.acks.as_ref().is_some_and(|acks| {
+        let us = acks.immediate_us.clone().quantiles();
+        us.samples >= 3 && us.p95 - us.min < near / 10
+    });
+    let told = evidence(side).filter(|_| !steady);
     told.is_some_and(|(acks, e)| {
         let count = e.released_nagle.count + e.perhaps_nagle;
         count >= 2 && count * 10 >= u64::from(acks.delayed) * 4
