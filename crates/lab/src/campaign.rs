@@ -3,6 +3,7 @@
 //! Results are in the order of the plan, whichever was finished first. A point that fails has its
 //! reason in its place; the others go on.
 
+mod kernels;
 mod merge;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -121,6 +122,7 @@ pub fn run(
         campaign.stacks.iter().map(|s| s.name.as_str()),
     )?;
     let folder = Folder::open(out, &manifest(campaign)?)?;
+    kernels::can_continue(campaign, &folder, out)?;
     let tasks = campaign.tasks();
     let in_real_time = campaign.stacks.iter().any(|s| !s.is_virtual());
     let jobs = if in_real_time { 1 } else { campaign.jobs };
@@ -182,6 +184,7 @@ fn document(
 pub fn pending(campaign: &Campaign<'_>) -> Result<Vec<usize>, LabError> {
     let out = campaign.out.unwrap_or(Path::new("."));
     let folder = Folder::open(out, &manifest(campaign)?)?;
+    kernels::can_continue(campaign, &folder, out)?;
     let mut left = Vec::new();
     for number in 0..campaign.count() {
         let task = campaign.task(number);

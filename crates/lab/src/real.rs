@@ -72,6 +72,15 @@ impl Real {
         }
     }
 
+    /// The kernel that a stack in real time runs now.
+    pub(crate) fn kernel_of(&self, point: &Point) -> Option<String> {
+        match self {
+            Self::Host => Some(tcplab_kernel::run::kernel_name()),
+            Self::Ssh(pair) => Some(pair.kernel(point)),
+            Self::Uml(_) | Self::Qemu(_) => None,
+        }
+    }
+
     /// What identifies the code that runs: the kernel's hash; empty for one that changes by itself.
     pub(crate) fn identity(&self) -> &str {
         match self {

@@ -32,6 +32,10 @@ impl Real {
         match *self {}
     }
 
+    pub(crate) fn kernel_of(&self, _: &Point) -> Option<String> {
+        match *self {}
+    }
+
     pub(crate) fn identity(&self) -> &str {
         match *self {}
     }

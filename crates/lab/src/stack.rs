@@ -82,6 +82,16 @@ impl Stack {
         }
     }
 
+    /// The kernel on which a stack in real time would run this point now, as [`PointResult::kernel`] names it.
+    ///
+    /// [`PointResult::kernel`]: tcplab_plan::result::PointResult::kernel
+    pub fn kernel_of(&self, point: &Point) -> Option<String> {
+        match &self.kind {
+            Kind::Model(_) => None,
+            Kind::Real(real) => real.kernel_of(point),
+        }
+    }
+
     /// What identifies the code that runs: the kernel's hash; empty for a stack that changes by itself.
     pub fn identity(&self) -> &str {
         match &self.kind {

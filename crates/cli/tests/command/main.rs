@@ -15,6 +15,7 @@ mod endings;
 mod explain;
 mod forms;
 mod golden;
+mod host;
 mod hostile;
 mod inject;
 mod inputs;

@@ -106,6 +106,12 @@ impl Pair {
         Ok((outcome, real_time().since(begun).as_nanos() as f64 / 1e9))
     }
 
+    /// The kernels on which a point would run, as its outcome names them.
+    pub fn kernel(&self, point: &Point) -> String {
+        let kernels = (self.sessions.each_ref()).map(|s| format!("Linux {}", s.facts.kernel));
+        kernel_of_both(point, kernels.each_ref().map(String::as_str))
+    }
+
     fn begin(&self, point: &Point, host: usize, shift_ns: i64) -> Pending<'_> {
         self.sessions[host].start(&Request::Run(Box::new(Half {
             point: point.clone(),
@@ -215,11 +221,17 @@ fn join(point: &Point, first: Ran, second: Ran, shift: i64) -> Outcome {
     outcome.virtual_ns = outcome
         .virtual_ns
         .max(other.virtual_ns.saturating_add(later));
-    if outcome.kernel != other.kernel {
-        let [a, b] = [&point.hosts[0].name, &point.hosts[1].name];
-        outcome.kernel = format!("{a}: {}; {b}: {}", outcome.kernel, other.kernel);
-    }
+    outcome.kernel = kernel_of_both(point, [&outcome.kernel, &other.kernel]);
     outcome
+}
+
+/// The kernels of both hosts as results name them.
+fn kernel_of_both(point: &Point, kernels: [&str; 2]) -> String {
+    let [first, second] = kernels;
+    match point.hosts.as_slice() {
+        [a, b, ..] if first != second => format!("{}: {first}; {}: {second}", a.name, b.name),
+        _ => first.to_owned(),
+    }
 }
 
 /// The flows of both halves: a server's end is found by its client's port.

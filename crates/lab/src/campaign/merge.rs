@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use tcplab_plan::Point;
 use tcplab_plan::result::{PointResult, RunDocument};
 
+use super::kernels::Kernels;
 use super::{document, is_of};
 use crate::error::LabError;
 use crate::folder::{Folder, MANIFEST_SCHEMA, Manifest, must_be_empty, read};
@@ -23,7 +24,8 @@ pub fn is_in(folder: &Path) -> bool {
 /// unsharded run, byte for byte, except `cost.json`.
 ///
 /// # Errors
-/// When the folders belong to different campaigns, or a point is missing in all of them.
+/// When the folders belong to different campaigns, a point is missing in all of them, or the points of one stack ran on
+/// different kernels.
 pub fn merge(shards: &[PathBuf], out: &Path) -> Result<RunDocument, LabError> {
     let manifest = of_all(shards)?;
     must_be_empty(out)?;
@@ -32,8 +34,11 @@ pub fn merge(shards: &[PathBuf], out: &Path) -> Result<RunDocument, LabError> {
     let tasks = stacks.flat_map(|stack| manifest.points.iter().map(move |point| (stack, point)));
     let measures: Vec<String> = manifest.measures.iter().map(|m| m.name.clone()).collect();
     let mut results = Vec::new();
+    let mut kernels = Kernels::default();
     for (number, task) in tasks.enumerate() {
-        results.push(one(shards, &merged, number, (task, &measures))?);
+        let (result, rss) = one(shards, &merged, number, (task, &measures))?;
+        kernels.check(number, task, &result)?;
+        results.push((result, rss));
     }
     let document = document(&manifest.experiment, manifest.measures, results.into_iter());
     merged.summarize(&document)?;
