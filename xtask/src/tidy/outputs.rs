@@ -55,7 +55,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("crates/inject/src/arena/made.rs", KERNEL),
     ("crates/inject/src/arena/kmsg.rs", KERNEL),
     ("crates/kernel/src/run/host.rs", KERNEL),
-    ("crates/kernel/src/ssh/half.rs", KERNEL),
+    ("crates/kernel/src/ssh/held.rs", KERNEL),
     ("crates/kernel/src/ssh/pair.rs", OWN),
     ("crates/kernel/src/ssh/remote.rs", KERNEL),
     ("crates/guest/src/store/", CACHE),
