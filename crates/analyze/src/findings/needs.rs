@@ -42,11 +42,13 @@ pub enum Need {
     LaterPackets,
     /// Whole IP fragments: the snap length cut none.
     WholeFragments,
+    /// A path whose delay hardly varies.
+    SteadyPath,
 }
 
 impl Need {
     /// All of them.
-    const ALL: [Self; 14] = [
+    const ALL: [Self; 15] = [
         Self::Handshake,
         Self::BothDirections,
         Self::EveryPacket,
@@ -61,6 +63,7 @@ impl Need {
         Self::Order,
         Self::LaterPackets,
         Self::WholeFragments,
+        Self::SteadyPath,
     ];
 
     /// What has to be there, for a sentence that begins with "needs".
@@ -80,6 +83,7 @@ impl Need {
             Self::Order => "the order of the packets",
             Self::LaterPackets => "the stream to its end",
             Self::WholeFragments => "whole IP fragments",
+            Self::SteadyPath => "a path without jitter",
         }
     }
 
@@ -104,6 +108,7 @@ impl Need {
                 "the stream to its end (it was reported early, to keep within --max-streams or memory)"
             }
             Self::WholeFragments => "packets that came in fragments (the snap length cut them)",
+            Self::SteadyPath => "whether the sender waited (the path's delay varies too much)",
         }
     }
 
@@ -140,6 +145,9 @@ impl Need {
             }
             Self::LaterPackets => "Analyze again with a larger --max-streams.",
             Self::WholeFragments => "Capture whole packets (`tcpdump -s 0`).",
+            Self::SteadyPath => {
+                "Look at the sender: `ss -tmi` prints its send buffer and its congestion window."
+            }
         }
     }
 }

@@ -28,7 +28,7 @@ fn detect(side: &Side<'_>, out: &mut Found) {
         unsteady(side, out, &rounds.below, ROUNDS / 2);
     }
     if waits(side, &rounds.below).is_none() && is_flat(side, rounds.flat) {
-        out.cannot_tell(Need::RoundTrip);
+        out.cannot_tell(Need::SteadyPath);
     }
     // A window of which the scale is not known may be larger than it looks.
     match side.scale_lacks() {
