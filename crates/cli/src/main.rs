@@ -139,7 +139,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: kernel::args::KernelCommand,
     },
-    /// Print the JSON Schema of a result or an experiment file, or its fields as text
+    /// Print the JSON Schema of a document, or list its fields
     #[command(display_order = groups::GENERATE)]
     Schema(args::SchemaArgs),
     /// Print a completion script for a shell

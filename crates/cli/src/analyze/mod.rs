@@ -232,11 +232,8 @@ impl Outputs {
                 say(line);
             }
         }
-        if let Some(folder) = self.prover.as_ref().and_then(Prover::empty_folder) {
-            let folder = folder.display();
-            say(&format!(
-                "tcplab: {folder}: nothing was written, because no finding has an experiment; the proof of each says why"
-            ));
+        if let Some(why) = self.prover.as_ref().and_then(Prover::nothing) {
+            say(&format!("tcplab: {why}"));
         }
         self.out.close()?;
         Ok(match self.failure {

@@ -28,6 +28,8 @@ pub struct Prover {
     capture: String,
     /// Experiments of this capture so far.
     done: usize,
+    /// A finding came.
+    has_any: bool,
     stream: Option<Box<Stream>>,
     held: Vec<Finding>,
     /// Why an experiment could not be written.
@@ -47,6 +49,7 @@ impl Prover {
             written: BTreeSet::new(),
             capture: String::new(),
             done: 0,
+            has_any: false,
             stream: None,
             held: Vec::new(),
             broken: None,
@@ -70,6 +73,7 @@ impl Prover {
                 ready
             }
             Output::Finding(finding) => {
+                self.has_any = true;
                 self.held.push(*finding);
                 Vec::new()
             }
@@ -86,9 +90,16 @@ impl Prover {
         self.settle(None)
     }
 
-    /// Where `--prove-out` was to write and nothing was: no finding has an experiment.
-    pub fn empty_folder(&self) -> Option<&Path> {
-        self.folder.as_deref().filter(|_| self.written.is_empty())
+    /// Why nothing was tried, or nothing written by `--prove-out`.
+    pub fn nothing(&self) -> Option<String> {
+        if !self.has_any {
+            return Some("--prove: there is no finding whose cure could be tried".to_owned());
+        }
+        let empty = self.folder.as_deref().filter(|_| self.written.is_empty())?;
+        Some(format!(
+            "{}: nothing was written, because no finding has an experiment; the proof of each says why",
+            empty.display()
+        ))
     }
 
     fn settle(&mut self, trace: Option<&StreamTrace>) -> Vec<Output> {
