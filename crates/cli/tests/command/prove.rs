@@ -184,3 +184,18 @@ fn the_written_experiment_says_the_same_when_it_is_run() {
         assert!(latency(cure) < 10_000.0, "{cure}: {points:?}");
     }
 }
+
+#[test]
+fn nothing_to_try_is_said() {
+    let run = tcplab(&[
+        "analyze",
+        "--prove",
+        &format!("{CAPTURES}/bulk-clean.a.pcap"),
+    ]);
+    assert!(
+        run.err
+            .contains("--prove: there is no finding whose cure could be tried"),
+        "{}",
+        run.err
+    );
+}
