@@ -225,6 +225,8 @@ impl Side<'_> {
             Need::PacketTimes => !self.connection.is_untimed(),
             Need::Order => !self.connection.is_shuffled(),
             Need::LaterPackets => !self.connection.was_dropped_early(),
+            // Only a detector knows how much jitter hides what it looks for.
+            Need::SteadyPath => true,
             // A step back is taken out of all times. One ahead shows only later.
             Need::SteadyClock => self.connection.clock_step().is_none_or(|step| step.back),
         }

@@ -313,14 +313,11 @@ mod parquet {
             out
         };
         let all: Vec<Row> = {
-            let mut out = Parquet::create(&path, Output::create(&path)).unwrap();
             let groups: Vec<Vec<u8>> = (0..7)
                 .map(|group| (0..10_000).flat_map(|n| row(group * 10_000 + n)).collect())
                 .collect();
-            for group in &groups {
-                out.add(group).unwrap();
-            }
-            out.finish().unwrap();
+            let each = groups.iter().map(|group| Ok(group.clone()));
+            write(&path, Output::create(&path), each).unwrap();
             groups.iter().flat_map(|group| rows_of(group)).collect()
         };
         let (groups, read) = read(&path);
