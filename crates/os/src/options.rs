@@ -4,7 +4,7 @@ use std::os::fd::AsFd;
 use std::time::Duration;
 
 use socket2::{Domain, SockRef, TcpKeepalive};
-use tcplab_plan::cut::Limits;
+use tcplab_plan::buffer_limits::Limits;
 use tcplab_plan::point::SocketOptions;
 
 use crate::sys::{self, SockOpt};

@@ -6,8 +6,8 @@
 
 pub mod agreement;
 pub mod app;
+pub mod buffer_limits;
 pub mod contract;
-pub mod cut;
 pub mod dist;
 pub mod endless;
 pub mod experiment;

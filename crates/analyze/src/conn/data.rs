@@ -31,8 +31,9 @@ const ETHERNET: u32 = 1460;
 /// 6298 2.1), which is a little less after the RST passed.
 const ANSWERED: Duration = Duration::from_millis(800);
 
-/// So soon a sender next to the capture sends what an ACK let go; a path this long is none of that.
+/// Within this time a sender next to the capture sends what an ACK let go.
 const RELEASED: Duration = Duration::from_micros(500);
+/// A path longer than this, in microseconds, is not mistaken for that time.
 const FAR_US: u32 = 2_000;
 /// So often that is no chance.
 const SURELY_HERE: u8 = 4;

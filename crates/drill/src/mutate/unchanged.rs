@@ -70,7 +70,7 @@ fn bounds(code: &str) -> usize {
     count
 }
 
-/// Whether a comparison stands at this side; `<<` and `>>` are none.
+/// Whether a comparison stands at this side; `<<` and `>>` are not comparisons.
 fn is_comparison(text: &str, at: fn(&str, &'static str) -> bool) -> bool {
     let is_shift = at(text, "<<") || at(text, ">>");
     !is_shift

@@ -1,6 +1,6 @@
 //! What a run came to.
 
-use tcplab_plan::cut::{Limits, cut};
+use tcplab_plan::buffer_limits::{Limits, limited};
 use tcplab_plan::measure::way_owner;
 use tcplab_plan::profile::marked;
 use tcplab_plan::{App, Outcome};
@@ -76,7 +76,7 @@ impl Net {
                 let first = own.or(&self.point.hosts[host].socket);
                 let later = app.changes.iter().filter(|it| it.of_clients == is_client);
                 let each = std::iter::once(&first).chain(later.map(|it| &it.options));
-                let words = each.flat_map(|it| cut(&app.name, is_client, it, limits));
+                let words = each.flat_map(|it| limited(&app.name, is_client, it, limits));
                 words.collect::<Vec<String>>()
             };
             [true, false].map(of_end).concat()

@@ -14,7 +14,7 @@ use tcplab_os::options;
 use tcplab_os::sys::{self, SockOpt};
 use tcplab_os::tcp_info::tcp_info;
 use tcplab_os::{Context, OsError};
-use tcplab_plan::cut::cut;
+use tcplab_plan::buffer_limits::limited;
 use tcplab_plan::network::{host_address, loopback_address};
 use tcplab_plan::outcome::LinkSeries;
 
@@ -284,7 +284,7 @@ impl Net<'_> {
         let sock = &self.sockets[end];
         let app = &self.point.apps[sock.app].name;
         let limits = options::limits(fd, &sock.options);
-        for words in cut(app, end.is_multiple_of(2), &sock.options, limits) {
+        for words in limited(app, end.is_multiple_of(2), &sock.options, limits) {
             if !self.warnings.contains(&words) {
                 self.warnings.push(words);
             }

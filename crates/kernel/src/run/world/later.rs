@@ -3,7 +3,7 @@
 use tcplab_base::Duration;
 use tcplab_os::OsError;
 use tcplab_os::options;
-use tcplab_plan::cut::cut;
+use tcplab_plan::buffer_limits::limited;
 
 use super::Net;
 use crate::run::host::Sysctls;
@@ -48,7 +48,7 @@ impl Net<'_> {
                 socket::changes(fd, &change.options)?;
                 let limits = options::limits(fd, &change.options);
                 let name = &self.point.apps[app].name;
-                for words in cut(name, change.of_clients, &change.options, limits) {
+                for words in limited(name, change.of_clients, &change.options, limits) {
                     if !self.warnings.contains(&words) {
                         self.warnings.push(words);
                     }

@@ -12,7 +12,7 @@ pub struct Limits {
 }
 
 /// Says which buffers of these sockets a stack with these limits makes smaller.
-pub fn cut(app: &str, is_client: bool, wanted: &SocketOptions, limits: Limits) -> Vec<String> {
+pub fn limited(app: &str, is_client: bool, wanted: &SocketOptions, limits: Limits) -> Vec<String> {
     let side = if is_client { "client" } else { "server" };
     let both = [
         ("rcvbuf", "rmem", wanted.rcvbuf, limits.rcvbuf),
@@ -40,7 +40,7 @@ mod tests {
             ..SocketOptions::default()
         };
         let limits = |rcvbuf, sndbuf| Limits { rcvbuf, sndbuf };
-        let said = cut("bulk", false, &wanted, limits(212_992, 212_992));
+        let said = limited("bulk", false, &wanted, limits(212_992, 212_992));
         assert_eq!(said.len(), 1);
         for what in [
             "server of bulk: rcvbuf is 212992, not 500000",
@@ -48,7 +48,7 @@ mod tests {
         ] {
             assert!(said[0].contains(what), "{said:?}");
         }
-        assert!(cut("bulk", true, &wanted, limits(500_000, 300_000)).is_empty());
-        assert!(cut("bulk", true, &SocketOptions::default(), limits(0, 0)).is_empty());
+        assert!(limited("bulk", true, &wanted, limits(500_000, 300_000)).is_empty());
+        assert!(limited("bulk", true, &SocketOptions::default(), limits(0, 0)).is_empty());
     }
 }
