@@ -17,7 +17,7 @@ FILE = Path(__file__).resolve().parents[1] / "docs" / "python-reference.md"
 
 HEAD = """# Python reference
 
-This page lists the contents of `import tcplab as tl`, from docstrings (`python/reference.py --write` makes it). [python.md](python.md) shows
+This page lists the contents of `import tcplab as tl`; `python/reference.py --write` makes it from docstrings. [python.md](python.md) shows
 how to use the module."""
 
 #: Sections, and the names in each; what is in none comes last.

@@ -145,13 +145,13 @@ def main():
     if args.suite:
         command += " ARGS='--suite FOLDER'"
     text = "\n".join([
-        f"`{command}` of {datetime.date.today()} at commit {commit}, {args.hz} Hz. Scripts: cases that pass on the kernel / on the model.",
+        f"Made by `{command}` on {datetime.date.today()} at commit {commit}, at {args.hz} Hz. Scripts and suites: cases that pass on the kernel / on the model.",
         "",
         "| release | equal of the list | equal of the drawn | own scripts | selftests of its source | public suite |",
         "|---|---|---|---|---|---|",
         *rows,
         "",
-        "Differences between a kernel and its profile: class, scenarios, one of them",
+        "Differences between a kernel and its profile. An entry has a class, its number of scenarios, and one of them in parentheses:",
         "",
         "| release | in | differs |",
         "|---|---|---|",

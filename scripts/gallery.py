@@ -87,7 +87,7 @@ def forty_milliseconds(acks):
     )
     return picture, (
         f"{len(rows) - len(late)} ACKs arrive about 2 ms after their data. "
-        f"{len(late)} wait {min(late):.1f} to {max(late):.1f} ms: Nagle's algorithm holds the second part of a request until the ACK of the first, which the server delays."
+        f"The other {len(late)} ACKs arrive {min(late):.1f} to {max(late):.1f} ms after their data: Nagle's algorithm holds the second part of a request until the ACK of the first, which the server delays."
     )
 
 
@@ -103,9 +103,9 @@ def who_delays(run):
     said = {row["stack"]: row for row in rows}
     same = all(said[f"uml:{a}"]["late"] == said[f"model:linux-{b}"]["late"] for a, b in (("6.1", "6.1"), ("6.1+quickack-6.1.56", "6.1.56")))
     return bars + text, (
-        f"A server writes 1 kB every 100 ms to a client that only reads. Of 100 ACKs Linux 6.1 delays none; 6.1.56 delays {said['model:linux-6.1.56']['late']:.0f}, "
-        f"from segment {said['model:linux-6.1.56']['first']:.0f} on, when its quick-ACK credits are used up; FreeBSD 13.2 delays all. "
-        + ("The kernels delay the same ACKs." if same else "Model and kernel differ here.")
+        f"A server writes 1 kB every 100 ms to a client that only reads. The client sends 100 ACKs. Linux 6.1 delays none of them. Linux 6.1.56 delays {said['model:linux-6.1.56']['late']:.0f}, "
+        f"from segment {said['model:linux-6.1.56']['first']:.0f} on, when its quick-ACK credits are used up. FreeBSD 13.2 delays all. "
+        + ("The two kernels delay as many ACKs as the model." if same else "Model and kernel differ here.")
     )
 
 
@@ -121,8 +121,8 @@ def loss(run):
     picture = base.mark_line().encode(y=y) + base.mark_point(filled=True, size=50, opacity=1).encode(y=y) + base.mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q"), y2="high:Q")
     at = {(row["name"], row["loss"]): row["mbit"] for row in rows}
     return picture, (
-        f"50 Mbit/s, round trip 40 ms; means of 10 runs, bars from slowest to fastest. At 0.01 % loss CUBIC has {at['cubic', '0.01%']:.1f} Mbit/s and BBR {at['bbr', '0.01%']:.1f}. "
-        f"At 1 % CUBIC has {at['cubic', '1%']:.1f} and BBR {at['bbr', '1%']:.1f}: CUBIC treats each loss as congestion."
+        f"A line of 50 Mbit/s, round trip 40 ms; means of 10 runs; bars from the slowest run to the fastest. At 0.01 % loss, CUBIC reaches a goodput of {at['cubic', '0.01%']:.1f} Mbit/s, BBR {at['bbr', '0.01%']:.1f} Mbit/s. "
+        f"At 1 % loss, CUBIC reaches {at['cubic', '1%']:.1f} Mbit/s, BBR {at['bbr', '1%']:.1f} Mbit/s: CUBIC treats each loss as congestion."
     )
 
 
@@ -134,8 +134,8 @@ def sawtooth(run):
     lost = {p["axes"]["variant"]: p["measures"]["client.TcpRetransSegs"] for p in run["points"]}
     rate = {p["axes"]["variant"]: p["measures"]["bulk.goodput_bps"] / 1e6 for p in run["points"]}
     return picture, (
-        "20 Mbit/s, a queue of 130 packets. Both windows grow until the queue drops a packet. Reno then halves its window and adds a packet each round trip; "
-        f"CUBIC cuts less and grows along a cubic curve. Goodput: {rate['reno']:.1f} and {rate['cubic']:.1f} Mbit/s; retransmitted: {lost['reno']:.0f} and {lost['cubic']:.0f} segments."
+        "A line of 20 Mbit/s with a queue of 130 packets. Reno's and CUBIC's windows grow until the queue drops a packet. Reno then halves its window and adds a packet each round trip; "
+        f"CUBIC cuts its window less, and the window then grows along a cubic curve. Reno: goodput {rate['reno']:.1f} Mbit/s, {lost['reno']:.0f} segments retransmitted. CUBIC: {rate['cubic']:.1f} Mbit/s, {lost['cubic']:.0f} segments."
     )
 
 
@@ -159,8 +159,8 @@ def ack_filter(run):
     best = max(rows, key=lambda row: row["gain"])
     worst = min(rows, key=lambda row: row["gain"])
     return boxes + text, (
-        f"Four downloads and an upload through CAKE, with `ack-filter` and without. The downloads gain most at {best['down']} down and {best['up']} up ({best['gain']:+.0f} %) "
-        f"and lose most at {worst['down']} down and {worst['up']} up ({worst['gain']:+.0f} %)."
+        f"Four downloads and an upload through CAKE, with `ack-filter` and without. The filter raises the downloads' goodput most at {best['down']} down and {best['up']} up ({best['gain']:+.0f} %). "
+        f"It lowers their goodput most at {worst['down']} down and {worst['up']} up ({worst['gain']:+.0f} %)."
     )
 
 
@@ -182,7 +182,7 @@ def rrul(run):
     picture = base.mark_bar().encode(color=colour(["median of ICMP", "99 % of all"], [BLUE, ORANGE])) + base.mark_text(align="left", dx=4, color=INK).encode(text="text:N")
     return picture, (
         f"RRUL: four downloads, four uploads and pings on a line of 30/10 Mbit/s. With queues of 1,000 packets the median ping takes {said['fifo', 'median of ICMP']:.0f} ms, "
-        f"with CAKE {said['besteffort', 'median of ICMP']:.0f} ms, on the idle path 50 ms."
+        f"with CAKE {said['besteffort', 'median of ICMP']:.0f} ms. Without load, a ping takes 50 ms."
     )
 
 
@@ -200,7 +200,7 @@ def incast(run):
     at = {row["name"]: row for row in rows}
     return picture, (
         f"Two senders of 25 Gbit/s fill a switch's port of 10 Gbit/s. CUBIC keeps {at['cubic']['kb']:,.0f} kB in the port's queue, BBR {at['bbr']['kb']:.0f} kB, CAQM {at['caqm']['kb']:.0f} kB, "
-        f"DCTCP {at['dctcp']['kb']:.0f} kB, all at {min(at[k]['gbit'] for k in ('cubic', 'bbr', 'caqm', 'dctcp')):.1f} Gbit/s. CAQM with Q_t = 0 keeps {at['caqm-qt0']['kb']:.0f} kB and pays with goodput: {at['caqm-qt0']['gbit']:.1f} Gbit/s."
+        f"DCTCP {at['dctcp']['kb']:.0f} kB, each with a goodput of {min(at[k]['gbit'] for k in ('cubic', 'bbr', 'caqm', 'dctcp')):.1f} Gbit/s. CAQM with Q_t = 0 keeps only {at['caqm-qt0']['kb']:.0f} kB, but its goodput is only {at['caqm-qt0']['gbit']:.1f} Gbit/s."
     )
 
 
@@ -219,8 +219,8 @@ def rto(run):
     )
     at = {row["name"]: row for row in rows}
     return picture, (
-        f"{run['connections']:,} web connections, each through five retransmission timers on the same network. With RFC 6298's estimator and a floor of 200 ms (D), timeouts change by {at['D']['percent']:+.0f} % "
-        f"({at['D']['low']:+.0f} to {at['D']['high']:+.0f}); with a floor of 1 s (R), by {at['R']['percent']:+.0f} % ({at['R']['low']:+.0f} to {at['R']['high']:+.0f}). Bars: 95 % intervals."
+        f"{run['connections']:,} web connections, each run with five different retransmission timers on the same network. The baseline is Linux's timer (B). With RFC 6298's estimator and a floor of 200 ms (D), the number of timeouts changes by {at['D']['percent']:+.0f} % "
+        f"({at['D']['low']:+.0f} to {at['D']['high']:+.0f}); with a floor of 1 s (R), it changes by {at['R']['percent']:+.0f} % ({at['R']['low']:+.0f} to {at['R']['high']:+.0f}). Bars: 95 % intervals."
     )
 
 
@@ -235,7 +235,7 @@ def spike(run):
     picture = chart(rows).mark_line(strokeWidth=1.8).encode(x=alt.X("s:Q", axis=axis("time (s)")), y=alt.Y("ms:Q", axis=axis("ms")), color=colour(names, [GREEN, BLUE, ORANGE]))
     timeouts = {p["axes"]["variant"]: p["measures"]["server.TcpExtTCPTimeouts"] for p in run["points"]}
     return picture, (
-        f"The round trip grows from 20 to 420 ms at 4 s, for two seconds; a server writes 1 kB every 20 ms. Before 4 s Linux's timer is about 220 ms, and RFC 6298's is at its floor of 1 s. Timeouts, although nothing is lost: Linux {timeouts['linux']:.0f}, RFC 6298 {timeouts['rfc6298']:.0f}."
+        f"A server writes 1 kB every 20 ms. At 4 s, the round trip grows from 20 to 420 ms for two seconds. Before that, Linux's retransmission timer is about 220 ms, and RFC 6298's is at its floor of 1 s. No packet is lost. Timeouts: Linux {timeouts['linux']:.0f}, RFC 6298 {timeouts['rfc6298']:.0f}."
     )
 
 
@@ -253,8 +253,8 @@ def fast_open(run):
     picture = base.mark_bar().encode(x2=alt.datum(10), color=colour(["median", "slowest"], [BLUE, ORANGE])) + base.mark_text(align="left", dx=4, color=INK).encode(text="text:N")
     at = {(row["variant"], row["name"]): row["ms"] for row in rows}
     return picture, (
-        f"Twenty fetches of 10 kB, each on its own connection, round trip 40 ms. Fast Open saves one round trip: {at['without', 'median']:.0f} ms become {at['Fast Open', 'median']:.0f} ms. "
-        f"A request of 4,000 bytes does not fit into the SYN and takes {at[names['fastopen-large-requests'], 'median']:.0f} ms. If a SYN with data is lost, that fetch takes {at[names['fastopen-lost'], 'slowest']:,.0f} ms."
+        f"Twenty fetches of 10 kB, each on its own connection, round trip 40 ms. Fast Open saves one round trip: a fetch takes {at['Fast Open', 'median']:.0f} ms, without Fast Open {at['without', 'median']:.0f} ms. "
+        f"A request of 4,000 bytes does not fit into the SYN and takes {at[names['fastopen-large-requests'], 'median']:.0f} ms. If a SYN with data is lost, the fetch takes {at[names['fastopen-lost'], 'slowest']:,.0f} ms."
     )
 
 
@@ -270,9 +270,9 @@ def changing(run):
     picture = chart(rows).mark_line(strokeWidth=1.3).encode(x=alt.X("s:Q", axis=axis("time (s)")), y=alt.Y("ms:Q", axis=axis("ping (ms)")), color=colour(["cubic", "bbr"], [BLUE, ORANGE]), detail="app:N")
     at = {p["axes"]["congestion"]: p["measures"] for p in run["points"]}
     return picture, (
-        "A radio link falls from 50 to 5 Mbit/s between 5 and 10 s, with 60 ms more delay each way. Median pings beside a download, ignoring 10 to 12 s: "
+        "Between 5 and 10 s, a radio link is slow: its rate is 5 instead of 50 Mbit/s, and its delay is 60 ms longer each way. A ping runs beside a download. "
         + " ".join(
-            f"{name} {m['before.latency_us.p50'] / 1e3:.0f} ms before, {m['during.latency_us.p50'] / 1e3:.0f} ms meanwhile, {m['after.latency_us.p50'] / 1e3:.0f} ms after, at {m['download.goodput_bps'] / 1e6:.1f} Mbit/s."
+            f"With {name}, the median ping takes {m['before.latency_us.p50'] / 1e3:.0f} ms before the slow time, {m['during.latency_us.p50'] / 1e3:.0f} ms during it, and {m['after.latency_us.p50'] / 1e3:.0f} ms after 12 s; the download's goodput is {m['download.goodput_bps'] / 1e6:.1f} Mbit/s."
             for name, m in (("CUBIC", at["cubic"]), ("BBR", at["bbr"]))
         )
     )
@@ -300,8 +300,9 @@ def budget(run):
         color=alt.Color("name:N", scale=alt.Scale(domain=[n for n, _, _ in BUDGET], range=[c for _, c, _ in BUDGET]), legend=alt.Legend(title=None, orient="top", columns=4)), order="place:Q",
     )
     return picture, (
-        f"Delayed ACKs take {said['write-write-read', 'delayed ACK']:.0f} % of the first capture, the server {said['slow-server', 'server thinks']:.0f} % of the second, "
-        f"a full receive window {said['small-window', BUDGET[4][0]]:.0f} % of the third, retransmission timeouts {said['bulk-rto', 'timeout']:.0f} % of the fourth."
+        "Shares of a connection's time: "
+        f"{said['write-write-read', 'delayed ACK']:.0f} % for delayed ACKs (write-write-read), {said['slow-server', 'server thinks']:.0f} % for the server's thinking (slow-server), "
+        f"{said['small-window', BUDGET[4][0]]:.0f} % for a full receive window (small-window), {said['bulk-rto', 'timeout']:.0f} % for retransmission timeouts (bulk-rto)."
     )
 
 
@@ -340,7 +341,7 @@ def main():
     text = [
         "# Gallery", "",
         "`make gallery` runs these experiments and writes this page.", "",
-        "Commands with `uml:` need a kernel ([kernels.md](kernels.md)). `--html FILE` draws charts of your own run.", "",
+        "Commands with `uml:` need a kernel ([kernels.md](kernels.md)). `tcplab run --html FILE` draws charts of your own run.", "",
     ]
     for name, heading, shows, command, make in ENTRIES:
         if only and name not in only:

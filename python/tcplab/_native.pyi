@@ -162,7 +162,7 @@ class Ack(View):
     def is_retrans(self) -> bool: ...
 
 class Change:
-    """Changes by a congestion control; None: the value stays."""
+    """Changes that a congestion control makes. A value that is None stays as it is."""
 
     def __init__(
         self,

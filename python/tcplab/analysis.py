@@ -28,7 +28,7 @@ Capture = Union[str, "os.PathLike[str]", bytes, BinaryFile]
 
 
 class Analysis(Page):
-    """The analysis of captures, as tables that are made on first use.
+    """The analysis of captures, as tables. Each table is made when it is first used.
 
     Every table has the columns ``file`` and ``stream``. ``stream`` is Wireshark's ``tcp.stream``; it is empty for a finding about a
     whole capture. Times are nanoseconds since 1970 (``_ns``) or microseconds (``_us``).
@@ -101,22 +101,22 @@ class Analysis(Page):
 
     @functools.cached_property
     def budget(self) -> Table:
-        """Where the time of each stream went, in microseconds; the classes of a stream sum to its duration."""
+        """Where the time of each stream went, in microseconds. The times of all classes of a stream add up to its duration."""
         return self._table("budget")
 
     @functools.cached_property
     def requests(self) -> Table:
-        """A row for each request and its answer, with where its time went: the first 256 of a stream.
+        """A row for each request of a stream (the first 256), with its answer and where its time went.
 
-        Column ``requests`` of :attr:`streams` counts all.
+        Column ``requests`` of :attr:`streams` counts all requests.
         """
         return self._table("requests")
 
     @functools.cached_property
     def episodes(self) -> Table:
-        """A row for each episode of recovery: the first 256 of each direction of a stream.
+        """A row for each recovery episode: the first 256 in each direction of a stream.
 
-        Columns ``c2s_episodes`` and ``s2c_episodes`` of :attr:`streams` count all.
+        Columns ``c2s_episodes`` and ``s2c_episodes`` of :attr:`streams` count all episodes.
         """
         return self._table("episodes")
 
@@ -135,14 +135,14 @@ class Analysis(Page):
 
     @functools.cached_property
     def spans(self) -> Table:
-        """Intervals of each stream with their class of time (at most 8,192 per stream). Reads the capture again."""
+        """A row for each interval of a stream, with its class of time (at most 8,192 per stream). Reads the capture again."""
         return self._trace("spans")
 
     @property
     def totals(self) -> list[dict[str, Any]]:
-        """Counts of each capture, as in ``tcplab analyze --json``: packets, malformed packets, what was not checked.
+        """Counts of each capture, as in ``tcplab analyze --json``: packets, malformed packets, findings that were not checked.
 
-        ``error`` says where a capture is damaged; the tables have what was read before it.
+        ``error`` says where a capture is damaged. The tables cover the capture up to the damage.
         """
         return self._totals
 
@@ -218,19 +218,20 @@ def analyze(
     Parameters
     ----------
     captures
-        pcap, pcapng or the text of ``tcpdump -n``, plain or compressed by gzip or zstd: a path, bytes, a file opened in
-        binary mode, or a list of these. A file that is listed twice is named ``a.pcap`` and ``a.pcap (2)``.
+        A path, bytes, a file opened in binary mode, or a list of these. The format is pcap, pcapng or the text of
+        ``tcpdump -n``, plain or compressed by gzip or zstd. A file that is listed twice is named ``a.pcap`` and
+        ``a.pcap (2)``.
     streams
-        Only these streams, by Wireshark's numbers; empty: all.
+        Analyse only the streams with these numbers (Wireshark's); empty: all streams.
     max_packets
-        Maximum number of packets in :attr:`Analysis.packets`, ``acks`` and ``spans``, at least 1; None: all. Each takes about
-        200 bytes.
+        Maximum number of packets in :attr:`Analysis.packets`, ``acks`` and ``spans``, at least 1; None: all. Each packet
+        takes about 200 bytes.
     max_streams
-        Maximum number of open connections, and of closed ones, in memory; beyond it the least recently active one
-        is reported early and counted (``evicted_streams`` of :attr:`Analysis.totals`).
+        Maximum number of open connections in memory, and of closed connections. Above the limit, the least recently
+        active connection is reported early; ``evicted_streams`` of :attr:`Analysis.totals` counts these connections.
     progress
-        None: tqdm's bar, on a terminal or in a notebook. False: no bar. Or a callable with the interface of
-        ``tqdm.tqdm``.
+        None: on a terminal or in a notebook, show tqdm's bar. False: show no bar. A callable with the interface of
+        ``tqdm.tqdm`` is used instead of tqdm.
 
     Returns
     -------
@@ -241,8 +242,8 @@ def analyze(
     OSError
         A file cannot be opened.
     InputError
-        A file is not a capture, or has no such stream. A damaged capture is read up to the damage: see
-        :attr:`Analysis.totals`.
+        A file is not a capture, or ``streams`` has the number of a stream that does not exist. A damaged capture is not an
+        error: it is read up to the damage (see :attr:`Analysis.totals`).
 
     Examples
     --------

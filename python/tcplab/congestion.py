@@ -23,29 +23,30 @@ Event = Literal["TX_START", "CWND_RESTART", "COMPLETE_CWR", "LOSS", "ECN_NO_CE",
 class CongestionControl:
     """A congestion control of one connection.
 
-    A class derived from it has :meth:`on_ack` and any of the other methods; missing methods are not called, and
-    cost nothing. Windows are counted in packets of at most :attr:`View.mss` bytes, from 1 to 2^30.
+    A derived class must have :meth:`on_ack`; the other methods are optional. Methods that the class lacks are not
+    called, and cost nothing. Windows are counted in packets of at most :attr:`View.mss` bytes, from 1 to 2^30.
 
     In a reduction TCP lowers the window by proportional rate reduction (RFC 6937) to the value of :meth:`ssthresh`,
-    and does not ask :meth:`on_ack`. After a timeout TCP sets the threshold to that value and the window to one packet
-    more than is in flight, which is mostly 1; after an idle time it sets the initial window
-    (``net.ipv4.tcp_slow_start_after_idle``).
+    and does not call :meth:`on_ack`. After a timeout TCP sets the threshold to the value of :meth:`ssthresh`. The window
+    becomes the number of packets in flight plus 1, and mostly no packet is in flight. After an idle time TCP halves the
+    window for each idle RTO, down to the initial window (``net.ipv4.tcp_slow_start_after_idle``).
 
-    With ``controls_cwnd`` there is no proportional rate reduction and no restart after an idle time. A timeout, the
-    value of :meth:`ssthresh` and :meth:`undo_cwnd` act as without it.
+    With ``controls_cwnd`` TCP does no proportional rate reduction and no restart after an idle time. Timeouts, the value
+    of :meth:`ssthresh` and :meth:`undo_cwnd` work as without ``controls_cwnd``.
 
     Attributes
     ----------
     name : str
-        The name that getsockopt(TCP_CONGESTION) gives; empty: the class's name.
+        The name that getsockopt(TCP_CONGESTION) returns; empty: the name of the class.
     needs_ecn : bool
-        As ``TCP_CONG_NEEDS_ECN``: this end asks for ECN, sends every packet as ECT(0), also without ECN on the
-        connection, and :meth:`cwnd_event` is told of marks. Set it at both ends: an end that does not need ECN itself
-        refuses such a SYN (Linux: ``tcp_ecn_create_request()``), and marks are then never echoed. A class that only
-        reacts to marks leaves it False, with ``net.ipv4.tcp_ecn = 1`` at the connecting host.
+        True, as with ``TCP_CONG_NEEDS_ECN``: this end asks for ECN, and :meth:`cwnd_event` reports CE marks. All its
+        packets are ECT(0), SYNs too, even if the connection has no ECN. Set ``needs_ecn`` at both ends. Without it, the
+        other end refuses ECN to a SYN that is ECT(0) (Linux: ``tcp_ecn_create_request()``), and never echoes CE marks.
+        If a class only reacts to CE marks, leave ``needs_ecn`` False and set ``net.ipv4.tcp_ecn = 1`` at the connecting
+        host.
     controls_cwnd : bool
-        Whether :meth:`on_ack` is called at each ACK of data, also during a reduction, and sets the window and the
-        pacing rate (Linux: ``cong_control()``).
+        True: TCP calls :meth:`on_ack` at each ACK of data, also during a reduction, and :meth:`on_ack` sets the window
+        and the pacing rate (Linux: ``cong_control()``).
     """
 
     name: str = ""
@@ -63,11 +64,11 @@ class CongestionControl:
         Returns
         -------
         int, Change or None
-            New window in packets, a ``Change``, or None (keep).
+            New window in packets, a ``Change``, or None (keep the window).
         """
 
     def on_ack(self, ack: Ack) -> Answer:
-        """Called when data was delivered (Linux: ``cong_avoid()``, or ``cong_control()``).
+        """Called when data was delivered (Linux: ``cong_avoid()``; with ``controls_cwnd`` ``cong_control()``).
 
         Parameters
         ----------
@@ -77,12 +78,12 @@ class CongestionControl:
         Returns
         -------
         int, Change or None
-            New window in packets, a ``Change``, or None (keep).
+            New window in packets, a ``Change``, or None (keep the window).
         """
         raise NotImplementedError(f"{type(self).__name__} has no on_ack()")
 
     def ssthresh(self, view: View) -> int:
-        """Called when the window is to be reduced: at a loss, a timeout or a mark.
+        """Called when TCP must reduce the window: at a loss, a timeout or a CE mark.
 
         Parameters
         ----------
@@ -92,13 +93,13 @@ class CongestionControl:
         Returns
         -------
         int
-            The slow start threshold in packets, to which the window falls. If the class lacks the method: half of
-            the window, at least 2.
+            The slow start threshold in packets, to which the window falls. If the class lacks this method, TCP uses half
+            of the window, at least 2 packets.
         """
         return max(view.snd_cwnd // 2, 2)
 
     def undo_cwnd(self, view: View) -> int:
-        """Called when the reduction was unnecessary: packets that were marked lost came late.
+        """Called when a reduction proves unnecessary: the packets that were marked lost arrived late.
 
         Parameters
         ----------
@@ -108,26 +109,27 @@ class CongestionControl:
         Returns
         -------
         int
-            The congestion window to restore, in packets. If the class lacks the method: the one before the reduction.
+            The congestion window to restore, in packets. If the class lacks this method, TCP restores the window that it had
+            before the reduction.
         """
         return max(view.snd_cwnd, view.prior_cwnd)
 
     def set_state(self, view: View, state: State) -> Answer:
-        """Called when TCP sets the recovery state, after it has set window and threshold.
+        """Called when TCP sets the recovery state. TCP has set the window and the threshold before the call.
 
-        As ``tcp_set_ca_state()``: each timeout calls it, also with ``Loss`` in the state ``Loss``.
+        As with Linux's ``tcp_set_ca_state()``, each timeout calls this method, even if the state is ``Loss`` already.
 
         Parameters
         ----------
         view
-            The connection; ``view.ca_state`` is the state before.
+            The connection; ``view.ca_state`` is the previous state.
         state
-            The new one: ``Open``, ``Disorder``, ``CWR``, ``Recovery``, ``Loss``.
+            The new state: ``Open``, ``Disorder``, ``CWR``, ``Recovery``, ``Loss``.
 
         Returns
         -------
         int, Change or None
-            New window in packets, a ``Change``, or None (keep).
+            New window in packets, a ``Change``, or None (keep the window).
         """
 
     def cwnd_event(self, view: View, event: Event) -> Answer:
@@ -139,13 +141,14 @@ class CongestionControl:
             The connection.
         event
             ``TX_START``: data leaves while nothing is in flight. ``CWND_RESTART``: the window is cut after an idle
-            time. ``COMPLETE_CWR``: a reduction is over. ``LOSS``: a timeout began a reduction. ``ECN_NO_CE`` and
-            ``ECN_IS_CE``: a data packet arrived without or with a mark; only with ``needs_ecn``.
+            time. ``COMPLETE_CWR``: a reduction is over. ``LOSS``: a timeout began a reduction. With
+            ``needs_ecn`` there are two more events. ``ECN_NO_CE``: a data packet arrived without a CE mark. ``ECN_IS_CE``:
+            a data packet arrived with a CE mark.
 
         Returns
         -------
         int, Change or None
-            New window in packets, a ``Change``, or None (keep).
+            New window in packets, a ``Change``, or None (keep the window).
         """
 
     def pkts_acked(self, view: View, rtt_us: int | None) -> None:
@@ -156,16 +159,16 @@ class CongestionControl:
         view
             The connection.
         rtt_us
-            The ACK's RTT in microseconds; None: it gives no sample.
+            The ACK's RTT in microseconds; None: no sample.
         """
 
 
 class Reno(CongestionControl):
     """Reno (RFC 5681 3.1) in Python, as a base class: it sends the same packets as the built-in ``reno``.
 
-    A derived class may replace :meth:`ssthresh` alone. One that replaces :meth:`set_state` calls
-    ``super().set_state(view, state)``: it resets ``count``. An exception is ``count`` after a change of the path's MTU:
-    the kernel resets it when an MTU probe succeeds, and keeps it when the MTU shrinks.
+    A derived class may replace :meth:`ssthresh` alone. If a class replaces :meth:`set_state`, it must call
+    ``super().set_state(view, state)``, which resets ``count``. Only after a change of the path's MTU can ``count`` differ
+    from the kernel's. The kernel resets ``snd_cwnd_cnt`` when an MTU probe succeeds, and keeps it when the MTU shrinks.
 
     Attributes
     ----------
@@ -179,7 +182,7 @@ class Reno(CongestionControl):
         self.count = 0
 
     def on_ack(self, ack: Ack) -> Answer:
-        """Slow start; then the window grows by one packet per round trip."""
+        """Slow start up to the threshold; then the window grows by one packet per round trip."""
         if not ack.is_cwnd_limited:
             return None
         cwnd, acked = ack.snd_cwnd, ack.acked

@@ -14,7 +14,7 @@ Made = dict[tuple[int, int, int, int], CongestionControl]
 
 
 class LinkState(NamedTuple):
-    """One direction of a link at one time.
+    """The state of one direction of a link at one moment.
 
     Attributes
     ----------
@@ -52,20 +52,20 @@ class End:
         Returns
         -------
         dict or None
-            Linux's ``struct tcp_info`` by the kernel's names and in its units: windows and counts in packets, ``_rtt``,
-            ``_rttvar``, ``_rto`` and ``_ato`` in microseconds, ``last_`` in milliseconds, rates in bytes a second.
-            None: no socket is open.
+            Fields of Linux's ``struct tcp_info``, with the kernel's names and units. Windows and counts are in packets,
+            rates in bytes a second. Fields with ``_rtt``, ``_rttvar``, ``_rto`` or ``_ato`` in their name are in
+            microseconds, fields with ``last_`` in milliseconds. None: no socket is open.
         """
         return self._native.info(*self._at)
 
     @property
     def congestion(self) -> str | None:
-        """Name of its congestion control (TCP_CONGESTION); None: no socket is open."""
+        """Name of this end's congestion control (TCP_CONGESTION); None: no socket is open."""
         return self._native.congestion(*self._at)
 
     @property
     def algorithm(self) -> CongestionControl | None:
-        """Its congestion control in Python; None: the algorithm is a built-in one, or no socket is open."""
+        """This end's congestion control in Python; None: this end uses a built-in algorithm, or no socket is open."""
         ends = self._native.ends(*self._at)
         return None if ends is None else self._made.get(ends)
 
@@ -81,12 +81,12 @@ class End:
 
     @property
     def opened_ns(self) -> int | None:
-        """When the connection was connected or accepted, in ns after the run's start; None: not yet."""
+        """When this end connected or accepted the connection, in ns after the run's start; None: not yet."""
         return self._native.ended(*self._at)[0]
 
     @property
     def closed_ns(self) -> int | None:
-        """When its application was done with the connection, in ns after the run's start; None: not yet."""
+        """When this end's application was done with the connection, in ns after the run's start; None: not yet."""
         return self._native.ended(*self._at)[1]
 
     @property
@@ -99,7 +99,7 @@ class End:
 
 
 class Connection:
-    """A connection of an application. Repeated connections of one application are one ``Connection``.
+    """A connection of an application. If the application connects repeatedly, one ``Connection`` stands for all of them.
 
     Attributes
     ----------

@@ -26,7 +26,8 @@ class TcplabError(Exception):
     Attributes
     ----------
     document : dict or None
-        The command's document up to the error: if the third point of a run failed, it has the other points.
+        The command's document, with all results up to the error. If one point of a run failed, the document has the
+        other points.
     """
 
     document: dict[str, Any] | None
@@ -37,7 +38,7 @@ class TcplabError(Exception):
 
 
 class TcplabWarning(UserWarning):
-    """A run has a result, and something about it needs attention: an unverified profile, a setting that changed nothing."""
+    """A run has a result, but the result needs attention: for example, a profile is unverified or a setting changed nothing."""
 
 
 class UsageError(TcplabError, ValueError):
@@ -45,7 +46,7 @@ class UsageError(TcplabError, ValueError):
 
 
 class InputError(TcplabError, ValueError):
-    """A file or a text cannot be read, or has something that tcplab does not know."""
+    """A file or a text cannot be read, or it is invalid."""
 
 
 class OutputError(TcplabError, OSError):

@@ -33,7 +33,7 @@ def axis(*values: Any, name: str | None = None) -> Axis:
     values
         Values that the key accepts.
     name
-        The axis's name in results; by default the key. Axes with the same name change together.
+        The axis's name in results; None: the key. Axes with the same name change together.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class Host(_Keys):
         Its name.
     keys
         Keys of ``[[host]]``: ``sysctl={"net.ipv4.tcp_rmem": "4096 131072 6291456"}``, ``route="quickack 1"``,
-        ``count``, ``forward`` and so on; ``tcplab stacks --keys`` lists them.
+        ``count``, ``forward`` and so on; ``tcplab stacks --keys`` lists all keys.
     """
 
     def __init__(self, name: str, **keys: Any) -> None:
@@ -80,7 +80,7 @@ class Link(_Keys):
     Parameters
     ----------
     a, b
-        The hosts, or their names; without them the link is between the file's two hosts.
+        The two hosts, or their names; None: the link joins the two hosts of the experiment.
     keys
         Keys of ``[[link]]``: ``rate="30mbit"``, ``delay="25ms"``, ``loss="0.1%"``,
         ``a_to_b="cake bandwidth 30mbit"``, ``b_to_a={"drop": ["data 20"]}``.
@@ -123,7 +123,7 @@ class Variant(_Keys):
 
 
 class Experiment:
-    """An experiment, as the text of its file.
+    """An experiment, kept as the text of an experiment file.
 
     Attributes
     ----------
@@ -180,13 +180,13 @@ def experiment(
     apps
         Applications.
     variants
-        Variants, each with its changes to the rest.
+        Variants, each with its changes to the experiment.
     measures
         Measures (docs/experiment.md); if empty: the default measures of the applications.
     title
         The question that the experiment answers.
     stacks
-        Stacks to run on if :func:`tcplab.run` names none; only ``model:`` and ``uml:``.
+        Stacks to run on if :func:`tcplab.run` is called without ``on``. Only ``model:`` and ``uml:`` stacks are allowed.
     repeat
         How often each point is run; each run has its own seed.
     seed

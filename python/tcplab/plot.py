@@ -82,7 +82,7 @@ def lines(
     table
         A :class:`tcplab.Table`, a data frame, or a list of dicts.
     x, y
-        Columns of the two axes; the axes' titles have the units.
+        Columns for the x axis and the y axis. The titles of the axes show the units.
     color
         Column whose values distinguish the lines.
     points
@@ -139,19 +139,19 @@ def _draw(
 def points(run: Run, *, x: str | None = None, y: str | None = None, color: str | None = None, library: str | None = None) -> Any:
     """Draws a measure of a run over one of its axes.
 
-    Each combination of the other axes, variants and stacks has a line of its own. Only repetitions are averaged, and
-    the title then says so (intervals: :attr:`tcplab.Run.summary`).
+    Each combination of the other axes, variants and stacks has a line of its own. Only repetitions are averaged. If a
+    point is a mean, the title of the y axis says so. For intervals see :attr:`tcplab.Run.summary`.
 
     Parameters
     ----------
     run
         A result of :func:`tcplab.run`.
     x
-        The axis; None: the first axis with several values, a numeric one if possible.
+        Axis of the run for the x axis; None: the first axis with several values, preferably numeric values.
     y
-        The measure; None: the first one that has a value.
+        The measure; None: the first measure that has a value.
     color
-        The axis that comes first in the names of lines; None: the next axis with several values, if any.
+        The axis whose value begins the name of each line; None: the next axis with several values, if there is one.
     library
         As in :func:`lines`.
 

@@ -33,7 +33,7 @@ class _Result(Page):
 
     @property
     def messages(self) -> list[str]:
-        """The command's messages on standard error, then the warnings of points."""
+        """First the command's messages on standard error, then the warnings of points."""
         return [*self._answer.messages, *self._new_notes()]
 
     def _new_notes(self) -> list[str]:
@@ -54,7 +54,7 @@ class _Result(Page):
 class Run(_Result):
     """The result of a run (schema ``tcplab.run/1``).
 
-    Tables have a column ``point``, the number of the run from 0. Times are nanoseconds after the run's start.
+    Column ``point`` of the tables is the number of the run, counted from 0. Times are nanoseconds after the run's start.
     """
 
     def __init__(
@@ -94,18 +94,18 @@ class Run(_Result):
 
     @property
     def summary(self) -> Table:
-        """A row for each measure, stack and combination of axis values: mean over repetitions, 95 % interval."""
+        """A row for each measure, stack and combination of axis values: the mean over repetitions and its 95 % interval."""
         return self._tables["summary"]
 
     def verdicts(self, base: str | None = None) -> Table:
-        """Returns a row for each measure in each arm, with its change over the repetitions, interval and verdict.
+        """Returns a row for each measure in each arm: change against the baseline, interval and verdict.
 
-        They are those of the terminal (docs/compare.md). Without repetitions there are no rows.
+        The verdicts are those that ``tcplab run`` prints (docs/compare.md). Without repetitions there are no rows.
 
         Parameters
         ----------
         base
-            Variant with which the others are compared; None: the first one.
+            Baseline: the variant with which the other variants are compared; None: the first variant.
         """
         if base is not None and base not in self.points.to_dict().get("variant", []):
             raise errors.UsageError(f"no variant `{base}` in this run")
@@ -115,10 +115,10 @@ class Run(_Result):
     def warnings(self) -> Table:
         """A row for each warning of a point: point, stack, kind, message.
 
-        The kinds are ``warning``, ``left_out`` (a setting that the stack left out by ``tolerate``), ``unverified``
-        (a profile that was never compared with its kernel), ``unfinished`` (the run reached ``max``), ``failed`` (an
-        error ended connections) and ``missing`` (a measure without a value). All but ``missing`` are also raised as
-        :class:`tcplab.TcplabWarning`.
+        Kind ``left_out``: the stack ignored a setting, as ``tolerate`` allows. ``unverified``: the profile was never
+        compared with its kernel. ``unfinished``: the run reached ``max``. ``failed``: an error ended connections.
+        ``missing``: a measure has no value. ``warning``: any other warning. Each warning, unless its kind is ``missing``,
+        is also raised as :class:`tcplab.TcplabWarning`.
         """
         return _notes.table(self.to_dict()["points"])
 
@@ -132,7 +132,7 @@ class Run(_Result):
 
     @property
     def latencies(self) -> Table:
-        """A row for each transaction (the first 100,000 of an end)."""
+        """A row for each transaction: the first 100,000 transactions of each end of a connection."""
         return self._tables["latencies"]
 
     @property
@@ -167,7 +167,7 @@ class Run(_Result):
 
     @property
     def digests(self) -> list[str]:
-        """SHA-256 of each point's result and captures: equal for equal runs in virtual time."""
+        """SHA-256 of each point's result and captures. In virtual time, equal runs have equal digests."""
         return [point["digest"] for point in self.to_dict()["points"]]
 
     def plot(self, x: str | None = None, y: str | None = None, color: str | None = None, *, library: str | None = None) -> Any:
@@ -183,7 +183,7 @@ class Run(_Result):
 
 
 class PopulationResult(_Result):
-    """The result of a population (schema ``tcplab.population/1``, or ``.../variants``)."""
+    """The result of a population (schema ``tcplab.population/1``; with variants ``tcplab.population-variants/1``)."""
 
     def _notes(self) -> list[str]:
         said = self.to_dict()
@@ -192,7 +192,7 @@ class PopulationResult(_Result):
 
     @functools.cached_property
     def rows(self) -> Table:
-        """The table: each quantity's change in each arm from the baseline, with interval and verdict."""
+        """A row for each quantity in each arm: its change from the baseline, the interval of the change, and the verdict."""
         said = self.to_dict()
         if "variants" in said:
             return _records.table("rows", [{"variant": one["variant"], **row} for one in said["variants"] for row in one["rows"]])
@@ -265,20 +265,20 @@ def run(
     Parameters
     ----------
     experiment
-        Path of a file (docs/experiment.md) or of an earlier ``manifest.json``; or the file's text, a dict of its
-        tables, or a result of :func:`tcplab.experiment`.
+        Path of an experiment file (docs/experiment.md) or of an earlier ``manifest.json``; or the file's text, a dict of
+        the file's tables, or a result of :func:`tcplab.experiment`.
     on
-        Stacks instead of the file's: ``model``, ``model:linux-6.6``, ``uml:6.1``, ``host``, ``ssh:A,B``.
+        Stacks to run on, instead of the file's: ``model``, ``model:linux-6.6``, ``uml:6.1``, ``host``, ``ssh:A,B``.
     set
         Changes to the file: ``{"link.isp-home.a_to_b.rate": "1mbit"}``. A list, a range or :func:`tcplab.axis` makes an
-        axis. If a key's value is a list, write a list of lists: ``{"app.web.sizes": [["10k", "20k"], ["5k"]]}`` has two
-        points, ``[["10k", "20k"]]`` one. A text is one value, also with commas.
+        axis. If a key's value is a list, write a list of lists: ``{"app.web.sizes": [["10k", "20k"], ["5k"]]}`` makes two
+        points, ``[["10k", "20k"]]`` makes one point. A text is always one value, even if it has commas.
     repeat
         How often each point is run; each run has its own seed.
     seed
         Seed of all random streams.
     jobs
-        How many points run in parallel; on real-time stacks points run one by one. None: one per processor.
+        How many points run in parallel; None: one per processor. On real-time stacks points always run one by one.
     out
         Folder that keeps results and captures; the same call resumes an interrupted run.
     connections
@@ -286,8 +286,8 @@ def run(
     variants
         Only for a population: run only these variants.
     progress
-        None: tqdm's bar, on a terminal or in a notebook. False: no bar. Or a callable with the interface of
-        ``tqdm.tqdm``.
+        None: on a terminal or in a notebook, show tqdm's bar. False: show no bar. A callable with the interface of
+        ``tqdm.tqdm`` is used instead of tqdm.
 
     Returns
     -------
@@ -296,13 +296,13 @@ def run(
     Raises
     ------
     InputError
-        The file is missing, or has something that tcplab does not know; the message names file, line and remedy.
+        The file is missing or invalid. The message names the file, the line and the remedy.
     UsageError
         A stack or an option does not exist.
     CannotRun
         A stack does not honour a setting, or is not available here; nothing was run.
     Inconclusive
-        A limit ended a point before its result; ``error.document`` has the other points.
+        A limit ended a point before the point had a result. ``error.document`` has the other points.
 
     Examples
     --------
@@ -338,11 +338,11 @@ def population(
     Parameters
     ----------
     experiment
-        Path of a file with a ``[population]`` table (docs/population.md), its text, or a dict.
+        Path of a file with a ``[population]`` table (docs/population.md); or the file's text, or a dict of its tables.
     connections
         Connections per arm; None: as in the file.
     rows
-        Keep a row for each connection and arm in ``out`` (``rows.parquet``).
+        Write a row for each connection and arm to ``rows.parquet`` in the folder ``out``.
     on
         ``model`` or ``model:PROFILE``.
     seed, variants, jobs, out, progress

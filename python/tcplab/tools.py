@@ -76,7 +76,7 @@ def drill(
     define
         Values of symbols in the scripts.
     tolerance_us
-        Accept events up to this many microseconds early or late; None: as each script says.
+        Accept events up to this many microseconds early or late; None: use the tolerance of each script.
     jobs
         How many cases run in parallel; None: one per processor.
     progress
@@ -104,7 +104,7 @@ class Comparison(_Document, Page):
 
     @functools.cached_property
     def rows(self) -> Table:
-        """A row for each metric: both sides, change, interval, verdict."""
+        """A row for each metric: its values before and after, change, interval, verdict."""
         return _records.table("rows", self.to_dict()["rows"])
 
     @property
@@ -134,18 +134,18 @@ def compare(
     Parameters
     ----------
     before, after
-        Results of tcplab, iperf3, netperf, flent, wrk and others (docs/compare.md), each a file or folder or a list of
-        files, one for each run, or a :class:`Run` with a folder. Without ``after``, ``before`` is one file or
-        folder with both arms.
+        Results of tcplab, iperf3, netperf, flent, wrk and others (docs/compare.md). Each argument is a file, a folder, a
+        list of files (one for each run), or a :class:`Run` with a folder. Without ``after``, ``before`` is one file or
+        folder that holds the two arms.
     arms
-        Names of the two arms, if the files have more.
+        Names of the two arms to compare, if the files have more than two arms.
     band_percent
-        Changes up to this count as equal.
+        Changes up to this many percent count as equal.
     find_percent
-        The change that the runs must be able to detect.
+        The change in percent that the runs must be able to detect.
     sampled
-        Treat runs in virtual time as random samples, with different seeds: verdicts come from intervals. False:
-        such runs are exact, and every difference counts.
+        True: treat runs in virtual time, each with another seed, as random samples; verdicts come from intervals.
+        False: treat runs in virtual time as exact; every difference counts.
 
     Returns
     -------
@@ -184,7 +184,7 @@ class Explanation(_Document):
 
     @functools.cached_property
     def receivers(self) -> Table:
-        """A row for each receiver of data, with the profiles that send such ACKs."""
+        """A row for each receiver of data, with the profiles whose ACKs match those in the capture."""
         return _records.table("receivers", self.to_dict()["receivers"])
 
     def __repr__(self) -> str:
@@ -204,7 +204,7 @@ def explain(capture: str | os.PathLike[str] | bytes, *, streams: Sequence[int] =
     Returns
     -------
     Explanation
-        If no profile explains a receiver, that is a result, not an error.
+        A receiver that no profile explains is a result, not an error.
     """
     stdin = capture if isinstance(capture, bytes) else None
     path = "-" if isinstance(capture, bytes) else capture
@@ -213,7 +213,9 @@ def explain(capture: str | os.PathLike[str] | bytes, *, streams: Sequence[int] =
 
 
 def stacks() -> Table:
-    """Returns kernels for ``on`` of :func:`tcplab.run`; ``lacks`` says what is missing and how to get it.
+    """Returns the kernels for the argument ``on`` of :func:`tcplab.run`.
+
+    If a kernel is not available here, column ``lacks`` says what is missing and how to get it.
 
     The simulator, ``model``, is always available: see :func:`profiles`.
     """
@@ -221,7 +223,7 @@ def stacks() -> Table:
 
 
 def profiles() -> Table:
-    """Returns the simulator's profiles, for ``on="model:PROFILE"``; ``verified`` ones are compared with their kernel."""
+    """Returns the simulator's profiles, for ``on="model:PROFILE"``. ``verified``: the profile was compared with its kernel."""
     return _records.table("profiles", _command.document(["stacks", "--profiles"]).document["profiles"])
 
 
@@ -240,14 +242,14 @@ def kernel_build(
     jobs: int | None = None,
     install: bool = False,
 ) -> str:
-    """Builds a Linux kernel for ``uml:`` stacks. The first call takes minutes; the kernel is kept.
+    """Builds a Linux kernel for ``uml:`` stacks. The first build takes minutes; later calls reuse the kernel.
 
     Parameters
     ----------
     version
         Version of Debian's linux-source package: ``"6.1"`` or a release.
     source
-        A source tree instead.
+        A source tree to build instead of a Debian version.
     edits
         Names of built-in edits, or paths of edits (TOML files).
     hz

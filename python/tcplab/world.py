@@ -45,25 +45,25 @@ Time = Union[float, str]
 class World:
     """An experiment in the simulator, step by step.
 
-    Packets do not depend on the steps, and are those of ``tcplab run`` on the same stack.
+    The steps do not change the packets: ``tcplab run`` on the same stack sends the same packets.
 
     Parameters
     ----------
     experiment
-        A path, a text, a dict or a result of :func:`tcplab.experiment`, with one point: see ``variant`` and
-        ``set``. None: the experiment is made of ``hosts``, ``links``, ``apps`` and ``run``.
+        A path, a text, a dict or a result of :func:`tcplab.experiment`. If the experiment has several points, choose one
+        with ``variant`` and ``set``. None: the experiment is made of ``hosts``, ``links``, ``apps`` and ``run``.
     hosts, links, apps
         As in :func:`tcplab.experiment`.
     congestion
-        Congestion controls in Python, by host: a class derived from :class:`CongestionControl`, or a callable that
-        returns an instance. Each connection of the host gets an instance, unless its socket or route names another
-        algorithm.
+        A dict that gives hosts a congestion control in Python. The key is the host's name. The value is a class derived
+        from :class:`CongestionControl`, or a callable that returns an instance. Each connection of the host gets its own
+        instance, unless the connection's socket or route names another algorithm.
     stack
         ``model``, or ``model:PROFILE`` (``model:linux-6.1``).
     seed
         Seed of all random streams.
     set
-        Changes to the file, by paths of keys: ``{"link.client-server.rate": "5mbit"}``; lists as in :func:`tcplab.run`.
+        Changes to the file: ``{"link.client-server.rate": "5mbit"}``. Lists work as in :func:`tcplab.run`.
     variant
         The variant to run.
     captures
@@ -180,14 +180,14 @@ class World:
 
     @property
     def is_over(self) -> bool:
-        """Whether the run is over: its applications have ended, or its ``max`` is past."""
+        """Whether the run is over: all applications have ended, or the time ``max`` has passed."""
         return self._native.is_over
 
     @property
     def warnings(self) -> list[str]:
-        """Warnings so far: ambiguous units, an unverified profile, at the end also changes of links that had no effect.
+        """Warnings so far: ambiguous units, an unverified profile; after the end also changes of links that had no effect.
 
-        They are also raised as :class:`tcplab.TcplabWarning`.
+        Each warning is also raised as :class:`tcplab.TcplabWarning`.
         """
         self._said += [text for text in self._native.warnings if text not in self._said]
         return list(self._said)
@@ -218,10 +218,11 @@ class World:
         Raises
         ------
         Exception
-            An exception of a congestion control, unchanged; the run cannot continue then. Ctrl-C's KeyboardInterrupt
-            in one of its methods is such an exception; elsewhere the run can continue after Ctrl-C.
+            A congestion control raised this exception, which is passed on unchanged. The run cannot continue. Ctrl-C
+            (KeyboardInterrupt) inside a method of a congestion control is such an exception. After Ctrl-C elsewhere the
+            run can continue.
         Inconclusive
-            The run reached a limit: time stood still, or it used too much memory.
+            The run reached a limit: too many events without progress of virtual time, or too much memory.
         """
         return self._told(self._native.run_until(_nanoseconds(time)))
 
@@ -242,7 +243,7 @@ class World:
         Returns
         -------
         World
-            The same.
+            This world.
         """
         self._told(self._native.run_until(2**63 - 1))
         return self
@@ -277,12 +278,12 @@ class World:
         return self._native.counters(_index(self._native.hosts, host, "host"))
 
     def link(self, a: str | None = None, b: str | None = None) -> LinkState:
-        """Returns what a link holds now in the direction from host ``a`` to host ``b``.
+        """Returns the present state of a link in the direction from host ``a`` to host ``b``.
 
         Parameters
         ----------
         a, b
-            The hosts; None: those of the first link.
+            The two hosts of the link; None: take the first link.
         """
         links = self._native.links
         way = links[0] if a is None or b is None else (a, b)
@@ -293,17 +294,18 @@ class World:
         return LinkState(*self._native.queue(number, 1))
 
     def captures(self) -> dict[str, bytes]:
-        """Returns the captures at the hosts' interfaces so far.
+        """Returns the packets captured so far at each host's interfaces.
 
         Returns
         -------
         dict
-            Bytes of a pcapng file for :func:`tcplab.analyze`, by ``HOST-INTERFACE``; empty with ``captures=False``.
+            The key is ``HOST-INTERFACE``, the value is a pcapng file as bytes, for :func:`tcplab.analyze`. With
+            ``captures=False`` the dict is empty.
         """
         return {f"{host}-{interface}": data for host, interface, data in self._native.captures()}
 
     def outcome(self) -> dict[str, Any]:
-        """Returns all results so far, and ends the world: afterwards only its captures can be read.
+        """Returns all results so far, and ends the world. Afterwards only the world's captures can be read.
 
         Returns
         -------

@@ -21,7 +21,7 @@ def ids_table(table, blind=False, whole=True):
         if i not in without:
             out.append(f"| `{i}` | {t['right']} | {t['false']} | {t['missed']} |" + (f" {t['not_checked']} |" if blind else "") + f" {ratio(t['precision'])} | {ratio(t['recall'])} |")
     if without:
-        what = "right/not checked" if blind else "right"
+        what = "right findings/not checked" if blind else "right findings"
         rest = ", ".join(f"`{i}` {t['right']}" + (f"/{t['not_checked']}" if blind else "") for i, t in without.items())
         out += ["", f"Never wrong, never missed ({what}): {rest}."]
     return out
@@ -38,11 +38,11 @@ def cut_table(by_cut, whole=True):
             never.append(words)
             continue
         out.append(f"| {words} | " + " | ".join("/".join(str(x.get(c, {}).get(w, 0)) for w in ("right", "not_checked", "missed", "gone")) for c in cuts) + " |")
-    return [*out, "", f"No cut made tcplab miss the other {len(never)} causes without naming them."] if never else out
+    return [*out, "", f"In no cut did tcplab miss the other {len(never)} causes (a cause named as not checked is not missed)."] if never else out
 
 
 def brier(c):
-    return f"Brier score {c['brier']:.5f}; that of the constant {c['base_rate']:.4f} (the share of right findings): {c['brier_of_base_rate']:.5f}."
+    return f"Brier score {c['brier']:.5f}; a constant confidence of {c['base_rate']:.4f} (the share of right findings) has {c['brier_of_base_rate']:.5f}."
 
 
 def confidence_lines(c, whole=True):
@@ -60,20 +60,20 @@ def budget_lines(b, whole=True):
         return ["No budget."]
     out = ["| class | captures | seconds | recall | captures below 0.9 |", "|---|---|---|---|---|"]
     out += [f"| {n} | {x['captures']} | {x['truth_s']:.1f} | {x['recall']:.4f} | {x['captures_below_0.9']} |" for n, x in b["classes"].items()]
-    out += ["", "Time that the budget gave to classes which counters and application steps rule out:", "",
-            "| class | seconds of those captures | given | captures with more than 20 ms |", "|---|---|---|---|"]
+    out += ["", "Time that the budget gave to a class although counters or application steps rule this class out:", "",
+            "| class | seconds of the captures that rule it out | given | captures with more than 20 ms |", "|---|---|---|---|"]
     out += [f"| {n} | {x['seconds']:.1f} | {x['given_s']:.3f} | {x['captures']} |" for n, x in b["absent"].items() if whole or x["captures"]]
     if not whole and (none := [n for n, x in b["absent"].items() if not x["captures"]]):
         most = max(b["absent"][n]["given_s"] for n in none)
-        out += ["", f"Others ({', '.join(none)}): at most {most:.3f} s each, no capture with more than 20 ms."]
-    return [*out, "", f"Unknown: {b['unknown_share']:.2%} of {b['total_s'] - b['idle_s']:.0f} s that were not idle."]
+        out += ["", f"The other classes ({', '.join(none)}) were given at most {most:.3f} s each, and no more than 20 ms in any capture."]
+    return [*out, "", f"The class `unknown` has {b['unknown_share']:.2%} of the {b['total_s'] - b['idle_s']:.0f} s that were not idle."]
 
 
 def short_of_aim(table, where):
     """What misses the aims: precision 0.97, recall 0.9."""
     low = [f"`{i}` ({t['precision']:.3f})" for i, t in table.items() if t["precision"] is not None and t["precision"] < 0.97]
     few = [f"`{i}` ({t['recall']:.3f})" for i, t in table.items() if t["recall"] is not None and t["recall"] < 0.9]
-    return [f"Aims missed {where}: precision 0.97 by {', '.join(low) or 'none'}; recall 0.9 by {', '.join(few) or 'none'}."]
+    return [f"Ids below the aims {where}: precision below 0.97: {', '.join(low) or 'none'}; recall below 0.9: {', '.join(few) or 'none'}."]
 
 
 def body(r, whole=True):
@@ -83,14 +83,14 @@ def body(r, whole=True):
         f"{r['captures']} captures of {r['runs']} runs ({r['runs_left_out']} runs did not do what they were meant to do and are left out), seed {r['seed']}, "
         f"{datetime.date.today().isoformat()}, `make campaign-truth SEED={r['seed']} EACH={r['each']}`.", "",
         "Whole captures, at the client, at the server and in between:", "", *ids_table(r["whole"], whole=whole), "", *short_of_aim(r["whole"], "on whole captures"), "",
-        f"Healthy captures: {q['captures']}, {q['with_false']} with a false finding, {q['all_clear']} with an all-clear.", "",
-        "Of these, the types of trouble that the detectors were not written against:", "", *ids_table(r["kinds_held_out"], whole=whole), "",
-        f"Cut ({r['cut_captures']} captures; causes before the first remaining packet do not count):", "", *ids_table(r["cut"], blind=True, whole=whole), "",
-        "Each cause by cut: found/named as not checked/missed/before the first remaining packet:", "", *cut_table(r["by_cut"], whole), "",
-        f"Cut captures with an all-clear although the cause had to be found or named: {r['cut_all_clear_with_a_cause']}.", "",
+        f"Healthy captures: {q['captures']}. {q['with_false']} have a false finding, {q['all_clear']} have an all-clear.", "",
+        "Whole captures with types of trouble that the detectors were not written against:", "", *ids_table(r["kinds_held_out"], whole=whole), "",
+        f"Cut captures ({r['cut_captures']}; causes before the first remaining packet do not count):", "", *ids_table(r["cut"], blind=True, whole=whole), "",
+        "For each cause and cut, the captures in which tcplab found it/named it as not checked/missed it/could not see it (before the first remaining packet):", "", *cut_table(r["by_cut"], whole), "",
+        f"Cut captures with a wrong all-clear (the cause had to be found or named as not checked): {r['cut_all_clear_with_a_cause']}.", "",
         "Confidence, whole captures (stated by the table of the campaign before this one):", "", *confidence_lines(r["confidence"], whole), "",
         "Confidence, cut captures:", "", *confidence_lines(r["confidence_cut"], whole), "",
-        "Time budget, whole captures at the ends: seconds that the applications' times, the link's record or the kernel's clocks determine.", "", *budget_lines(r["budget"], whole)]
+        "Time budget of whole captures taken at the ends. The seconds are those that the applications' times, the link's record or the kernel's clocks determine:", "", *budget_lines(r["budget"], whole)]
 
 
 def terminal(r, misses):

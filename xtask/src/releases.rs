@@ -83,7 +83,11 @@ fn changes(older: &str, newer: &str) -> Result<Vec<Change>> {
         let name = behaviour.name.to_owned();
         let key = name.clone();
         all.push(Change {
-            what: format!("`{name}` {value}: {}", behaviour.meaning),
+            // The meaning is that of `on`.
+            what: match value.as_str() {
+                "off" => format!("`{name}` becomes off. On: {}", behaviour.meaning),
+                _ => format!("`{name}` becomes {value}: {}", behaviour.meaning),
+            },
             commit: behaviour.changed.to_owned(),
             apply: Box::new(move |point| {
                 for host in &mut point.hosts {

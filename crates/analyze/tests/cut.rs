@@ -226,7 +226,7 @@ fn a_cause_that_is_still_in_the_packets_is_found() {
     );
     let found = determined - not_checked;
     let sum = format!(
-        "{found} of the {determined} cuts that determine the cause are found, {not_checked} are named as not checked, none is missed."
+        "The packets of {determined} cuts determine the cause: the report has the finding for {found} of these cuts, names it as not checked for {not_checked}, and misses it for none."
     );
     section("cuts", &format!("{table}\n\n{sum}\n"));
 }

@@ -163,7 +163,7 @@ type Row = [String; COLUMNS.len()];
 
 fn markdown(document: &ReproduceDocument) -> String {
     let mut out = format!(
-        "{}. A claim holds unless its row has a verdict. Equal: the expected figure is the measured one.\n",
+        "{}. A claim holds if its row has no verdict. After \"Equal\" one figure is both the expected and the measured one.\n",
         sum(document)
     );
     let all = &document.claims;

@@ -26,8 +26,8 @@ fn row(known: &Known) -> String {
 fn measures() -> String {
     let mut out = String::from(
         "\n### `HOST.`, from the packets\n\n\
-         Over all TCP connections in the capture at that host, in the direction that the host sends (both for a host that talks to itself). The fields are those of \
-         [`tcplab analyze --json`](analyze.md); the last column says how several connections become one value.\n\n\
+         These measures cover all TCP connections in the capture at that host, in the direction that the host sends; if a host talks to itself, they cover both directions. They are fields of \
+         [`tcplab analyze --json`](analyze.md). The last column says how the values of several connections become one value.\n\n\
          | name | meaning | unit | better | of several |\n|---|---|---|---|---|\n",
     );
     for of in &PACKETS {
@@ -51,7 +51,7 @@ fn measures() -> String {
         }
     }
     out += "\n### `SET.SERIES.`, of the series of `kind = \"rrul\"` ([rrul.md](rrul.md))\n\n\
-            Goodput is in Mbit/s (more is better), the time of a ping in ms (less is better).\n\n\
+            Goodput is in Mbit/s (more is better). The time of a ping is in ms (less is better).\n\n\
             | name | meaning |\n|---|---|\n";
     for (name, meaning) in STATISTICS {
         let _ = writeln!(out, "| `{name}` | {meaning} |");

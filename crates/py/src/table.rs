@@ -130,8 +130,8 @@ type Reduced<'py> = (
 
 #[pymethods]
 impl Table {
-    /// A table of rows (lists). Each column is a tuple of four texts: its name, its kind (``int``, ``unsigned``, ``float``,
-    /// ``text`` or ``flag``), its unit and what it says: ``Table.of("t", [("at_ns", "int", "ns", "When.")], [[1], [None]])``.
+    /// Makes a table from rows (lists). Each column is a tuple of four texts: name, kind (``int``, ``unsigned``, ``float``,
+    /// ``text`` or ``flag``), unit and description: ``Table.of("t", [("at_ns", "int", "ns", "When.")], [[1], [None]])``.
     #[staticmethod]
     fn of(
         name: String,
@@ -252,7 +252,7 @@ impl Table {
         Ok((of, (table.name.clone(), columns.collect(), rows?)))
     }
 
-    /// Draws two columns; ``points`` and ``library`` are those of :func:`tcplab.plot.lines`.
+    /// Draws column ``y`` over column ``x``; ``points`` and ``library`` work as in :func:`tcplab.plot.lines`.
     #[pyo3(signature = (x, y, color=None, **options))]
     fn plot<'py>(
         slf: &Bound<'py, Self>,

@@ -35,16 +35,16 @@ def drill(
     paths
         Scripts, or folders with ``*.pkt``, on this machine.
     client
-        A client, or the scheduler's address; None: the current client.
+        A Dask client, or the address of a Dask scheduler; None: the current Dask client.
     on
-        ``model``, ``model:PROFILE`` or ``uml:NAME``; a kernel is sent to the workers.
+        ``model``, ``model:PROFILE`` or ``uml:NAME``. The kernel of a ``uml:`` stack is sent to the workers.
     define, tolerance_us, progress
         As in :func:`tcplab.drill`.
 
     Returns
     -------
     Drill
-        As from :func:`tcplab.drill`; captures of failed cases stay on the workers.
+        The same as from :func:`tcplab.drill`, but captures of failed cases stay on the workers.
     """
     if on == "host" or on.startswith("ssh:"):
         raise errors.UsageError(f"{on}: only stacks in virtual time (model:, uml:) run on other machines")

@@ -41,18 +41,18 @@ def run(
     experiment
         As in :func:`tcplab.run`. Captures to replay must have paths below the current folder.
     out
-        Result folder on this machine: the same bytes as those of :func:`tcplab.run` (but ``cost.json``). The same call
-        resumes a run whose client was killed.
+        Result folder on this machine. Except for ``cost.json``, its files have the same bytes as with :func:`tcplab.run`.
+        If the client was killed, the same call resumes the run.
     client
-        A client, or the scheduler's address; None: the current client.
+        A Dask client, or the address of a Dask scheduler; None: the current Dask client.
     on
-        ``model``, ``model:PROFILE`` or ``uml:NAME``; kernels are sent to the workers.
+        ``model``, ``model:PROFILE`` or ``uml:NAME``. The kernels of ``uml:`` stacks are sent to the workers.
     set, repeat, seed, connections, variants
         As in :func:`tcplab.run`.
     rows
-        Only for a population: keep a row for each connection and arm (``rows.parquet``).
+        Only for a population: write a row for each connection and arm to ``rows.parquet``.
     shards
-        Only for a population: number of tasks. None: tasks of about 20 CPU seconds each, at most 2,048.
+        Only for a population: number of tasks. None: at most 2,048 tasks, each of about 20 CPU seconds.
     progress
         As in :func:`tcplab.run`.
 
@@ -88,12 +88,12 @@ def gather(
     shards: int | None = None,
     progress: _progress.Wanted = None,
 ) -> None:
-    """Runs the unfinished part of a result folder on the workers; ``tcplab run`` then finds everything finished.
+    """Runs the unfinished part of a result folder on the workers. Afterwards ``tcplab run`` has nothing left to run.
 
     Parameters
     ----------
     path, options, stdin
-        Arguments of ``tcplab run``, and its input for the file ``-``.
+        File, options and standard input of ``tcplab run``. If ``path`` is ``-``, ``stdin`` is the text of the file.
     out, client, shards, progress
         As in :func:`run`.
     """

@@ -51,7 +51,7 @@ fn part(root: &Path, f: &Findings<'_>, reasons: &Reasons) -> String {
     // Writing to a String cannot fail.
     let _ = writeln!(
         out,
-        "Written by `{}` at commit {}: `{}` against `{}`.\n",
+        "Written by `{}` at commit {}. It compares `{}` with `{}`.\n",
         f.command,
         commit(root),
         f.stacks.1,
@@ -84,7 +84,7 @@ fn part(root: &Path, f: &Findings<'_>, reasons: &Reasons) -> String {
     }
     differences(&mut out, f.list, reasons);
     classes(&mut out, f, reasons);
-    out += "\nThe drawn scenarios by the settings beyond a plain transfer, worst first (names as in a manifest's points):\n\n";
+    out += "\nFor each setting that a plain transfer lacks: how many of the drawn scenarios with this setting are equal, worst first (names as in a manifest's points):\n\n";
     out += f.keys;
     out
 }
@@ -154,7 +154,7 @@ fn classes(out: &mut String, f: &Findings<'_>, reasons: &Reasons) {
     }
     let _ = writeln!(
         out,
-        "\nClasses of differences among the {} drawn scenarios, each with a scenario reduced as far as the difference stays:\n",
+        "\nClasses of differences among the {} drawn scenarios. The small scenario of a class is reduced as far as possible while the difference stays:\n",
         f.random.len()
     );
     let _ = writeln!(

@@ -6,7 +6,7 @@ use super::{Detector, Finding, Found, Id, Need, Severity, Side, ack_thinning};
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("ack_loss"),
     severity: "medium if a quarter of the ACKs or more are missing, else info",
-    said_when: "At least three, and 1 %, of the packets that a bulk receiver numbered (IPv4 identification) are missing in the capture, without signs of a filter",
+    said_when: "The capture lacks at least three, and at least 1 %, of the packets that a bulk receiver numbered (IPv4 identification), and shows no signs of an ACK filter",
     needs: &[Need::Data, Need::BothDirections, Need::EveryPacket],
     detect: |side, out| {
         let found = Thinned::look(side, out).filter(|t| !ack_thinning::is_filter(t));

@@ -6,7 +6,7 @@ use crate::conn::{QueueWaits, STANDING_US};
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("bufferbloat"),
     severity: "high",
-    said_when: "For at least 0.4 s, and a fifth of the sending time, every packet waited longer than on the idle path by at least 100 ms and twice the idle round trip (shown by ACKs at the sender, by time stamps behind the queue). Or, for at least 1 s, ACKs of three or more messages in a row came later than on the idle path by at least twice the idle round trip, and by 200 ms (the longest that Linux and Windows hold an ACK) plus the idle round trip or, if longer, 20 ms",
+    said_when: "For at least 0.4 s, and a fifth of the sending time, every packet waited longer than on the idle path by at least 100 ms and twice the idle round trip (shown by ACKs at the sender, by time stamps downstream of the queue). Or, for at least 1 s, ACKs of three or more messages in a row came later than on the idle path by at least twice the idle round trip, and by 200 ms (the longest that Linux and Windows hold an ACK) plus the idle round trip or, if longer, 20 ms",
     needs: &[Need::Data, Need::BothDirections],
     detect,
 };

@@ -9,7 +9,7 @@ use crate::conn::Step;
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("capture_clock_step"),
     severity: "info",
-    said_when: "The capture's clock went back by 100 ms or more from one packet of an end to a later one, and stayed there. Or it jumped ahead: the time stamps of both ends show that at least 500 ms less had passed",
+    said_when: "The capture's clock went back by 100 ms or more from one packet of an end to a later one, and stayed there. Or the clock jumped ahead: by the time stamps of both ends, at least 500 ms less had passed",
     needs: &[],
     detect: |side, out| {
         if side.is_a() {

@@ -11,7 +11,7 @@ use super::{
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("no_answer"),
     severity: "medium; info while the connection stays open, or if the message came within 20 ms of an answer",
-    said_when: "A message of the client was ACKed but not answered: the server sent no data for at least 1 s until the close, or 5 s while the connection stayed open. No packet of the server was ahead of missing data, and the client retransmitted nothing. In addition, the message came at least 20 ms after the last answer (an earlier one may be an answer itself); or it was the only message, and took less time than the silence after it (else it is a feed); or the connection was closed, and at least three messages before had been answered (five, if the server spoke first)",
+    said_when: "A message of the client was ACKed but not answered: the server sent no data for at least 1 s until the close, or 5 s while the connection stayed open. No packet of the server was ahead of missing data, and the client retransmitted nothing. In addition, the message came at least 20 ms after the last answer (an earlier message may be an answer itself); or it was the only message, and took less time than the silence after it (else it is a feed); or the connection was closed, and at least three messages before had been answered (five, if the server spoke first)",
     needs: &[Need::BothDirections, Need::Data],
     detect,
 };

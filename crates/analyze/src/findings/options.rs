@@ -11,7 +11,7 @@ use crate::conn::Dir;
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("option_not_agreed"),
     severity: "medium for window scale and SACK, else info",
-    said_when: "A SYN offered window scale, SACK, time stamps or ECN, the SYN-ACK lacks it, and the connection carried 16 segments or more one way: the peer has it off, or a device removed it. It was certainly a device if an end uses time stamps or window scale that its SYN-ACK lacks, or does not use those that both SYNs have, or if ECN was agreed and no data is marked for it",
+    said_when: "A SYN offered window scale, SACK, time stamps or ECN, the SYN-ACK lacks it, and the connection carried 16 segments or more one way: the peer has it off, or a device removed it. It was certainly a device in three cases: an end uses time stamps or window scale that its SYN-ACK lacks; an end does not use these options though both SYNs have them; ECN was agreed, and no data is marked for ECN",
     needs: &[Need::Handshake, Need::WholeHeaders],
     detect: |side, out| {
         if side.sender_is_client() && carries(side) {

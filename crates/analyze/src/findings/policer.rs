@@ -18,7 +18,7 @@ use crate::conn::Record;
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("policer"),
     severity: "medium",
-    said_when: "A token bucket explains the losses of one connection, or of several between two hosts: four of five losses found it empty, too often for chance; almost nothing exceeded it; and no packet waited as long as in a queue of that length. A capture behind the losses must also show a fifth of the packets at twice the bucket's rate, or gaps from half of the losses. Or: many segments were lost together, repeatedly; no queue was seen; the same rate (within 6 %) passed between most losses; retransmissions passed no faster; and a bucket explains at least half of the losses",
+    said_when: "A token bucket explains the losses of one connection, or of several between two hosts: four of five losses found it empty, too often for chance; almost nothing exceeded it; and no packet waited as long as in a queue of that length. A capture downstream of the losses must also show a fifth of the packets at twice the bucket's rate, or gaps from half of the losses. Or: many segments were lost together, repeatedly; no queue was seen; the same rate (within 6 %) passed between most losses; retransmissions passed no faster; and a bucket explains at least half of the losses",
     needs: &[Need::Data, Need::BothDirections, Need::WholeHeaders],
     detect: |side, out| {
         let sampled = is_sampled(side);

@@ -6,7 +6,7 @@ use crate::conn::{Loss, Reordered};
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("reordering"),
     severity: "info",
-    said_when: "Segments arrived after others that were sent later. They were not requested again, and no ACKed retransmission reveals them to the sender (RACK). Shown by time stamps or IP identification behind the reordering, by SACK at the sender",
+    said_when: "Segments arrived after others that were sent later. They were not requested again, and no ACKed retransmission reveals them to the sender (RACK). Shown by time stamps or IP identification downstream of the reordering, by SACK at the sender",
     needs: &[Need::Data, Need::BothDirections, Need::EveryPacket],
     detect: |side, out| {
         let loss = side.sender.loss.as_deref();

@@ -9,7 +9,7 @@ use crate::conn::SLOW_US;
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("slow_client"),
     severity: "info",
-    said_when: "In eight requests or more of a connection, the client paused before most of them, 20 to 500 ms each; the pauses are at least 55 % of the connection's life",
+    said_when: "A connection has eight requests or more, and the client paused for 20 to 500 ms before most of them; the pauses are at least 55 % of the connection's life",
     needs: &[Need::BothDirections],
     detect,
 };

@@ -8,7 +8,7 @@ use crate::conn::{SLOW_US, Slow, Waits};
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("slow_server"),
     severity: "high from 1 s in all, else medium",
-    said_when: "The server's answers came at least 20 ms after the whole request (path subtracted), and this was a quarter or more of the client's waiting time; the capture was taken at the server, the server had ACKed the request before answering, or every answer was as late. Or the server paused that long within an answer, with everything ACKed. Nothing was retransmitted meanwhile",
+    said_when: "The server's answers came at least 20 ms after the whole request (path subtracted), and this was a quarter or more of the client's waiting time. In addition, the capture was taken at the server, or the server had ACKed the request before answering, or every answer was as late. Alternatively, the server paused that long within an answer, with everything ACKed. Nothing was retransmitted meanwhile",
     needs: &[Need::BothDirections],
     detect,
 };

@@ -10,7 +10,7 @@ use crate::conn::Run;
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("slow_start"),
     severity: "info",
-    said_when: "The first transfer of a connection took three growing round trips or more, from a small first one, and waited for ACKs for at least half of its time (100 ms at least)",
+    said_when: "The first transfer of a connection took three round trips or more, with flights that grew from a small first one, and waited for ACKs for at least half of its time (100 ms at least)",
     needs: &[Need::Handshake, Need::BothDirections, Need::Data],
     detect,
 };

@@ -7,7 +7,7 @@ use super::{Detector, Finding, Found, Id, Need, Severity, Side, length, packets,
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("zero_window_stall"),
     severity: "high from 1 s, else medium",
-    said_when: "The window was zero for 20 ms or more (50 ms in all); the sender probed or continued the moment it opened",
+    said_when: "The window was zero for 20 ms or more (50 ms in all); the sender probed or continued the moment the window opened",
     needs: &[],
     detect,
 };

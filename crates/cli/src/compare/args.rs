@@ -110,7 +110,7 @@ impl JudgeArgs {
 /// How a comparison is shown.
 #[derive(Args, Debug)]
 pub struct OutputArgs {
-    /// Print one JSON document (see `tcplab schema compare`)
+    /// Print one JSON document; `tcplab schema NAME` describes it
     #[arg(long, help_heading = "Output")]
     pub json: bool,
     #[command(flatten)]

@@ -16,6 +16,7 @@ const NAMED: usize = 3;
 /// Reasons, each once, except warnings that were said before the run.
 pub fn notes(document: &RunDocument, said: &[String]) -> BTreeSet<String> {
     let mut notes = BTreeSet::new();
+    notes.extend(ran_on(&document.points));
     notes.extend(of_runs(&document.points, said));
     let stacks = document.points.iter();
     let profiles = stacks.flat_map(|point| point.kernel.split_whitespace());
@@ -39,6 +40,16 @@ pub fn of_page(document: &RunDocument, points: &[Point]) -> Vec<String> {
 pub fn of_result(points: &[PointResult]) -> Vec<String> {
     let told = [all_failed(points), alike(points)];
     told.into_iter().flatten().collect()
+}
+
+/// The kernels of stacks whose name does not say which: `host`, `ssh:A,B`.
+fn ran_on(points: &[PointResult]) -> BTreeSet<String> {
+    let is_open = |point: &&PointResult| point.stack == "host" || point.stack.starts_with("ssh:");
+    let named = points.iter().filter(is_open);
+    named
+        .filter(|point| !point.kernel.is_empty())
+        .map(|point| format!("{} ran on {}", point.stack, point.kernel))
+        .collect()
 }
 
 /// Missing measures, warnings and errors of single runs: with the variants, if only some have them.
@@ -256,6 +267,17 @@ mod tests {
         };
         assert_eq!(told("z", 4), [", c: y", ", 4 of 5 variants: z"]);
         assert_eq!(told("w", 5)[0], ": w");
+    }
+
+    #[test]
+    fn a_stack_whose_name_is_no_kernel_is_told_with_its_kernel() {
+        let mut points = vec![point("a", 1, 5), point("a", 1, 5)];
+        for (point, stack) in points.iter_mut().zip(["host", "uml:6.1"]) {
+            point.stack = stack.to_owned();
+            point.kernel = "Linux 6.18.1".to_owned();
+        }
+        let told = ran_on(&points);
+        assert_eq!(Vec::from_iter(told), ["host ran on Linux 6.18.1"]);
     }
 
     #[test]

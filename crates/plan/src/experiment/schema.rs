@@ -260,7 +260,7 @@ fn way(out: &mut String) {
     let (of_link, own): (Vec<&Key>, Vec<&Key>) = WAY.iter().partition(is_of_link);
     let _ = write!(
         out,
-        "\n### `a_to_b`, `b_to_a` as tables\n\nKeys of the link, for one direction; the default is the link's: {}. Also:\n\n",
+        "\n### `a_to_b`, `b_to_a` as tables\n\nA direction takes these keys of the link: {}. A key that the direction does not set keeps the link's value. A direction also takes:\n\n",
         names(&of_link)
     );
     rows(own, true, out);
@@ -269,7 +269,7 @@ fn way(out: &mut String) {
 /// The kinds of applications. Keys that several kinds take in one meaning stand once.
 fn kinds(out: &mut String) {
     out.push_str(
-        "\n### Keys of several kinds\n\nEach kind below lists which of these keys it takes.\n\n",
+        "\n### Keys of several kinds\n\nEach kind of application below lists which of these keys it takes.\n\n",
     );
     rows(SHARED, true, out);
     let is_shared = |key: &&Key| {
@@ -318,7 +318,7 @@ fn profiles(out: &mut String) {
             known.name, known.changed
         );
     }
-    out.push_str("\nEvery profile does these alike, though kernels differ:\n\n");
+    out.push_str("\nKernels differ in the following, but the model behaves the same under every profile:\n\n");
     for (what, changed) in NOT_MODELLED {
         let _ = writeln!(out, "- {what} ({changed})");
     }

@@ -255,7 +255,7 @@ pub static APP: [Known; 21] = [
     known(
         "connections",
         count(WORK),
-        "established connections; for `connect-request-response` its clients, because `completed` counts the connections of its transactions",
+        "established connections; for `connect-request-response` the number of clients, because `completed` counts the connections",
     ),
     known(
         "failed",
@@ -265,7 +265,7 @@ pub static APP: [Known; 21] = [
     known(
         "completed",
         count(More),
-        "completed transactions, datagrams or writes: the client's, but the server's for a stream and a reversed bulk",
+        "completed transactions, datagrams or writes of the client; for a stream and a reversed bulk, of the server",
     ),
     known(
         "client_written_bytes",
@@ -290,12 +290,12 @@ pub static APP: [Known; 21] = [
     known(
         "goodput_bps",
         rate(Bps, More),
-        "bytes read by both ends over the time from the first connection to the last end, or to the end of the run if a connection is still open then",
+        "bytes read by client and server, over the time from the opening of the first connection to the last close, or to the end of the run if a connection is still open then",
     ),
     known(
         "duration_us",
         time(Us, WORK),
-        "from the first connection to the last end; no value if a connection is open at the run's end",
+        "time from the opening of the first connection to the last close; no value if a connection is open at the run's end",
     ),
     known(
         "latency_us.min",
@@ -338,7 +338,7 @@ pub static APP: [Known; 21] = [
     known(
         "to_fair_us.median",
         time(Us, Less),
-        "median time from a change of the set of connections until Jain's index is 0.95 (else until the next change)",
+        "median time from a change of the set of connections until Jain's index is 0.95, or until the next change if it never is",
     ),
     known("to_fair_us.max", time(Us, Less), "the longest time"),
 ];
@@ -420,12 +420,12 @@ pub static LINK: [Known; 21] = [
     known(
         "granted",
         packets(TELLS),
-        "packets that `caqm` granted what they asked for",
+        "packets whose request `caqm` granted",
     ),
     known(
         "refused",
         packets(TELLS),
-        "packets whose hint `caqm` refused",
+        "packets whose request `caqm` refused",
     ),
     known(
         "marked",

@@ -135,8 +135,8 @@ pub(crate) const CLIENT: &[Key] = &[
 ];
 
 pub(crate) const LEVEL: Key = fixed("level", Form::Percent, number(50_000_000), "false discovery rate of the decided rows (Benjamini and Hochberg)");
-pub(crate) const BAND: Key = fixed("band", Form::Percent, number(10_000_000), "a latency is `same` if the whole interval of its change lies within this");
-pub(crate) const STOP: Key = fixed("stop", Form::Words(&["never", "decided"]), word("never"), "`decided`: end at the first of five looks (the last at the end) at which every row is decided; the looks share `level`");
+pub(crate) const BAND: Key = fixed("band", Form::Percent, number(10_000_000), "a latency is `same` if the whole interval of its change lies between minus and plus this value");
+pub(crate) const STOP: Key = fixed("stop", Form::Words(&["never", "decided"]), word("never"), "`decided`: look at the table five times, the last time at the end, and stop at the first look that finds every row decided; the looks share `level`");
 /// `[compare]`.
 pub(crate) const COMPARE: &[Key] = &[
     LEVEL, BAND, STOP,

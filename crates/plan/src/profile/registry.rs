@@ -184,7 +184,7 @@ behaviours! {
         "which ACKs of out-of-order data are compressed: none, all, or those after the first three",
         "5d9f4262b7ea, 4.18; 86de5921a3d5, 4.20";
     comp_sack_rtt_percent: u32 = 0, in 0..=1000,
-        "longest wait of a compressed ACK, percent of the RTT; 0: 5, since 6.19 net.ipv4.tcp_comp_sack_rtt_percent",
+        "longest wait of a compressed ACK, percent of the RTT; 0: the kernel's, which is 5 percent or, since 6.19, net.ipv4.tcp_comp_sack_rtt_percent",
         "33 by 416dd649f3aa, 6.19 (the release from memory)";
     comp_sack_reads_clock: bool = false,
         "a compressed ACK sent by its timer has the time stamp of that moment; off: of the last segment",
@@ -196,8 +196,8 @@ behaviours! {
         "the segment that fills the last hole, and one with CWR, is ACKed immediately in any mode",
         "15bdd5686c1e and 9aee40006190, 4.19";
     rcvbuf_fixup: bool = false,
-        "a new connection's receive buffer is raised to four initial windows of 20 segments; the window offered is one \
-         of these",
+        "a new connection's receive buffer is raised to four initial windows, and the first window offered is one initial \
+         window: 20 segments",
         "removed by a337531b942b, 4.20 and 4.19.9";
     syn_queue_at_backlog: bool = false,
         "a listener's SYN queue is full with `backlog` requests; off: with one more",
@@ -212,8 +212,8 @@ behaviours! {
         "ea33537d8292, 6.16; before 6.12.118";
     /// Linux: `tcp_cwnd_reduction()`.
     prr_waits_for_retransmission: bool = false,
-        "PRR catches up on unsent segments only on an ACK of a retransmission; off: on every ACK, and by one more \
-         without new losses",
+        "PRR makes up for segments that it has not sent only on an ACK of a retransmission; off: on every ACK, and it \
+         sends one segment more if the ACK shows no new loss",
         "off by 9ad084d66619, 6.0";
     hystart_rounds_from_16: bool = false,
         "HyStart begins a new round only with a window of at least 16 segments",

@@ -379,7 +379,7 @@ pub const SYSCTL_6_1: &[(&str, &str)] = &[
 /// Behaviours of this list have no row of their own until the endpoint has them.
 pub const NOT_MODELLED: &[(&str, &str)] = &[
     (
-        "time stamps count jiffies before 4.13, milliseconds since; microseconds where the route asks for it since 6.7",
+        "time stamps count jiffies before 4.13 and milliseconds since 4.13; since 6.7 they count microseconds if the route asks for it",
         "9a568de4818d, 4.13; 614e8316aa4c, 6.7 (from memory)",
     ),
     (
@@ -391,7 +391,7 @@ pub const NOT_MODELLED: &[(&str, &str)] = &[
         "ede656e84658, 5.6 and its series (from memory)",
     ),
     (
-        "immediate ACKs after an ECN mark: 16 until 4.17, 1 in 4.18, 2 since",
+        "number of immediate ACKs after an ECN mark: 16 until 4.17, 1 in 4.18, 2 since 4.19",
         "9a9c9b51e54618, 4.18; 15ecbe94a45e, 4.19 (from memory)",
     ),
     (
@@ -399,15 +399,15 @@ pub const NOT_MODELLED: &[(&str, &str)] = &[
         "c73e5807e4f6, 5.1 (from memory); c4221a8cc3a7, 6.16",
     ),
     (
-        "one ACK for all segments that came while the socket was in use, since 6.7 (tcp_backlog_ack_defer)",
+        "since 6.7 one ACK answers all segments that arrived while a program used the socket (tcp_backlog_ack_defer)",
         "133c4c0d3717, 6.7 (from memory)",
     ),
     (
-        "over IPv6 a receiver changes its flow label when data come again with another flow label; the model looks at the data alone",
+        "over IPv6 a receiver changes its flow label if duplicate data arrive with another flow label; the model changes it on duplicate data with any label",
         "939463016b7a, 6.7",
     ),
     (
-        "Accurate ECN (tcp_ecn 3 to 5), since 7.0; 7.2 takes a SYN-ACK's CWR as Accurate ECN",
+        "Accurate ECN (tcp_ecn 3 to 5) exists since 7.0; 7.2 reads CWR in a SYN-ACK as a sign of Accurate ECN",
         "667539f6dce2, 7885ce014740, 1247fb19cafe, 7.0 (the release inferred)",
     ),
 ];

@@ -20,7 +20,7 @@ pub(crate) struct View {
     snd_cwnd_clamp: u32,
     /// The window before the last reduction.
     prior_cwnd: u32,
-    /// Whether the window may grow: it was full, or in slow start half full (``tcp_is_cwnd_limited()``).
+    /// Whether the window may grow: it was full. In slow start, more than half full is enough (``tcp_is_cwnd_limited()``).
     is_cwnd_limited: bool,
     /// Payload of a full segment in bytes.
     mss: u32,
@@ -40,7 +40,7 @@ pub(crate) struct View {
     in_flight: u32,
     /// Packets delivered since the connection's start, modulo 2^32.
     delivered: u32,
-    /// Packets delivered with a mark since the connection's start, modulo 2^32.
+    /// Packets delivered with a CE mark since the connection's start, modulo 2^32.
     delivered_ce: u32,
     /// Packets marked lost since the connection's start, modulo 2^32.
     lost: u32,
@@ -65,11 +65,11 @@ pub(crate) struct Ack {
     rtt_us: Option<u32>,
     /// Packets delivered over ``rate_interval_us``; None: no sample.
     rate_delivered: Option<u32>,
-    /// Packets of ``rate_delivered`` with a mark.
+    /// Packets of ``rate_delivered`` with a CE mark.
     rate_delivered_ce: u32,
-    /// Time in which ``rate_delivered`` packets were sent or were ACKed, the longer one, in microseconds; None: no sample.
+    /// Time that ``rate_delivered`` packets took to be sent or to be ACKed, whichever is longer, in microseconds; None: no sample.
     rate_interval_us: Option<u32>,
-    /// ``delivered`` when the last packet of the rate sample left.
+    /// The value of ``delivered`` when the last packet of the rate sample was sent.
     prior_delivered: u32,
     /// Packets in flight before this ACK.
     prior_in_flight: u32,
@@ -79,7 +79,7 @@ pub(crate) struct Ack {
     is_retrans: bool,
 }
 
-/// Changes by a congestion control; None: the value stays.
+/// Changes that a congestion control makes. A value that is None stays as it is.
 ///
 /// Parameters
 /// ----------

@@ -1,4 +1,5 @@
-//! The columns of the table of streams, the verdicts that are no findings, and the short names of findings.
+//! The sections of a report, the columns of the table of streams, the verdicts that are no findings, and the short
+//! names of findings.
 
 use super::plain;
 
@@ -49,6 +50,36 @@ const COLUMNS: &[(&str, &str, &str)] = &[
         "other",
         "Column: ACKs of which the packets do not tell why they came when they did, and those that answered something \
          else than new data.",
+    ),
+    (
+        "not explained",
+        "not explained",
+        "Section of `tcplab analyze`: what packets show and no finding names: segments sent again, delayed ACKs, long \
+         waits of TCP. Look at them yourself; `tcplab explain FILE PACKET` says what is known of one packet.",
+    ),
+    (
+        "the two ends",
+        "two ends",
+        "Section of `tcplab analyze`: time that a program, its send buffer or its receive window took, and that no \
+         finding names. It is no fault of the network; whether it is one of the program, packets do not tell.",
+    ),
+    (
+        "not checked",
+        "not checked",
+        "Section of `tcplab analyze`: causes that could not be looked for, in which streams, and what the capture lacks: \
+         the handshake, one direction, whole headers. These causes may be there. Its last lines say how to capture again.",
+    ),
+    (
+        "all-clear",
+        "all clear",
+        "The green line \"No findings\" of `tcplab analyze`: all causes were looked for in all streams, none was found, and no \
+         packet and no long wait of TCP is left over. Without the green line the report says what is missing.",
+    ),
+    (
+        "Seen",
+        "seen",
+        "Line of a finding: its stream, its packets (numbers as in Wireshark), its id for `tcplab help`, and how many of 100 \
+         such findings are right. See `confidence`.",
     ),
     (
         "ok",

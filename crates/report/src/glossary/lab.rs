@@ -36,7 +36,7 @@ pub(super) const LAB: &[Entry] = entries! {
         "a value that is equal in every run of a point, as in virtual time"
         "Exact values are compared without statistics.";
     "fidelity" []
-        "how far the model sends what a real kernel sends, packet by packet"
+        "how exactly the model sends what a real kernel sends, packet by packet"
         "Measured: docs/fidelity.md, docs/releases.md.";
     "finding" []
         "what `tcplab analyze` says went wrong, with its cause, a cure and how sure it is"
@@ -91,9 +91,9 @@ pub(super) const LAB: &[Entry] = entries! {
         "Each variant runs with all axis values, and a table compares it with the first.";
     "verdict" ["better", "worse", "higher", "lower", "same", "undecided", "few runs", "too noisy", "noisy"]
         "what a comparison says of a row: better, worse, same, undecided and others"
-        "better, worse: a change of more than 1 %, beyond chance. higher, lower: the same, where neither way is better. \
-         same: the whole interval lies within 1 %. undecided: it allows several verdicts; more runs help. \
-         few runs: too few of them to say how many would decide. \
+        "better, worse: a change of more than 1 %, beyond chance. higher, lower: such a change of a measure without a better \
+         direction. same: the whole interval lies between -1 % and +1 %. undecided: the interval allows several verdicts; \
+         more runs help. few runs: too few runs to say how many would decide. \
          too noisy: even `--most-runs` runs a side would show no change below the percentage given.";
     "virtual time" []
         "time that jumps from event to event instead of passing"

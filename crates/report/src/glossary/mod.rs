@@ -124,7 +124,7 @@ pub fn list(theme: &Theme) -> String {
             lab::LAB.iter().map(|e| e.word).collect(),
         ),
         ("Findings", findings::ids().map(|id| id.name()).collect()),
-        ("Columns and verdicts", columns::names()),
+        ("Sections, columns and verdicts", columns::names()),
         (
             "Where the time went",
             Class::ALL.into_iter().map(Class::words).collect::<Vec<_>>(),

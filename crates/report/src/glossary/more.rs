@@ -15,8 +15,8 @@ pub(super) const MORE: &[Entry] = &[
         word: "pingpong",
         also: &["pingpong mode", "interactive mode"],
         short: "a Linux receiver that answers requests delays its ACKs, to send them on the answer",
-        more: "Data sent soon after data arrived counts as an answer; profiles differ in how many start the mode \
-               (behaviour pingpong_threshold). In this mode quick-ACK credits have no effect.",
+        more: "Data sent soon after data arrived counts as an answer; profiles differ in how many answers start the \
+               mode (behaviour pingpong_threshold). In this mode quick-ACK credits have no effect.",
     },
     Entry {
         word: "SRTT",

@@ -116,7 +116,7 @@ pub(super) const WORDS: &[Entry] = &[
     Entry {
         word: "RACK",
         also: &[],
-        short: "a segment counts as lost some time after one sent later has arrived",
+        short: "a segment counts as lost some time after a segment that was sent later has arrived",
         more: "RFC 8985, Linux net.ipv4.tcp_recovery = 1. It tolerates reordering better than counting duplicate ACKs.",
     },
     Entry {
@@ -165,7 +165,7 @@ pub(super) const WORDS: &[Entry] = &[
     Entry {
         word: "accept queue",
         also: &["backlog", "listen backlog", "somaxconn"],
-        short: "the queue of connections that the listening program has not accepted yet; when full, it drops new ones",
+        short: "the queue of connections that the listening program has not accepted yet; a full queue drops new ones",
         more: "Its length: the smaller of listen()'s backlog and net.core.somaxconn. `ss -lnt` shows it (Recv-Q of \
                Send-Q), TcpExtListenOverflows counts drops.",
     },
@@ -319,8 +319,9 @@ pub(super) const WORDS: &[Entry] = &[
         word: "RTT",
         also: &["round trip", "round-trip time"],
         short: "time from one end to the other and back",
-        more: "In the table of streams, the whole path's: from the handshake, else from data and its immediate ACKs. \
-               \"≤\": an upper bound from time stamps. Empty: not in the capture. Waits of a receiver do not count.",
+        more: "In the table of streams it is the RTT of the whole path, from the handshake, or else from data and its \
+               immediate ACKs. \"≤\" marks an upper bound from time stamps. An empty field: the capture does not \
+               show it. Waits of a receiver do not count.",
     },
     Entry {
         word: "SYN",

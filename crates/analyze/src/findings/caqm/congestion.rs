@@ -7,7 +7,7 @@ use crate::findings::{Detector, Finding, Id, Severity, Side};
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("caqm_congestion"),
     severity: "info",
-    said_when: "Most requests were refused or marked, or grants minus marks are worth less than half of what was asked for; before the switch, feedback shows it",
+    said_when: "Most requests were refused or marked, or grants minus marks are worth less than half of what was asked for; in a capture before the switch, feedback shows it",
     needs: &[],
     detect: |side, out| out.extend(find(side)),
 };

@@ -1,6 +1,7 @@
 //! The kernel as a host of applications ([`tcplab_apps::Host`]): system calls, one epoll, one heap of timers.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::rc::Rc;
@@ -266,16 +267,20 @@ impl Net<'_> {
         if self.clock.pace == Pace::Virtual {
             return Ok(());
         }
+        let mut alike: BTreeMap<String, Vec<&str>> = BTreeMap::new();
         for (host, net) in self.point.hosts.iter().zip(&self.network.hosts) {
             net.enter()?;
             let runs = host_sysctls();
             let is_set = |key: &str| {
                 host.sysctl.contains_key(key) || runs.iter().any(|(name, _)| *name == key)
             };
-            let left = left_to_machine(is_set);
-            self.warnings
-                .extend(left.map(|words| format!("{}: {words}", host.name)));
+            if let Some(words) = left_to_machine(is_set) {
+                alike.entry(words).or_default().push(&host.name);
+            }
         }
+        let told = alike.into_iter();
+        self.warnings
+            .extend(told.map(|(words, hosts)| format!("{}: {words}", hosts.join(", "))));
         Ok(())
     }
 

@@ -38,7 +38,7 @@ pub(crate) const SERVER_TIMEOUT: Key = key("server_timeout", Form::Time(WAIT), s
 pub(crate) const LISTENS: Key = key("listens", Form::Flag, flag(true), "the server listens; if not, connections and datagrams are refused");
 pub(crate) const BACKLOG: Key = key("backlog", Form::Count((0, 65_535)), number(crate::app::BACKLOG as u64), "backlog of listen(2): connections waiting for accept, up to `net.core.somaxconn`");
 pub(crate) const DEFER_ACCEPT: Key = key("defer_accept", Form::Time(Bounds::Whole(1_000_000_000, 3_600, "seconds")), says("off"), "TCP_DEFER_ACCEPT of the listener, whole seconds: accept when data arrive, or after this time");
-pub(crate) const FASTOPEN: Key = key("fastopen", Form::Flag, flag(false), "TCP Fast Open: the first write goes with the SYN (TCP_FASTOPEN_CONNECT), the listener takes it (TCP_FASTOPEN); `net.ipv4.tcp_fastopen` of the server's host needs the bit of value 2");
+pub(crate) const FASTOPEN: Key = key("fastopen", Form::Flag, flag(false), "TCP Fast Open: the first write goes with the SYN (TCP_FASTOPEN_CONNECT), the listener takes it (TCP_FASTOPEN); `net.ipv4.tcp_fastopen` of the server's host needs bit 0x2");
 pub(crate) const ACCEPT_EVERY: Key = key("accept_every", Form::Time(Bounds::Any), number(0), "time that the server waits after each accepted connection");
 pub(crate) const OPEN: Key = key("open", Form::Words(&["listen", "simultaneous"]), word("listen"), "`simultaneous`: nobody listens, both ends bind `port` and connect, their SYNs cross (RFC 9293, figure 8); one connection between two hosts");
 pub(crate) const SERVER_START: Key = key("server_start", Form::Time(Bounds::Any), says("`start`"), "time at which the server connects (with `open = \"simultaneous\"`)");
@@ -54,7 +54,7 @@ pub(crate) const PAUSE: Key = key("pause", Form::Time(Bounds::Any), number(0), "
 
 pub(crate) const STREAM_CHUNK: Key = key("chunk", Form::Size(CHUNK), number(1460), "bytes per write");
 pub(crate) const STREAM_EVERY: Key = key("every", Form::Time(Bounds::Any), number(0), "time between writes, on an absolute schedule; 0: as fast as the socket accepts them");
-pub(crate) const STREAM_LATE: Key = key("late", Form::Time(Bounds::Any), number(0), "delays each write, and all later ones, by a random time up to this, like a loop whose body takes time");
+pub(crate) const STREAM_LATE: Key = key("late", Form::Time(Bounds::Any), number(0), "delays each write, and all later ones, by a random time up to this value, like a loop whose body takes time");
 pub(crate) const STREAM_URGENT: Key = key("urgent", Form::Count(COUNTS), says("none"), "each Nth write uses MSG_OOB: its last byte is urgent, and the client does not read it");
 pub(crate) const STREAM_MORE: Key = key("more", Form::Count((2, MAX_COUNT)), says("none"), "of each N writes, all but the last use MSG_MORE: full segments leave immediately, the rest after 200 ms; not for writes with MSG_OOB");
 pub(crate) const STREAM_READ: Key = key("read", Form::Size(CHUNK), number(64 << 10), "most bytes per read");
@@ -137,7 +137,7 @@ pub(crate) const SHARED: &[Key] = &[PAUSE, COUNT, DURATION, READ_PAUSE, READ_PAU
 pub(crate) const KINDS: [(&str, &str, &[Key]); 15] = [
     (
         "stream",
-        "the server writes `chunk` bytes each `every`; the client only reads",
+        "the server writes `chunk` bytes at intervals of `every`; the client only reads",
         STREAM,
     ),
     (
@@ -168,7 +168,7 @@ pub(crate) const KINDS: [(&str, &str, &[Key]); 15] = [
     ),
     (
         "messages",
-        "both ends work through a list of items; an end starts an item once it has read what earlier items send it",
+        "both ends work through a list of items; an end starts an item once it has read everything that earlier items send to it",
         MESSAGES,
     ),
     (
@@ -188,7 +188,7 @@ pub(crate) const KINDS: [(&str, &str, &[Key]); 15] = [
     ),
     (
         "udp-ping",
-        "the client sends a datagram each `every`, which the server answers; each datagram has its own round-trip time, or counts as lost (as in irtt)",
+        "the client sends datagrams at intervals of `every`, and the server answers each datagram; as in irtt, a datagram yields a round-trip time or counts as lost",
         UDP_PING,
     ),
     (
