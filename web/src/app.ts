@@ -191,7 +191,7 @@ function totalsText(capture: Capture): string {
   parts.push(plural(t.tcp_streams, 'stream'));
   if (t.time_ns) {
     parts.push(seconds((t.time_ns[1] - t.time_ns[0]) / 1e9));
-    parts.push(`from ${date(t.time_ns[0]).slice(0, 19)} UTC`);
+    parts.push(`from ${date(t.time_ns[0], false)}`);
   }
   return parts.join(' · ');
 }

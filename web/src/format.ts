@@ -52,13 +52,18 @@ export function rangeWords([from, to]: [number, number], [first, last]: [number,
   return `${exact(a)} to ${exact(b)}, ${micros((b - a) * 1e6)}`;
 }
 
-/** UTC date and time with microseconds. */
-export function date(ns: number): string {
+/** Captures with earlier times have none: text of tcpdump without dates, and clocks that begin at 0. */
+const FIRST_DAY_NS = 86_400e9;
+
+/** UTC date and time with microseconds, or without a fraction; the time alone where the capture has no dates. */
+export function date(ns: number, fraction = true): string {
   const ms = Math.floor(ns / 1e6);
   const us = Math.floor((ns % 1e9) / 1e3);
   const stamp = new Date(ms);
   if (Number.isNaN(stamp.getTime())) return 'no date';
-  return `${stamp.toISOString().slice(0, 19).replace('T', ' ')}.${us.toString().padStart(6, '0')}`;
+  const [day, time] = stamp.toISOString().slice(0, 19).split('T');
+  const exact = fraction ? `${time}.${us.toString().padStart(6, '0')}` : time;
+  return ns >= 0 && ns < FIRST_DAY_NS ? `${exact} by the capture's clock, which has no date` : `${day} ${exact} UTC`;
 }
 
 /** Decimals that multiples of `step` need: 1 for 0.5, 2 for 0.25. */

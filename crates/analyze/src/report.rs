@@ -119,7 +119,7 @@ pub struct Stream {
     pub client: String,
     /// `ip:port` of the other side.
     pub server: String,
-    /// Unix time of the first packet.
+    /// Unix time of the first packet; in tcpdump's text the printed time taken as UTC, without a date since midnight.
     pub start_ns: i64,
     /// First to last packet.
     pub duration_us: u64,

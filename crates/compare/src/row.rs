@@ -95,7 +95,8 @@ pub struct Row {
     pub before: Option<f64>,
     /// Figure after.
     pub after: Option<f64>,
-    /// Change relative to `before`; null if `before` is 0 or values have both signs.
+    /// Change in per cent; null if `before` is 0 or values have both signs. If `paired`, of neighbouring runs pair by pair,
+    /// which can differ from the change between `before` and `after`.
     pub change_percent: Option<f64>,
     /// Interval of the change, 95 % by default; null if runs are too few.
     pub interval_percent: Option<(f64, f64)>,

@@ -146,8 +146,9 @@ pub fn run(
     )?;
     let measures = described(campaign.measures);
     let mut document = document(campaign.experiment, measures, results.into_iter().flatten());
-    if campaign.only.is_none() {
-        folder.summarize(&document)?;
+    match campaign.only {
+        None => folder.summarize(&document)?,
+        Some(_) => document.numbers = tasks,
     }
     let finished = agree::Finished {
         campaign,

@@ -32,6 +32,9 @@ pub struct RunDocument {
     pub measures: Vec<Described>,
     /// One per point and stack: stacks in the order given, points in the order of the plan.
     pub points: Vec<PointResult>,
+    /// Number of each of `points` in the result folder, if only a part was run (`--points`, `--shard`). Absent: 0, 1, 2 ...
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub numbers: Vec<usize>,
     /// Whether the stacks sent the same packets: the first stack in virtual time (`model:`, `uml:`) with each other
     /// one. Absent with fewer than two such stacks, and in the files of a result folder.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -41,6 +44,15 @@ pub struct RunDocument {
     /// First failure; the exit code is not 0 then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorRecord>,
+}
+
+impl RunDocument {
+    /// The points with their numbers in the result folder.
+    pub fn numbered(&self) -> impl Iterator<Item = (usize, &PointResult)> {
+        let number = |at: usize| self.numbers.get(at).copied().unwrap_or(at);
+        let points = self.points.iter().enumerate();
+        points.map(move |(at, point)| (number(at), point))
+    }
 }
 
 /// Error that ends a command.

@@ -59,9 +59,9 @@ pub fn points(document: &RunDocument) -> Table {
         about: format!("Measure {} (docs/experiment.md).", one.name),
     }));
     let mut table = Table::new("points", fields);
-    for (at, point) in document.points.iter().enumerate() {
+    for (number, point) in document.numbered() {
         let mut row = table.row();
-        row.int(at);
+        row.int(number);
         row.text(&point.stack);
         axes.iter().for_each(|axis| axis.put(&mut row, point));
         match seed {
@@ -88,11 +88,11 @@ fn counters(document: &RunDocument) -> Table {
             ("value", Kind::Int, "Its difference over the run."),
         ]),
     );
-    for (at, point) in document.points.iter().enumerate() {
+    for (number, point) in document.numbered() {
         for (host, counters) in &point.counters {
             for (counter, value) in counters {
                 let mut row = table.row();
-                row.int(at);
+                row.int(number);
                 row.text(host);
                 row.text(counter);
                 row.int(*value);

@@ -121,12 +121,16 @@ export interface Statistics {
   mean: number;
   least: number;
   most: number;
+  /** The time that the bins with a value cover. */
+  from: number;
+  to: number;
 }
 
 /** Statistics of the bins between two times; null when no bin lies there. */
 export function statistics(of: Curve, from: number, to: number): Statistics | null {
   const [first, end] = binsIn(of, from, to);
   let [n, sum, least, most] = [0, 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  let [known, until] = [0, 0];
   for (let i = first; i < end; i++) {
     const begins = (of.first + i) * of.bin;
     if (begins + of.bin / 2 < from || begins + of.bin / 2 > to) continue;
@@ -134,11 +138,13 @@ export function statistics(of: Curve, from: number, to: number): Statistics | nu
     if (Number.isNaN(of.mid[i])) continue;
     // A state is held where no sample is: its peak is not known there.
     if (!Number.isNaN(of.high[i])) most = Math.max(most, of.high[i]);
+    if (n === 0) known = begins;
+    until = begins + of.bin;
     n++;
     sum += of.mid[i];
     least = Math.min(least, of.low[i]);
   }
-  return n === 0 ? null : { mean: sum / n, least, most };
+  return n === 0 ? null : { mean: sum / n, least, most, from: known, to: until };
 }
 
 /** The last time of a curve. */

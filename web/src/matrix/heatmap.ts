@@ -87,11 +87,13 @@ export class HeatMap {
   }
 
   private caption(chosen: Chosen, measured: Measured): string {
-    const { axes, measures } = this.page.matrix;
+    const { axes, measures, cells } = this.page.matrix;
     const name = measures[chosen.measure];
-    if (!chosen.base) return measured.unit === '' ? name : `${name}, ${measured.unit}`;
+    // The terminal and summary.csv have means.
+    const median = cells.some((cell) => cell.runs > 1) ? '; medians of the repetitions' : '';
+    if (!chosen.base) return `${measured.unit === '' ? name : `${name}, ${measured.unit}`}${median}`;
     const below = measured.unit === '' ? '' : `; small: the value in ${measured.unit}`;
-    return `${name}: ${changeWords(axes, chosen)}${below}`;
+    return `${name}: ${changeWords(axes, chosen)}${below}${median}`;
   }
 
   private draw(place: number[], chosen: Chosen, measured: Measured, scale: Scale): HTMLElement {

@@ -2,7 +2,7 @@
 
 import { Chart } from '../charts/chart';
 import { durationAxis } from '../charts/marks';
-import { binAt, endOf, statistics } from '../data/over_time';
+import { binAt, endOf, type Statistics, statistics } from '../data/over_time';
 import { h, svg } from '../dom';
 import { exact, micros } from '../format';
 import type { Drawn, Row } from './shapes';
@@ -103,8 +103,15 @@ export function within(line: Line, range: Range, { words, small, mostOf }: Drawn
     return `${median ? 'median ' : ''}goodput ${words(line.whole)}`;
   const all = statistics(curve, ...range);
   if (!all) return '';
-  if (small) return `mean ${median ? 'of the median ' : ''}${words(all.mean)}`;
-  return `mean ${median ? 'of the median ' : ''}${words(all.mean)}, most ${mostOf ? `${mostOf} ` : ''}${words(all.most)}`;
+  const mean = `mean ${median ? 'of the median ' : ''}${words(all.mean)}`;
+  const most = small ? '' : `, most ${mostOf ? `${mostOf} ` : ''}${words(all.most)}`;
+  return `${mean}${most}${part(all, range, curve.bin)}`;
+}
+
+/** The part of a range that a line's mean covers, if the line begins later or ends earlier. */
+function part({ from, to }: Statistics, range: Range, bin: number): string {
+  const isWhole = from < range[0] + 1.5 * bin && to > range[1] - 1.5 * bin;
+  return isWhole ? '' : ` (${spanWords([Math.max(from, range[0]), Math.min(to, range[1])])})`;
 }
 
 /** `0 to 12.4 s`. */

@@ -174,7 +174,7 @@ export class StreamPanel {
         ),
       h('span', { class: 'number' }, `Stream ${line.stream}`),
       h('span', { class: 'ends' }, `${line.client} → ${line.server}`),
-      h('span', { class: 'began' }, `${date(info?.origin_ns ?? line.start_ns)} UTC`),
+      h('span', { class: 'began' }, date(info?.origin_ns ?? line.start_ns)),
     );
   }
 

@@ -42,7 +42,7 @@ describe('the heat map', () => {
   it('opens with what the file says: changes against the base, readable labels, a band', async () => {
     expect(await page.locator('main h2').first().textContent()).toBe('Does the <b>filter</b> help?');
     expect(await page.locator('.heatmap h3').textContent()).toBe(
-      'down.goodput_bps: change of filter in per cent against none; small: the value in Mbit/s',
+      'down.goodput_bps: change of filter in per cent against none; small: the value in Mbit/s; medians of the repetitions',
     );
     expect(await page.locator('.heatmap thead th').allTextContents()).toEqual([
       'up rate',

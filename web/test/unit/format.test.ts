@@ -44,7 +44,9 @@ describe('format', () => {
   });
 
   it('writes dates in UTC with microseconds, and does not fail on absurd ones', () => {
-    expect(date(1_700_000_000_123_456_000)).toBe('2023-11-14 22:13:20.123456');
+    expect(date(1_700_000_000_123_456_000)).toBe('2023-11-14 22:13:20.123456 UTC');
+    expect(date(1_700_000_000_123_456_000, false)).toBe('2023-11-14 22:13:20 UTC');
+    expect(date(36_000e9, false)).toBe("10:00:00 by the capture's clock, which has no date");
     expect(date(9e18 * 1000)).toBe('no date');
   });
 

@@ -105,15 +105,19 @@ pub fn time(d: Duration) -> String {
     micros(d.as_micros().max(0).unsigned_abs())
 }
 
-/// Microseconds with three digits: `21 us`, `40.9 ms`, `12.3 s`, `1 h 02 min`.
+/// Microseconds with three digits: `21 us`, `40.9 ms`, `12.3 s`, `10 min 41 s`, `1 h 02 min`.
 pub fn micros(us: u64) -> String {
-    const MINUTE: u64 = 60_000_000;
+    const SECOND: u64 = 1_000_000;
+    const MINUTE: u64 = 60 * SECOND;
+    let nearest = |unit: u64| us.saturating_add(unit / 2) / unit;
     match us {
         // 999.5 ms and more would print as 1000 ms.
         0..999_500 => figure(us as f64, MICROSECONDS, Digits::Three),
         _ if us < 10 * MINUTE => figure(us as f64 / 1e6, &[("s", 0)], Digits::Three),
-        _ if us < 60 * MINUTE => format!("{} min", us / MINUTE),
-        _ => format!("{} h {:02} min", us / MINUTE / 60, us / MINUTE % 60),
+        _ if nearest(SECOND) < 3600 => {
+            format!("{} min {:02} s", nearest(SECOND) / 60, nearest(SECOND) % 60)
+        }
+        _ => format!("{} h {:02} min", nearest(MINUTE) / 60, nearest(MINUTE) % 60),
     }
 }
 
@@ -187,7 +191,10 @@ mod tests {
             (999_999, "1.00 s"),
             (31_000_000, "31 s"),
             (12_345_678, "12.3 s"),
-            (900_000_000, "15 min"),
+            (599_600_000, "600 s"),
+            (641_300_000, "10 min 41 s"),
+            (900_000_000, "15 min 00 s"),
+            (3_599_700_000, "1 h 00 min"),
             (3_720_000_000, "1 h 02 min"),
         ] {
             assert_eq!(micros(us), text);

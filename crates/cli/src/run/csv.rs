@@ -38,7 +38,8 @@ pub fn write(place: &Path, document: &RunDocument) -> Result<(), Failure> {
 }
 
 fn put(path: &Path, table: &Table, document: &RunDocument) -> Result<(), Failure> {
-    if table.rows() == 0 {
+    // The table of an earlier run would be read as this one's: it becomes a heading alone.
+    if table.rows() == 0 && !path.exists() {
         return Ok(());
     }
     let failed = |e: csv::Error| Failure::output(path, &e.into());

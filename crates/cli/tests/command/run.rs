@@ -397,6 +397,17 @@ fn points_and_series_are_tables_for_other_programs() {
         std::fs::read_to_string(&one).unwrap(),
         points.join("\n") + "\n"
     );
+    // A part of the run keeps the numbers of the result folder; no table of an earlier run stays.
+    let words = ["--points", "1", "--set", "app.udp-ping.count=0"];
+    let part = [
+        &["run", text(&file), "--csv", text(&out), "--json"][..],
+        &words,
+    ]
+    .concat();
+    let part = tcplab(&part);
+    assert_eq!(part.json()["numbers"][0], 1, "{}", part.err);
+    assert!(table("points.csv")[1].starts_with("1,"));
+    assert_eq!(table("pings.csv").len(), 1);
     // An output that cannot be written is refused before the run.
     let blocked = tcplab(&["run", text(&file), "--csv", text(&file.join("x"))]);
     assert_eq!(blocked.code, 2, "{}", blocked.err);

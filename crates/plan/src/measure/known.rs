@@ -124,7 +124,7 @@ pub static PACKETS: [Packets; 44] = [
         Over::Rate,
         "goodput_bps",
         rate(Bps, More),
-        "unique payload over the time from the first data to the last ACK",
+        "unique payload over the time from the first data to the last ACK (`analyze --json`: to the last data packet, which makes short transfers faster)",
     ),
     sum(
         "retransmissions.total",

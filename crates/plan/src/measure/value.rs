@@ -59,6 +59,11 @@ fn rate(all: &[&Sent], of: &Packets) -> Option<f64> {
         ns += last.saturating_sub(first.max(until)).max(0);
         until = until.max(last);
     }
+    // Without data: as of one connection.
+    let is_silent = |sent: &&Sent| sent.data_ns.is_none() && sent.value(of) == Some(0.0);
+    if !all.is_empty() && all.iter().all(is_silent) {
+        return Some(0.0);
+    }
     (ns > 0).then(|| bits / (ns as f64 / 1e9))
 }
 

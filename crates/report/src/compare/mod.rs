@@ -76,7 +76,8 @@ pub(crate) fn legend(comparison: &Comparison) -> Vec<String> {
     }
     if comparison.rows.iter().any(differs_in_pairs) {
         lines.push(
-            "change compares neighbouring runs in pairs (p after the runs), which cancels drift"
+            "change is that of neighbouring runs, pair by pair (p after the runs), which cancels drift: it can differ \
+             from the change between the two columns, even in its sign"
                 .into(),
         );
     }

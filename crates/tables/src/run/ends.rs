@@ -37,7 +37,7 @@ impl Which<'_> {
 }
 
 fn ends(document: &RunDocument) -> impl Iterator<Item = Which<'_>> {
-    let points = document.points.iter().enumerate();
+    let points = document.numbered();
     points.flat_map(|(point, result)| {
         result.flows.iter().flat_map(move |flow| {
             let ends = [("client", &flow.client), ("server", &flow.server)];

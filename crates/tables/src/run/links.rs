@@ -37,7 +37,7 @@ pub(super) fn series(document: &RunDocument) -> Table {
     let own = LINK_SERIES.iter().zip(abouts);
     fields.extend(own.map(|(name, about)| Field::new(*name, Kind::Int, about)));
     let mut table = Table::new("links", fields);
-    for (point, result) in document.points.iter().enumerate() {
+    for (point, result) in document.numbered() {
         for (at, series) in result.link_series.iter().enumerate() {
             let link = name(&result.link_names, at);
             for (way, samples) in [("a_to_b", &series.a_to_b), ("b_to_a", &series.b_to_a)] {
@@ -72,7 +72,7 @@ pub(super) fn totals(document: &RunDocument) -> Table {
         ("peak_pkts", Kind::Int, "The longest queue."),
     ];
     let mut table = Table::new("link_totals", Field::all(&[&NAMES[..], &own].concat()));
-    for (point, result) in document.points.iter().enumerate() {
+    for (point, result) in document.numbered() {
         for (at, link) in result.links.iter().enumerate() {
             for (way, count) in [("a_to_b", &link.a_to_b), ("b_to_a", &link.b_to_a)] {
                 let mut row = table.row();
