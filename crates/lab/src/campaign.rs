@@ -240,6 +240,7 @@ fn one(
     let (stack, point) = campaign.task(number);
     let is_of_it = |result: &PointResult| campaign.takes((stack, point), result);
     if let Some((result, cost)) = folder.finished(number, is_of_it)? {
+        folder.is_as_written(number, &result, point)?;
         return Ok((result, cost.rss_bytes));
     }
     let part = folder.begin(number)?;

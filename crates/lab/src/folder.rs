@@ -13,9 +13,11 @@ use serde::{Deserialize, Deserializer, Serialize};
 use tcplab_os::output::write_own;
 use tcplab_plan::Point;
 use tcplab_plan::measure::Described;
+use tcplab_plan::network::capture_files;
 use tcplab_plan::result::{Cost, PointResult, RUN_SCHEMA, RunDocument};
 use tcplab_plan::view::View;
 
+use crate::digest;
 use crate::error::LabError;
 use crate::manifest::plain;
 
@@ -147,6 +149,29 @@ impl Folder {
         let cost: PointCost = serde_json::from_str(&cost).unwrap_or_default();
         result.cost = cost.cost;
         Ok(Some((result, cost)))
+    }
+
+    /// Refuses a finished point whose result or captures are not those that its run wrote. Captures that somebody has
+    /// removed cannot be checked, nor the result without them.
+    ///
+    /// # Errors
+    /// The digest is another one.
+    pub(crate) fn is_as_written(
+        &self,
+        number: usize,
+        result: &PointResult,
+        point: &Point,
+    ) -> Result<(), LabError> {
+        let folder = self.point(number);
+        let mut captures = capture_files(point).into_iter();
+        let is_whole = captures.all(|(_, _, name)| folder.join(name).exists());
+        if !is_whole || digest::of(result, point, &folder)? == result.digest {
+            return Ok(());
+        }
+        let folder = folder.display();
+        Err(LabError::Wrong(format!(
+            "{folder}: result.json or a capture was changed after the run (its digest differs); remove the folder to run the point again"
+        )))
     }
 
     /// A new place for a point's files.

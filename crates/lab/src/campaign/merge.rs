@@ -52,8 +52,11 @@ fn one(
     number: usize,
     (task, measures): ((&str, &Point), &[String]),
 ) -> Result<(PointResult, u64), LabError> {
-    let from = shards.iter().find(|shard| Folder::at(shard).has(number));
-    if let Some(from) = from {
+    let mut having = shards.iter().filter(|shard| Folder::at(shard).has(number));
+    if let Some(from) = having.next() {
+        for other in having {
+            alike(number, from, other)?;
+        }
         merged.adopt(number, &Folder::at(from))?;
     }
     let found = merged.finished(number, |result| is_of(result, task, measures))?;
@@ -62,7 +65,24 @@ fn one(
             "point {number} is in none of the folders; run it with --points {number}"
         ))
     })?;
+    merged.is_as_written(number, &result, task.1)?;
     Ok((result, cost.rss_bytes))
+}
+
+/// Refuses a point that two shards have with other results.
+fn alike(number: usize, one: &Path, other: &Path) -> Result<(), LabError> {
+    let digest = |shard| {
+        let found = Folder::at(shard).finished(number, |_| true)?;
+        Ok::<_, LabError>(found.map(|(result, _)| result.digest))
+    };
+    if digest(one)? == digest(other)? {
+        return Ok(());
+    }
+    Err(LabError::Wrong(format!(
+        "{} and {} have other results of point {number}: leave one of them out",
+        one.display(),
+        other.display()
+    )))
 }
 
 /// The manifest of all, which is the same.
