@@ -13,7 +13,7 @@ use crate::flent;
 use crate::model;
 use crate::packets::sent_by_hosts;
 use crate::stack::{Kind, Lab, Stack};
-use crate::unreached::{bounded, unreached};
+use crate::unreached::{bounded, undrained, unreached};
 
 /// A result, and the most memory that a process of the run held.
 pub(crate) struct Done {
@@ -103,6 +103,7 @@ fn measured(
     };
     let unreached = unreached(point, &outcome);
     let bounded = bounded(&outcome);
+    let undrained = undrained(point, &outcome);
     for name in measures {
         let value = sources.named(name);
         match value.map_err(|e| LabError::Wrong(e.to_string()))? {
@@ -128,6 +129,7 @@ fn measured(
     result.warnings = outcome.warnings;
     result.warnings.extend(unreached);
     result.warnings.extend(bounded);
+    result.warnings.extend(undrained);
     result.tolerated = check::left_out(point, stack.honours());
     result.tolerated.extend(outcome.tolerated);
     result.name_columns();

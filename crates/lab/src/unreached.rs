@@ -1,10 +1,10 @@
-//! What a point asks for at a time that its run never came to: without a word the run would seem to show
-//! its effect.
+//! What a point asks for at a time that its run never came to, and what its run left under way: without a word the run
+//! would seem to show its effect.
 
-use tcplab_plan::app::App;
+use tcplab_plan::app::{App, AppKind};
 use tcplab_plan::measure::way_owner;
-use tcplab_plan::outcome::{End, Flow, KEPT_LATENCIES, MOST_PINGS};
-use tcplab_plan::point::Direction;
+use tcplab_plan::outcome::{End, Flow, KEPT_LATENCIES, MOST_PINGS, WayCount};
+use tcplab_plan::point::{By, Direction};
 use tcplab_plan::{Outcome, Point};
 
 /// A line for each of them. What a link saw is said by its stack.
@@ -100,6 +100,30 @@ pub(crate) fn bounded(outcome: &Outcome) -> Vec<String> {
     };
     found.extend(apps.into_iter().map(say));
     found
+}
+
+/// Ways that still held frames of datagram senders at the run's end: what they would have dropped or let through is in
+/// no figure. A TCP that ends has seen its data acknowledged.
+pub(crate) fn undrained(point: &Point, outcome: &Outcome) -> Vec<String> {
+    let is_datagrams =
+        |app: &App| matches!(app.does, AppKind::UdpStream { .. } | AppKind::Replay { .. });
+    if outcome.cut_short || !point.apps.iter().any(is_datagrams) {
+        return Vec::new();
+    }
+    let links = point.links.iter().zip(&outcome.links).enumerate();
+    let own = links.filter(|(_, (link, _))| link.by == By::Tcplab);
+    let ways =
+        own.flat_map(|(at, (_, count))| [(2 * at, &count.a_to_b), (2 * at + 1, &count.b_to_a)]);
+    let has_more =
+        |count: &WayCount| count.frames > count.delivered + count.queue_drops + count.lost;
+    ways.filter(|(_, count)| has_more(count))
+        .map(|(way, _)| {
+            format!(
+                "{}: frames were still in it when the run ended, so its drops and arrivals are too few: set a longer `run.linger`",
+                way_owner(point, way)
+            )
+        })
+        .collect()
 }
 
 fn of_way(place: &str, way: &Direction, end: i64, found: &mut Vec<String>) {

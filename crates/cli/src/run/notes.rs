@@ -108,9 +108,14 @@ fn unfinished(points: &[PointResult]) -> Vec<String> {
             1 => "the run".to_owned(),
             _ => format!("{runs} of the runs"),
         };
+        let open = match open {
+            0 if later.is_empty() => {
+                "no connection was open at both ends, but one end still waited for an end that had given up".to_owned()
+            }
+            open => format!("{open} of {all} connections were still open{later}"),
+        };
         format!(
-            "{stack}: {which} reached `max` before the applications ended: {open} of {all} connections were still open{later} \
-             (a longer one: --set run.max=TIME)"
+            "{stack}: {which} reached `max` before the applications ended: {open} (a longer one: --set run.max=TIME)"
         )
     };
     found.into_iter().map(say).collect()

@@ -414,6 +414,61 @@ fn points_and_series_are_tables_for_other_programs() {
 }
 
 #[test]
+fn a_result_that_was_changed_is_neither_continued_nor_merged() {
+    let place = folder();
+    let file = place.path().join("t.toml");
+    let experiment = "[run]\nrepeat = 2\n[[app]]\nkind = \"bulk\"\nbytes = 10000\n";
+    std::fs::write(&file, experiment).unwrap();
+    let [a, b, out] = ["a", "b", "out"].map(|name| place.path().join(name));
+    let part = |out: &Path, points: &str| {
+        tcplab(&["run", text(&file), "--out", text(out), "--points", points])
+    };
+    for (out, points) in [(&a, "0,1"), (&b, "1")] {
+        assert_eq!(part(out, points).code, 0);
+    }
+    // The same point twice, and equal: nothing is wrong.
+    let merge = || tcplab(&["merge", text(&a), text(&b), "--out", text(&out)]);
+    assert_eq!(merge().code, 0);
+    std::fs::remove_dir_all(&out).unwrap();
+    let result = b.join("points/0001/result.json");
+    let written = std::fs::read_to_string(&result).unwrap();
+    let other = written.replacen("\"frames\": ", "\"frames\": 1", 1);
+    assert_ne!(other, written);
+    std::fs::write(&result, other).unwrap();
+    let continued = part(&b, "1");
+    assert_eq!(continued.code, 2, "{}", continued.err);
+    assert!(
+        continued.err.contains("was changed after the run"),
+        "{}",
+        continued.err
+    );
+    let merged = tcplab(&["merge", text(&b), text(&a), "--out", text(&out)]);
+    assert!(
+        merged.err.contains("was changed after the run"),
+        "{}",
+        merged.err
+    );
+}
+
+#[test]
+fn frames_that_never_left_the_queue_are_told() {
+    let place = folder();
+    let file = place.path().join("u.toml");
+    let experiment = |linger: &str| {
+        format!(
+            "[run]\nlinger = \"{linger}\"\n[[link]]\nrate = \"1mbit\"\n[[app]]\nkind = \"udp-stream\"\nsize = 1208\n\
+             every = \"1ms\"\nduration = \"200ms\"\n"
+        )
+    };
+    for (linger, is_told) in [("100ms", true), ("10s", false)] {
+        std::fs::write(&file, experiment(linger)).unwrap();
+        let run = tcplab(&["run", text(&file)]);
+        let note = "link.client-server.a_to_b: frames were still in it when the run ended";
+        assert_eq!(run.out.contains(note), is_told, "{}", run.out);
+    }
+}
+
+#[test]
 #[ignore = "needs kernels: tcplab kernel build 6.1, and --edit mss-boundary"]
 fn bisect_exit_says_good_bad_or_skip() {
     let judge = |stack: &str, bad: &str| {
