@@ -65,7 +65,7 @@ def budget_lines(b, whole=True):
     out += [f"| {n} | {x['seconds']:.1f} | {x['given_s']:.3f} | {x['captures']} |" for n, x in b["absent"].items() if whole or x["captures"]]
     if not whole and (none := [n for n, x in b["absent"].items() if not x["captures"]]):
         most = max(b["absent"][n]["given_s"] for n in none)
-        out += ["", f"The other classes ({', '.join(none)}) were given at most {most:.3f} s each, and no more than 20 ms in any capture."]
+        out += ["", f"The other classes ({', '.join(none)}) have no capture with more than 20 ms. All captures together wrongly gave each of these classes at most {most:.3f} s."]
     return [*out, "", f"The class `unknown` has {b['unknown_share']:.2%} of the {b['total_s'] - b['idle_s']:.0f} s that were not idle."]
 
 
