@@ -89,6 +89,18 @@ fn counts_are_those_of_the_sending_kernel() {
 }
 
 #[test]
+fn handshake_alone_has_no_byte_in_flight() {
+    let file = root().join("tests/captures/syn-no-answer.a.pcap");
+    let answer = analyze(&file, Options::default());
+    for stream in &answer.streams {
+        let client = &stream.client_to_server;
+        assert_eq!(client.data_segments, 0);
+        assert_eq!(client.max_in_flight_bytes, Some(0));
+    }
+    assert!(!answer.streams.is_empty());
+}
+
+#[test]
 fn quick_acks_end_after_sixteen_segments() {
     for file in ["quickack-5.10.46.a.pcap", "quickack-5.10.46.b.pcap"] {
         let answer = analyze(
