@@ -237,7 +237,8 @@ pub struct Direction {
     pub data_bytes: u64,
     /// Segments sent again.
     pub retransmissions: Retransmissions,
-    /// Segments out of order.
+    /// Segments that came late and were not sent again: those that `--annotate` marks `out_of_order`. Wireshark's
+    /// `tcp.analysis.out_of_order` can differ.
     pub out_of_order: u64,
     /// Duplicate ACKs.
     pub duplicate_acks: u64,
