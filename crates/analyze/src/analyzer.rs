@@ -420,6 +420,7 @@ impl Analyzer {
         let found = findings::of(&connection, &self.limits);
         let mut report = connection.report(&mut self.totals);
         report.not_checked = found.lacks();
+        report.reported_early = !whole;
         self.limits
             .note_not_checked(report.stream, &found.not_checked);
         self.limits.note(&connection, &report);

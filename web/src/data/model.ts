@@ -161,6 +161,8 @@ export interface Stream {
   vantage: string;
   round_trip?: RoundTrip;
   artefacts?: string[];
+  /** Written out before its end: packets that came later are in no figure. */
+  reported_early?: boolean;
   not_checked?: { lacks: string; findings: string[] }[];
   budget_us?: Budget;
   requests?: Request[];

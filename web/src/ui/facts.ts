@@ -47,6 +47,8 @@ export function streamNotes(stream: Stream): HTMLElement {
     if (again > 0)
       notes.append(h('span', { class: 'warn' }, `${plural(again, 'handshake packet')} sent again`));
   }
+  if (stream.reported_early)
+    notes.append(h('span', { class: 'warn' }, 'reported before its end: later packets are in no figure'));
   for (const name of stream.artefacts ?? [])
     notes.append(h('span', { class: 'warn' }, ARTEFACTS[name] ?? name));
   return notes;

@@ -111,6 +111,7 @@ impl Connection {
             }),
             vantage: self.vantage(),
             round_trip,
+            reported_early: false,
             artefacts: self.artefacts(),
             not_checked: Vec::new(),
             budget_us: account.budget,

@@ -8,8 +8,9 @@ use std::str::FromStr;
 use serde::Serialize;
 use tcplab_analyze::Output;
 use tcplab_analyze::findings::{self, Finding, Id, Need, Severity};
-use tcplab_analyze::report::Stream;
+use tcplab_analyze::report::{Stream, Totals};
 use tcplab_os::say;
+use tcplab_report::terminal::{Coverage, lacks_ends};
 
 use crate::failure::Failure;
 
@@ -73,6 +74,14 @@ struct Condition {
 pub struct Verdict {
     conditions: Vec<Condition>,
     matched: Option<FailOn>,
+    /// What was read of the present capture.
+    coverage: Coverage,
+    /// Streams of the present capture that were reported before their end.
+    early: u64,
+    /// Of all captures: the streams whose later packets are missing, and all streams.
+    cut: (u64, u64),
+    /// What no condition was checked in, with the name of the capture.
+    not_read: Vec<String>,
 }
 
 impl Verdict {
@@ -87,20 +96,49 @@ impl Verdict {
         Self {
             conditions: conditions.iter().map(condition).collect(),
             matched: None,
+            coverage: Coverage::default(),
+            early: 0,
+            cut: (0, 0),
+            not_read: Vec::new(),
         }
     }
 
     /// Looks at something that the analyser handed out.
     #[inline]
     pub fn see(&mut self, output: &Output) {
+        if self.conditions.is_empty() {
+            return;
+        }
         match output {
             Output::Finding(finding) => self.finding(finding),
-            Output::Stream(stream) => self.conditions.iter_mut().for_each(|c| c.stream(stream)),
+            Output::Stream(stream) => {
+                self.coverage.stream(stream);
+                self.early += u64::from(stream.reported_early);
+                self.cut.1 += 1;
+                self.conditions.iter_mut().for_each(|c| c.stream(stream));
+            }
             Output::Trace(_) => {}
         }
     }
 
+    /// A capture is over.
+    pub fn end(&mut self, name: &str, totals: &Totals) {
+        let mut coverage = std::mem::take(&mut self.coverage);
+        let early = std::mem::take(&mut self.early);
+        if self.conditions.is_empty() {
+            return;
+        }
+        coverage.settle();
+        if lacks_ends(totals) {
+            self.cut.0 += early;
+        }
+        let texts = coverage.not_read(totals).into_iter();
+        self.not_read
+            .extend(texts.map(|text| format!("{name}: not checked: {text}")));
+    }
+
     fn finding(&mut self, finding: &Finding) {
+        self.coverage.finding(finding);
         let hit = |c: &&Condition| match &c.wanted {
             FailOn::Id(id) => finding.id == *id,
             // The most severe one sorts first.
@@ -111,8 +149,8 @@ impl Verdict {
         }
     }
 
-    /// 1 when a finding matched, 3 when a finding of a condition was checked in no stream, with a line on standard error
-    /// that says which condition.
+    /// 1 when a finding matched, 3 when a finding of a condition was checked in no stream, or no stream was read whole; with
+    /// lines on standard error that say which condition, and what was not read.
     pub fn exit_code(&self) -> ExitCode {
         if let Some(condition) = &self.matched {
             say(&format!("tcplab: a finding matches --fail-on {condition}"));
@@ -133,7 +171,22 @@ impl Verdict {
                 say(&format!("tcplab: {text}"));
             }
         }
-        ExitCode::from(code)
+        ExitCode::from(code.max(self.unread()))
+    }
+
+    /// Says what no condition was checked in; 3 if every stream lacks its end.
+    fn unread(&self) -> u8 {
+        for text in &self.not_read {
+            say(&format!("tcplab: --fail-on: {text}"));
+        }
+        let (cut, all) = self.cut;
+        if cut == 0 || cut < all {
+            return 0;
+        }
+        let text = "--fail-on: not checked to the end in any stream: raise --max-streams";
+        let failure = Failure::inconclusive(text);
+        failure.report();
+        failure.code()
     }
 }
 

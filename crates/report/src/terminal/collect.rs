@@ -7,7 +7,7 @@ use tcplab_analyze::report::{Stream, Totals};
 
 use super::bars::{self, Bar};
 use super::caqm::Caqm;
-use super::coverage::Coverage;
+use super::coverage::{Coverage, lacks_ends};
 use super::notes::Notes;
 use super::streams::{Row, Shown};
 use super::style::{Ink, safe};
@@ -90,6 +90,9 @@ impl Collector {
         let told = self.told(theme, totals);
         out.push_str(&told);
         out.push('\n');
+        if lacks_ends(totals) {
+            self.rows.iter_mut().for_each(Row::lacks_end);
+        }
         self.rows.sort_by_key(Row::rank);
         self.time(theme, &mut out);
         let shown = Shown {

@@ -96,7 +96,7 @@ fn explained(id: Id) -> Explained {
 
 /// Over the streams of a capture.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Coverage {
+pub struct Coverage {
     kinds: [Kind; KINDS],
     /// The last stream, until its findings are known: what no finding has explained yet.
     last: Option<(u32, [u64; KINDS])>,
@@ -203,7 +203,7 @@ impl Coverage {
     }
 
     /// The line that replaces the findings when there are no findings, and how far to trust it.
-    pub fn all_clear(&self, theme: &Theme, totals: &Totals, streams: u64) -> String {
+    pub(super) fn all_clear(&self, theme: &Theme, totals: &Totals, streams: u64) -> String {
         let (text, is_clear) = self.verdict(totals, streams);
         if is_clear {
             let text = theme.paint(Ink::Green, &text);
@@ -219,7 +219,7 @@ impl Coverage {
     }
 
     /// What no finding explains, and findings that could not be looked for.
-    pub fn render(&self, theme: &Theme, totals: &Totals) -> String {
+    pub(super) fn render(&self, theme: &Theme, totals: &Totals) -> String {
         let mut out = String::new();
         let unexplained = self.unexplained();
         if !unexplained.is_empty() {
@@ -261,9 +261,10 @@ fn not_read(totals: &Totals) -> Vec<String> {
     ];
     let frames: u64 = frames.iter().sum();
     if frames > 0 {
-        let frames = units::plural(frames, "frame");
+        let verb = if frames == 1 { "was" } else { "were" };
         texts.push(format!(
-            "{frames} that were unreadable or out of time order (see below)."
+            "{} that {verb} unreadable: \"About this capture\" says why.",
+            units::plural(frames, "frame")
         ));
     }
     if totals.dropped > 0 {
@@ -272,17 +273,34 @@ fn not_read(totals: &Totals) -> Vec<String> {
             "{frames} that the kernel dropped: they came faster than tcplab read them."
         ));
     }
-    if totals.late_packets > 0 {
-        let packets = units::plural(totals.late_packets, "packet");
-        texts.push(match totals.evicted_streams {
-            0 => format!("{packets} that came after their stream was reported."),
-            _ => format!(
-                "{packets} of streams that were reported before their end, to bound memory (raise --max-streams). \
-                 Such a stream may seem to have no answer."
-            ),
-        });
-    }
+    texts.extend(came_too_late(totals));
     texts
+}
+
+/// Packets that came after their stream was reported.
+fn came_too_late(totals: &Totals) -> Option<String> {
+    let packets = units::plural(totals.late_packets, "packet");
+    let streams = units::plural(totals.evicted_streams, "stream");
+    match (totals.late_packets, totals.evicted_streams) {
+        (0, _) if !lacks_ends(totals) => None,
+        (0, _) => Some(format!(
+            "{streams} that were reported before their end, to bound memory (raise --max-streams): packets that came later \
+             count as new streams."
+        )),
+        (_, 0) => Some(format!(
+            "{packets} that came after their stream was reported."
+        )),
+        _ => Some(format!(
+            "{packets} of streams that were reported before their end, to bound memory (raise --max-streams). \
+             Such a stream may seem to have no answer."
+        )),
+    }
+}
+
+/// Whether packets came, or may have come, of streams that were reported before their end. Without a later packet, what
+/// was reported early had been read whole.
+pub fn lacks_ends(totals: &Totals) -> bool {
+    totals.evicted_streams > 0 && totals.late_packets + totals.forgotten_streams > 0
 }
 
 /// What the capture lacks, what was not looked for because of that, and how to capture it.
@@ -444,6 +462,30 @@ pub(super) mod tests {
             assert!(text.contains(part), "{part}: {text}");
         }
         assert_eq!(waits(true), "");
+    }
+
+    #[test]
+    fn streams_reported_early_are_a_doubt_if_packets_came_later() {
+        let totals = |late_packets, forgotten_streams| Totals {
+            evicted_streams: 5,
+            late_packets,
+            forgotten_streams,
+            ..Totals::default()
+        };
+        assert_eq!(not_read(&totals(0, 0)), [""; 0]);
+        for (totals, says) in [
+            (totals(40, 0), "40 packets of streams that were reported"),
+            (
+                totals(0, 2),
+                "5 streams that were reported before their end",
+            ),
+        ] {
+            let texts = not_read(&totals);
+            assert!(
+                lacks_ends(&totals) && texts[0].starts_with(says),
+                "{texts:?}"
+            );
+        }
     }
 
     #[test]

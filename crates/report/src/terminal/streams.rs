@@ -31,6 +31,8 @@ pub(super) struct Row {
     acks: [u64; 5],
     state: State,
     is_checked: bool,
+    /// It was written out before its end.
+    is_early: bool,
     /// TCP waited, and perhaps no finding says why.
     has_waits: bool,
     finding: Option<(Severity, String)>,
@@ -101,6 +103,7 @@ impl Row {
             state: s.state,
             has_waits: untold::long(s).iter().any(|us| *us > 0),
             is_checked: s.not_checked.is_empty() && c.acks_sent.unclear + r.acks_sent.unclear == 0,
+            is_early: s.reported_early,
             finding: None,
             bar: Bar::of(s),
         }
@@ -115,6 +118,11 @@ impl Row {
         if self.finding.as_ref().is_none_or(worse) {
             self.finding = Some((f.severity, word(&f.id)));
         }
+    }
+
+    /// Packets of streams that were written out early came later.
+    pub fn lacks_end(&mut self) {
+        self.is_checked &= !self.is_early;
     }
 
     /// Sorts the interesting ones first: findings by severity, trouble, size, number.
@@ -139,6 +147,8 @@ impl Row {
             return (short(id), Some(Ink::of(*severity)));
         }
         let text = match self.state {
+            // Its answer may have come later.
+            State::HalfOpen if self.is_early && !self.is_checked => self.calm(),
             State::HalfOpen => return ("no answer".into(), Some(Ink::Yellow)),
             State::Refused => return ("refused".into(), Some(Ink::Yellow)),
             State::Reset => "reset",
@@ -322,6 +332,20 @@ mod tests {
                 }
                 assert_eq!(text.matches("985").count(), 3, "{text}");
             }
+        }
+    }
+
+    #[test]
+    fn stream_without_its_end_is_partly_checked() {
+        for state in [State::Complete, State::HalfOpen] {
+            let mut row = Row::new(&Stream {
+                state,
+                reported_early: true,
+                ..Stream::default()
+            });
+            assert_ne!(row.verdict().0, "partly checked");
+            row.lacks_end();
+            assert_eq!(row.verdict().0, "partly checked");
         }
     }
 
