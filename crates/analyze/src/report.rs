@@ -4,6 +4,7 @@
 //! (an empty list, a zero counter outside the fixed parts) are left out of the JSON.
 
 mod caqm;
+mod unexplained;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,6 +13,7 @@ use crate::budget::{Budget, Request};
 use crate::findings::{Finding, Lacks, NotChecked};
 
 pub use caqm::{CaqmOffer, CaqmTags};
+pub use unexplained::{Effect, Unexplained};
 
 /// `schema` of the document.
 pub const SCHEMA: &str = "tcplab.analyze/1";
@@ -34,6 +36,14 @@ pub struct Capture {
     pub streams: Vec<Stream>,
     /// Most severe first.
     pub findings: Vec<Finding>,
+    /// What packets show and no finding explains: segments sent again, delayed ACKs, waits of TCP, connections without
+    /// success. With such an entry, an empty `findings` is no all-clear.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_explained: Vec<Unexplained>,
+    /// Streams that waited mostly for a program, its send buffer (`sender`) or its window (`receive_window`), and that
+    /// have no finding about this. It is no fault of the network.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub two_ends: Vec<Unexplained>,
     /// The counts.
     #[serde(flatten)]
     pub totals: Totals,

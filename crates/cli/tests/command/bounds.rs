@@ -170,6 +170,35 @@ fn missing_stream_is_an_error() {
     assert!(!run.err.contains("- has"), "{}", run.err);
 }
 
+#[test]
+fn json_has_what_no_finding_explains() {
+    let of = |name: &str| {
+        let file = format!("tests/captures/{name}.pcap");
+        let said = tcplab(&["analyze", &file]).out;
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        let json = tcplab(&["analyze", "--json", &file]).json();
+        (json["captures"][0].clone(), said)
+    };
+    for (name, member, kind) in [
+        ("reset-forged.b", "not_explained", "delayed_acks"),
+        ("quickack-6.1.176.a", "two_ends", "time"),
+    ] {
+        let (capture, said) = of(name);
+        let left = &capture[member][0];
+        assert_eq!(left["kind"], kind, "{name}: {left}");
+        assert_eq!(left["first_streams"], serde_json::json!([0]), "{name}");
+        let text = left["text"].as_str().unwrap_or_default();
+        assert!(
+            !text.is_empty() && said.contains(text),
+            "{name}: {text}: {said}"
+        );
+    }
+    // The finding explains these waits.
+    let (queue, said) = of("accept-queue.b");
+    assert!(queue.get("not_explained").is_none(), "{queue}");
+    assert!(!said.contains("Not explained"), "{said}");
+}
+
 /// Streams, findings and counts of a capture.
 fn figures(args: &[&str]) -> String {
     let run = tcplab(args);

@@ -7,7 +7,7 @@ use serde::Serialize;
 use tcplab_analyze::budget::{Budget, Class};
 use tcplab_analyze::compat::Verdicts;
 use tcplab_analyze::findings::{Finding, Need};
-use tcplab_analyze::report::{Capture, Report, State, Stream, Totals};
+use tcplab_analyze::report::{Capture, Report, State, Stream, Totals, Unexplained};
 
 use super::gather::{self, Gathered};
 use super::not_checked::{self, Missing};
@@ -147,13 +147,13 @@ fn capture_part<'a>(
             .all(|f| f.id.is_about_the_capture())
             .then(|| {
                 let verdict = coverage.verdict(totals, totals.tcp_streams).0;
-                let ends = coverage.of_ends().into_iter();
+                let ends = texts(coverage.of_ends()).into_iter();
                 verdict
                     + &ends
                         .map(|text| format!(" {}.", text.replace('`', "")))
                         .collect::<String>()
             }),
-        unexplained: coverage.unexplained(),
+        unexplained: texts(coverage.unexplained()),
         not_read: coverage.not_read(totals),
         waited: waited(totals, totals.tcp_streams),
         waited_us: spoken_of(totals),
@@ -163,6 +163,10 @@ fn capture_part<'a>(
         lines_left_out,
         details,
     }
+}
+
+fn texts(left: Vec<Unexplained>) -> Vec<String> {
+    left.into_iter().map(|left| left.text).collect()
 }
 
 /// The words of the glossary in findings.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use tcplab_analyze::budget::Class;
 use tcplab_analyze::findings::{self, Finding, Id, Need};
-use tcplab_analyze::report::{Direction, State, Stream, Totals};
+use tcplab_analyze::report::{Direction, Effect, State, Stream, Totals, Unexplained};
 
 use super::bars::went_to;
 use super::collect::heading;
@@ -17,16 +17,33 @@ use super::{Theme, units};
 use crate::glossary::short;
 
 /// What a stream may show without a finding that explains it, with a noun for one and for many.
-const LOOSE: [(&str, &str); 6] = [
-    ("packet was sent again", "packets were sent again"),
-    ("ACK was delayed", "ACKs were delayed"),
+const LOOSE: [(Effect, &str, &str); 6] = [
     (
+        Effect::Retransmissions,
+        "packet was sent again",
+        "packets were sent again",
+    ),
+    (Effect::DelayedAcks, "ACK was delayed", "ACKs were delayed"),
+    (
+        Effect::UnclearAcks,
         "ACK may have waited for a timer or for the path",
         "ACKs may have waited for a timer or for the path",
     ),
-    ("connection got no answer", "connections got no answer"),
-    ("connection was refused", "connections were refused"),
-    ("connection was reset", "connections were reset"),
+    (
+        Effect::NoAnswer,
+        "connection got no answer",
+        "connections got no answer",
+    ),
+    (
+        Effect::Refused,
+        "connection was refused",
+        "connections were refused",
+    ),
+    (
+        Effect::Reset,
+        "connection was reset",
+        "connections were reset",
+    ),
 ];
 
 /// The kind that is a doubt, not an event.
@@ -84,9 +101,9 @@ fn explained(id: Id) -> Explained {
         "receive_window_limited" | "window_scaling_off" | "zero_window_stall" => {
             (&[], &[Class::ZeroWindow])
         }
-        "syn_retries" | "unreachable" | "accept_queue_overflow" | "time_wait_reuse" => {
-            (&[0, 3], &[])
-        }
+        // The client's timer sent again what the full queue dropped.
+        "accept_queue_overflow" => (&[0, 3], &[Class::Rto, Class::Tlp]),
+        "syn_retries" | "unreachable" | "time_wait_reuse" => (&[0, 3], &[]),
         "refused" => (&[0, 4], &[]),
         "keepalive_death" => (&[0, 5], &[Class::Rto]),
         "reset" | "reset_by_middlebox" => (&[5], &[]),
@@ -134,40 +151,38 @@ impl Coverage {
         }
     }
 
-    /// What no finding names, as sentences.
-    pub fn unexplained(&self) -> Vec<String> {
-        self.sentences(|i| i != UNCLEAR)
+    /// What no finding names.
+    pub fn unexplained(&self) -> Vec<Unexplained> {
+        self.left(|i| i != UNCLEAR)
     }
 
     /// Unclear or unseen packets: ACKs that may have been late, and packets that could not be read, as sentences.
     pub fn not_read(&self, totals: &Totals) -> Vec<String> {
-        let mut texts = self.sentences(|i| i == UNCLEAR);
+        let unclear = self.left(|i| i == UNCLEAR).into_iter();
+        let mut texts: Vec<String> = unclear.map(|left| left.text).collect();
         texts.extend(not_read(totals));
         texts
     }
 
-    fn sentences(&self, which: impl Fn(usize) -> bool) -> Vec<String> {
-        let kinds = self.kinds.iter().enumerate();
-        kinds
-            .filter(|(i, kind)| which(*i) && kind.count > 0)
-            .map(|(i, kind)| {
-                let streams = kind.streams();
-                match (
-                    LOOSE.get(i),
-                    untold::CLASSES.get(i.wrapping_sub(LOOSE.len())),
-                ) {
-                    (Some((one, many)), _) => {
-                        let noun = if kind.count == 1 { one } else { many };
-                        format!("{} {noun} ({streams})", units::count(kind.count))
-                    }
-                    (_, class) => {
-                        let to = class.map_or("", |class| went_to(*class));
-                        let hint = class.map_or("", |class| untold::hint(*class));
-                        format!("{} {to} ({streams}){hint}", units::micros(kind.count))
-                    }
-                }
-            })
-            .collect()
+    fn left(&self, which: impl Fn(usize) -> bool) -> Vec<Unexplained> {
+        let (events, times) = self.kinds.split_at(LOOSE.len());
+        let events = events.iter().zip(LOOSE).enumerate();
+        let events = events
+            .filter(|(i, (kind, _))| which(*i) && kind.count > 0)
+            .map(|(_, (kind, (effect, one, many)))| {
+                let noun = if kind.count == 1 { one } else { many };
+                let text = format!("{} {noun} ({})", units::count(kind.count), kind.streams());
+                kind.events(effect, text)
+            });
+        let times = times.iter().zip(untold::CLASSES).enumerate();
+        let times = times
+            .filter(|(i, (kind, _))| which(LOOSE.len() + i) && kind.count > 0)
+            .map(|(_, (kind, class))| {
+                let (time, to) = (units::micros(kind.count), went_to(class));
+                let hint = untold::hint(class);
+                kind.time(class, format!("{time} {to} ({}){hint}", kind.streams()))
+            });
+        events.chain(times).collect()
     }
 
     /// The text without findings, and whether it is an all-clear.
@@ -197,8 +212,8 @@ impl Coverage {
         (text, false)
     }
 
-    /// Time that the two ends took, as sentences.
-    pub fn of_ends(&self) -> Vec<String> {
+    /// Time that the two ends took.
+    pub fn of_ends(&self) -> Vec<Unexplained> {
         self.ends.told()
     }
 
@@ -228,13 +243,15 @@ impl Coverage {
                 "\n{}\n",
                 heading(theme, "Not explained", "no finding says why")
             );
-            unexplained.iter().for_each(|text| out += &theme.item(text));
+            let texts = unexplained.iter().map(|left| &left.text);
+            texts.for_each(|text| out += &theme.item(text));
         }
         let of_ends = self.of_ends();
         if !of_ends.is_empty() {
             let head = heading(theme, "The two ends", "no finding says more");
             let _ = write!(out, "\n{head}\n");
-            of_ends.iter().for_each(|text| out += &theme.item(text));
+            let texts = of_ends.iter().map(|left| &left.text);
+            texts.for_each(|text| out += &theme.item(text));
         }
         if !self.is_all_checked(totals) {
             let _ = write!(out, "\n{}\n", heading(theme, "Not checked", ""));
@@ -455,13 +472,45 @@ pub(super) mod tests {
                 coverage.finding(&finding(0, "delack_nagle"));
             }
             coverage.settle();
-            coverage.unexplained().join("\n")
+            let left = coverage.unexplained().into_iter();
+            left.map(|left| left.text).collect::<Vec<_>>().join("\n")
         };
         let text = waits(false);
         for part in ["2.40 s for Nagle's algorithm (stream 0): ", "TCP_NODELAY"] {
             assert!(text.contains(part), "{part}: {text}");
         }
         assert_eq!(waits(true), "");
+    }
+
+    #[test]
+    fn what_is_left_has_kind_number_and_streams() {
+        let mut coverage = Coverage::default();
+        let mut s = stream(3, 95, 0);
+        s.budget_us.add(Class::Rto, 2_400_000);
+        coverage.stream(&s);
+        coverage.settle();
+        let left = coverage.unexplained();
+        let [again, waits] = left.as_slice() else {
+            panic!("{left:?}");
+        };
+        assert_eq!(
+            (again.kind, again.count, again.time_us),
+            (Effect::Retransmissions, Some(95), None)
+        );
+        assert_eq!(
+            (waits.kind, waits.class, waits.time_us, waits.count),
+            (Effect::Time, Some("rto"), Some(2_400_000), None)
+        );
+        assert_eq!(
+            (waits.streams, waits.first_streams.as_slice()),
+            (1, &[3][..])
+        );
+        // The client's timer waits for a place in the accept queue.
+        coverage = Coverage::default();
+        coverage.stream(&s);
+        coverage.finding(&finding(3, "accept_queue_overflow"));
+        coverage.settle();
+        assert!(coverage.unexplained().is_empty());
     }
 
     #[test]
