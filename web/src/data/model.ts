@@ -29,8 +29,12 @@ export interface Capture {
   verdict: string | null;
   /** Trouble that no finding explains. */
   unexplained: string[];
+  /** Time of a program, its buffer or its window that no finding names. */
+  two_ends: string[];
   /** Packets that no detector has seen. */
   not_read: string[];
+  /** Where the capture was taken, what it cannot show, what was left out. */
+  about: string[];
   /** How long clients waited and for what, or what the streams took. */
   waited: string | null;
   /** The time that this sentence is about. */

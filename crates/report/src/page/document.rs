@@ -15,6 +15,7 @@ use super::{Chart, Options, Page};
 use crate::glossary::{self, meaning};
 use crate::groups;
 use crate::terminal::bars::{spoken_of, waited};
+use crate::terminal::notes::Notes;
 
 /// The whole document.
 #[derive(Serialize)]
@@ -44,8 +45,12 @@ struct CapturePart<'a> {
     verdict: Option<String>,
     /// Trouble that no finding explains.
     unexplained: Vec<String>,
+    /// Time of a program, its buffer or its window that no finding names.
+    two_ends: Vec<String>,
     /// Packets that no detector has seen.
     not_read: Vec<String>,
+    /// Where the capture was taken, what it cannot show, what was left out.
+    about: Vec<String>,
     /// How long clients waited and for what, or what the streams took.
     waited: Option<String>,
     /// The time that this sentence is about.
@@ -145,16 +150,11 @@ fn capture_part<'a>(
             .findings
             .iter()
             .all(|f| f.id.is_about_the_capture())
-            .then(|| {
-                let verdict = coverage.verdict(totals, totals.tcp_streams).0;
-                let ends = texts(coverage.of_ends()).into_iter();
-                verdict
-                    + &ends
-                        .map(|text| format!(" {}.", text.replace('`', "")))
-                        .collect::<String>()
-            }),
+            .then(|| coverage.verdict(totals, totals.tcp_streams).0),
         unexplained: texts(coverage.unexplained()),
+        two_ends: texts(coverage.of_ends()),
         not_read: coverage.not_read(totals),
+        about: about(gathered, totals),
         waited: waited(totals, totals.tcp_streams),
         waited_us: spoken_of(totals),
         not_checked: not_checked::of(&capture.totals),
@@ -163,6 +163,12 @@ fn capture_part<'a>(
         lines_left_out,
         details,
     }
+}
+
+/// The section "About this capture": where nothing could be read, the counts say so.
+fn about(gathered: Option<&Gathered>, totals: &Totals) -> Vec<String> {
+    let empty = Notes::default();
+    gathered.map_or(&empty, |g| &g.notes).sentences(totals)
 }
 
 fn texts(left: Vec<Unexplained>) -> Vec<String> {

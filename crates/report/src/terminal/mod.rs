@@ -10,7 +10,7 @@ pub(crate) mod coverage;
 mod findings;
 pub mod fit;
 pub mod grid;
-mod notes;
+pub(crate) mod notes;
 pub mod pair;
 mod streams;
 pub mod style;

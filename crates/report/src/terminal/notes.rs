@@ -8,7 +8,7 @@ use super::{Theme, units};
 
 /// Counts over the streams of a capture.
 #[derive(Debug, Default)]
-pub(super) struct Notes {
+pub(crate) struct Notes {
     streams: u64,
     client: u64,
     server: u64,
@@ -44,7 +44,21 @@ impl Notes {
         }
     }
 
-    pub fn render(&self, theme: &Theme, totals: &Totals) -> String {
+    /// The section "About this capture".
+    pub(super) fn render(&self, theme: &Theme, totals: &Totals) -> String {
+        let notes = self.sentences(totals);
+        if notes.is_empty() {
+            return String::new();
+        }
+        let mut out = format!("\n{}\n", heading(theme, "About this capture", ""));
+        for note in notes {
+            out += &theme.item(&note);
+        }
+        out
+    }
+
+    /// Its sentences.
+    pub fn sentences(&self, totals: &Totals) -> Vec<String> {
         let mut notes = Vec::new();
         self.vantage(&mut notes);
         for (artefact, n) in &self.artefacts {
@@ -60,14 +74,7 @@ impl Notes {
             ));
         }
         left_out(totals, &mut notes);
-        if notes.is_empty() {
-            return String::new();
-        }
-        let mut out = format!("\n{}\n", heading(theme, "About this capture", ""));
-        for note in notes {
-            out += &theme.item(&note);
-        }
-        out
+        notes
     }
 
     fn share(&self, n: u64) -> String {
