@@ -55,7 +55,8 @@ export class App {
     if (captures.length > 1) {
       const chooser = h('select', { 'aria-label': 'capture' });
       captures.forEach((c, i) => {
-        chooser.append(h('option', { value: i }, `${c.file} (${plural(c.findings.length, 'finding')})`));
+        const found = c.checked === 0 && c.absent ? 'not checked' : plural(c.findings.length, 'finding');
+        chooser.append(h('option', { value: i }, `${c.file} (${found})`));
       });
       chooser.addEventListener('change', () => this.open(Number(chooser.value)));
       header.append(chooser, this.totals);
@@ -190,7 +191,7 @@ function totalsText(capture: Capture): string {
   const t = capture.totals;
   const parts = [plural(t.packets, 'packet')];
   if (t.tcp_packets !== t.packets) parts.push(`${count(t.tcp_packets)} TCP`);
-  parts.push(plural(t.tcp_streams, 'stream'));
+  parts.push(capture.extent);
   if (t.time_ns) {
     parts.push(seconds((t.time_ns[1] - t.time_ns[0]) / 1e9));
     parts.push(`from ${date(t.time_ns[0]).slice(0, 19)} UTC`);

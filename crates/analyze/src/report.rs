@@ -58,6 +58,10 @@ pub struct Totals {
     pub tcp_packets: u64,
     /// TCP connections, numbered as Wireshark's `tcp.stream`.
     pub tcp_streams: u64,
+    /// Numbers of `--stream`: only these streams, if the capture has them, are in `streams`, `findings`, `not_checked`
+    /// and the times. The other counts are those of the whole capture.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub only_streams: Vec<u32>,
     /// IP fragments that were not put together: a piece is missing, came twice, or was cut.
     #[serde(skip_serializing_if = "is_zero")]
     pub fragments: u64,

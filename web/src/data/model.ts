@@ -20,6 +20,12 @@ export interface PageDocument {
 export interface Capture {
   file: string;
   totals: Totals;
+  /** How many streams were looked at. */
+  checked: number;
+  /** The same in words: which of how many. */
+  extent: string;
+  /** Streams that were asked for and are not there; else `null`. */
+  absent: string | null;
   findings: Finding[];
   /** Indexes of findings that are told together; the first of each is told in full. */
   groups: number[][];

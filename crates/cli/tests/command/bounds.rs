@@ -171,6 +171,25 @@ fn missing_stream_is_an_error() {
 }
 
 #[test]
+fn report_on_some_streams_says_so() {
+    let queue = "tests/captures/accept-queue.b.pcap";
+    let one = "tests/captures/bulk-loss.a.pcap";
+    let run = tcplab(&["analyze", "--stream", "5", one, queue]);
+    for part in [
+        "Stream 5 is not in this capture: nothing was checked.",
+        "only stream 5 of 7 TCP streams",
+    ] {
+        assert!(run.out.contains(part), "{part}: {}", run.out);
+    }
+    let json = tcplab(&["analyze", "--json", "--stream", "5", one, queue]).json();
+    for capture in json["captures"].as_array().unwrap() {
+        assert_eq!(capture["only_streams"], serde_json::json!([5]));
+    }
+    let all = tcplab(&["analyze", "--json", one]).json();
+    assert!(all["captures"][0].get("only_streams").is_none());
+}
+
+#[test]
 fn json_has_what_no_finding_explains() {
     let of = |name: &str| {
         let file = format!("tests/captures/{name}.pcap");

@@ -13,9 +13,10 @@ use super::gather::{self, Gathered};
 use super::not_checked::{self, Missing};
 use super::{Chart, Options, Page};
 use crate::glossary::{self, meaning};
-use crate::groups;
 use crate::terminal::bars::{spoken_of, waited};
+use crate::terminal::coverage::Coverage;
 use crate::terminal::notes::Notes;
+use crate::{groups, scope};
 
 /// The whole document.
 #[derive(Serialize)]
@@ -36,6 +37,11 @@ pub(super) struct Document<'a> {
 struct CapturePart<'a> {
     file: &'a str,
     totals: &'a Totals,
+    /// How many streams were looked at, and in words: which of how many.
+    checked: u64,
+    extent: String,
+    /// Streams that were asked for and are not there.
+    absent: Option<String>,
     findings: &'a [Finding],
     /// Indexes of findings that are told together.
     groups: Vec<Vec<usize>>,
@@ -140,22 +146,22 @@ fn capture_part<'a>(
     let mut coverage = gathered.map(|g| g.coverage.clone()).unwrap_or_default();
     coverage.settle();
     let totals = &capture.totals;
+    let checked = gathered.map_or(0, Gathered::count);
     CapturePart {
         file: &capture.file,
         totals: &capture.totals,
+        checked,
+        extent: scope::extent(totals, checked),
+        absent: scope::absent(totals),
         findings: &capture.findings,
         groups: groups::fold(&capture.findings),
         words: words(&capture.findings),
-        verdict: capture
-            .findings
-            .iter()
-            .all(|f| f.id.is_about_the_capture())
-            .then(|| coverage.verdict(totals, totals.tcp_streams).0),
+        verdict: verdict(capture, &coverage, checked),
         unexplained: texts(coverage.unexplained()),
         two_ends: texts(coverage.of_ends()),
         not_read: coverage.not_read(totals),
         about: about(gathered, totals),
-        waited: waited(totals, totals.tcp_streams),
+        waited: waited(totals, checked),
         waited_us: spoken_of(totals),
         not_checked: not_checked::of(&capture.totals),
         missing: not_checked::words(details.iter().copied()),
@@ -163,6 +169,15 @@ fn capture_part<'a>(
         lines_left_out,
         details,
     }
+}
+
+/// What it means that no connection has a finding; nothing where one has, or where no connection was looked at.
+fn verdict(capture: &Capture, coverage: &Coverage, checked: u64) -> Option<String> {
+    let mut findings = capture.findings.iter();
+    if checked == 0 || !findings.all(|f| f.id.is_about_the_capture()) {
+        return None;
+    }
+    Some(coverage.verdict(&capture.totals, checked).0)
 }
 
 /// The section "About this capture": where nothing could be read, the counts say so.

@@ -132,6 +132,11 @@ impl Gathered {
         self.kept.iter().map(|k| (&k.stream, k.findings))
     }
 
+    /// How many streams came.
+    pub(super) fn count(&self) -> u64 {
+        (self.kept.len() + self.dropped) as u64
+    }
+
     /// Streams that were dropped already.
     pub(super) fn dropped(&self) -> usize {
         self.dropped

@@ -478,6 +478,34 @@ fn page_says_what_the_terminal_says_about_the_capture() {
 }
 
 #[test]
+fn page_of_some_streams_speaks_of_these_only() {
+    let asked = |page: &Page| {
+        let mut capture = Capture::default();
+        (capture.totals.tcp_streams, capture.totals.only_streams) = (7, vec![5]);
+        capture.totals.budget_us.add(Class::Tlp, 338_000);
+        document_of(page, capture)["captures"][0].clone()
+    };
+    let mut page = Page::new(Options::default());
+    page.add_stream(0, line(5, 9));
+    let part = asked(&page);
+    let says = |member: &str, text: &str| {
+        let said = part[member].as_str().unwrap_or_default();
+        assert!(said.contains(text), "{member}: {said}");
+    };
+    says("extent", "only stream 5 of 7");
+    says("verdict", "1 stream checked");
+    says("waited", "1 stream took");
+    assert_eq!(part["checked"], 1);
+    // Nothing came: no all-clear.
+    let mut capture = Capture::default();
+    (capture.totals.tcp_streams, capture.totals.only_streams) = (1, vec![5]);
+    let part = document_of(&Page::new(Options::default()), capture)["captures"][0].clone();
+    assert_eq!(part["verdict"], serde_json::Value::Null);
+    let said = part["absent"].as_str().unwrap_or_default();
+    assert!(said.contains("Stream 5 is not in this capture"), "{said}");
+}
+
+#[test]
 fn capture_bar_shows_the_time_in_its_sentence() {
     let mut page = Page::new(Options::default());
     page.add_stream(0, line(1, 9));

@@ -12,7 +12,7 @@ use super::notes::Notes;
 use super::streams::{Row, Shown};
 use super::style::{Ink, safe};
 use super::{Theme, findings, notes, streams, units};
-use crate::glossary;
+use crate::{glossary, scope};
 
 /// Streams shown unless all are asked for.
 const SHOWN: usize = 30;
@@ -80,6 +80,10 @@ impl Collector {
             );
             let width = theme.width.saturating_sub(2);
             out.push_str(&theme.lines(&safe(&text), width, "  ", Some(Ink::Red)));
+        }
+        if let Some(text) = scope::absent(totals) {
+            let width = theme.width.saturating_sub(2);
+            out.push_str(&theme.lines(&text, width, "  ", Some(Ink::Yellow)));
         }
         if self.streams == 0 && self.findings.is_empty() {
             out.push_str(&self.notes.render(theme, totals));

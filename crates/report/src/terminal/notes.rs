@@ -5,6 +5,7 @@ use tcplab_analyze::report::{Artefact, EpisodeKind, Stream, Totals, Vantage};
 
 use super::collect::heading;
 use super::{Theme, units};
+use crate::scope;
 
 /// Counts over the streams of a capture.
 #[derive(Debug, Default)]
@@ -192,7 +193,7 @@ pub(super) fn headline(totals: &Totals, streams: u64) -> String {
     if totals.tcp_packets != totals.packets {
         parts.push(format!("{} TCP", units::count(totals.tcp_packets)));
     }
-    parts.push(units::plural(totals.tcp_streams.max(streams), "TCP stream"));
+    parts.push(scope::extent(totals, streams));
     if let Some((first, last)) = totals.time_ns {
         let us = last.saturating_sub(first).max(0) / 1000;
         parts.push(units::micros(us.unsigned_abs()));
