@@ -16,6 +16,7 @@ use crate::glossary::{self, meaning};
 use crate::terminal::bars::{spoken_of, waited};
 use crate::terminal::coverage::Coverage;
 use crate::terminal::notes::Notes;
+use crate::terminal::streams::once;
 use crate::{groups, scope};
 
 /// The whole document.
@@ -83,7 +84,7 @@ struct Line<'a> {
     start_ns: i64,
     duration_us: u64,
     packets: u64,
-    /// Payload bytes of both directions, retransmissions included.
+    /// Payload bytes of both directions, each once.
     bytes: u64,
     retransmissions: u64,
     delayed_acks: u64,
@@ -212,7 +213,7 @@ fn line(s: &Stream, findings: usize) -> Line<'_> {
         start_ns: s.start_ns,
         duration_us: s.duration_us,
         packets: gather::packets(s),
-        bytes: a.data_bytes.saturating_add(b.data_bytes),
+        bytes: once(a).saturating_add(once(b)),
         retransmissions: a
             .retransmissions
             .total

@@ -12,7 +12,7 @@ pub mod fit;
 pub mod grid;
 pub(crate) mod notes;
 pub mod pair;
-mod streams;
+pub(crate) mod streams;
 pub mod style;
 pub mod table;
 pub mod units;

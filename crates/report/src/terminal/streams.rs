@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::fmt::Write;
 
 use tcplab_analyze::findings::{Finding, Need, Severity};
-use tcplab_analyze::report::{AcksSent, RoundTripFrom, State, Stream};
+use tcplab_analyze::report::{AcksSent, Direction, RoundTripFrom, State, Stream};
 
 use super::bars::Bar;
 use super::collect::heading;
@@ -64,6 +64,11 @@ fn duration(s: &Stream) -> String {
     }
 }
 
+/// Payload bytes of a direction, each once. Without the packets of the other side nobody can tell what is a repetition.
+pub(crate) fn once(d: &Direction) -> u64 {
+    d.unique_bytes.unwrap_or(d.data_bytes)
+}
+
 /// How many rows are shown, of how many streams.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shown {
@@ -94,8 +99,8 @@ impl Row {
             client: s.client.clone(),
             server: s.server.clone(),
             packets: c.packets + r.packets,
-            sent: c.data_bytes,
-            received: r.data_bytes,
+            sent: once(c),
+            received: once(r),
             duration: duration(s),
             retransmissions: c.retransmissions.total + r.retransmissions.total,
             round_trip: round_trip(s),
@@ -333,6 +338,15 @@ mod tests {
                 assert_eq!(text.matches("985").count(), 3, "{text}");
             }
         }
+    }
+
+    #[test]
+    fn repeated_bytes_count_once_where_that_is_known() {
+        let mut s = stream(0, "10.0.0.1:1");
+        s.client_to_server.unique_bytes = Some(200);
+        s.server_to_client.data_bytes = 7;
+        let row = Row::new(&s);
+        assert_eq!((row.sent, row.received), (200, 7));
     }
 
     #[test]
