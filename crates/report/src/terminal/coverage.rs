@@ -114,6 +114,8 @@ fn explained(id: Id) -> Explained {
 /// Over the streams of a capture.
 #[derive(Clone, Debug, Default)]
 pub struct Coverage {
+    /// The capture itself has a finding.
+    about_the_capture: bool,
     kinds: [Kind; KINDS],
     /// The last stream, until its findings are known: what no finding has explained yet.
     last: Option<(u32, [u64; KINDS])>,
@@ -138,6 +140,7 @@ impl Coverage {
             all.for_each(|i| counts[i] = 0);
         }
         self.ends.finding(finding);
+        self.about_the_capture |= finding.id.is_about_the_capture();
     }
 
     /// The findings of the last stream are known.
@@ -186,12 +189,16 @@ impl Coverage {
     }
 
     /// The text without findings, and whether it is an all-clear.
-    pub fn verdict(&self, totals: &Totals, streams: u64) -> (String, bool) {
+    pub(crate) fn verdict(&self, totals: &Totals, streams: u64) -> (String, bool) {
         let looked = format!(
             "{} checked for {} causes",
             units::plural(streams, "stream"),
             findings::looked_for()
         );
+        let nothing = match self.about_the_capture {
+            false => "No findings",
+            true => "No findings about connections",
+        };
         let is_left = |kinds: &[Kind]| kinds.iter().any(|kind| kind.count > 0);
         let (events, times) = self.kinds.split_at(LOOSE.len());
         let events = is_left(&events[..UNCLEAR]) || is_left(&events[UNCLEAR + 1..]);
@@ -205,10 +212,10 @@ impl Coverage {
             (!self.is_all_checked(totals)).then_some("some causes could not be checked");
         let doubts: Vec<&str> = left.into_iter().chain(unchecked).collect();
         if doubts.is_empty() {
-            return (format!("No findings: {looked}."), true);
+            return (format!("{nothing}: {looked}."), true);
         }
         let doubts = doubts.join(", and ");
-        let text = format!("No findings ({looked}), but this is not an all-clear: {doubts}.");
+        let text = format!("{nothing} ({looked}), but this is not an all-clear: {doubts}.");
         (text, false)
     }
 
@@ -449,7 +456,8 @@ pub(super) mod tests {
         coverage.settle();
         let totals = Totals::default();
         let text = coverage.all_clear(&Theme::default(), &totals, 4);
-        assert!(text.contains("not an all-clear"), "{text}");
+        let line = text.replace('\n', " ");
+        assert!(line.contains("not an all-clear"), "{text}");
         let text = coverage.render(&Theme::default(), &totals);
         for part in [
             "- 96 packets were sent again (2 streams: 0, 3)",
@@ -511,6 +519,19 @@ pub(super) mod tests {
         coverage.finding(&finding(3, "accept_queue_overflow"));
         coverage.settle();
         assert!(coverage.unexplained().is_empty());
+    }
+
+    #[test]
+    fn finding_about_the_capture_is_no_contradiction() {
+        let mut coverage = Coverage::default();
+        coverage.stream(&stream(0, 0, 0));
+        coverage.finding(&finding(0, "capture_artefacts"));
+        coverage.settle();
+        let text = coverage.verdict(&Totals::default(), 1).0;
+        assert!(
+            text.starts_with("No findings about connections: "),
+            "{text}"
+        );
     }
 
     #[test]
