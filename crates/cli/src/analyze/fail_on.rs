@@ -10,7 +10,7 @@ use tcplab_analyze::Output;
 use tcplab_analyze::findings::{self, Finding, Id, Need, Severity};
 use tcplab_analyze::report::{Stream, Totals};
 use tcplab_os::say;
-use tcplab_report::terminal::{Coverage, lacks_ends};
+use tcplab_report::terminal::Coverage;
 
 use crate::failure::Failure;
 
@@ -76,10 +76,6 @@ pub struct Verdict {
     matched: Option<FailOn>,
     /// What was read of the present capture.
     coverage: Coverage,
-    /// Streams of the present capture that were reported before their end.
-    early: u64,
-    /// Of all captures: the streams whose later packets are missing, and all streams.
-    cut: (u64, u64),
     /// What no condition was checked in, with the name of the capture.
     not_read: Vec<String>,
 }
@@ -97,8 +93,6 @@ impl Verdict {
             conditions: conditions.iter().map(condition).collect(),
             matched: None,
             coverage: Coverage::default(),
-            early: 0,
-            cut: (0, 0),
             not_read: Vec::new(),
         }
     }
@@ -113,8 +107,6 @@ impl Verdict {
             Output::Finding(finding) => self.finding(finding),
             Output::Stream(stream) => {
                 self.coverage.stream(stream);
-                self.early += u64::from(stream.reported_early);
-                self.cut.1 += 1;
                 self.conditions.iter_mut().for_each(|c| c.stream(stream));
             }
             Output::Trace(_) => {}
@@ -124,14 +116,10 @@ impl Verdict {
     /// A capture is over.
     pub fn end(&mut self, name: &str, totals: &Totals) {
         let mut coverage = std::mem::take(&mut self.coverage);
-        let early = std::mem::take(&mut self.early);
         if self.conditions.is_empty() {
             return;
         }
         coverage.settle();
-        if lacks_ends(totals) {
-            self.cut.0 += early;
-        }
         let texts = coverage.not_read(totals).into_iter();
         self.not_read
             .extend(texts.map(|text| format!("{name}: not checked: {text}")));
@@ -149,8 +137,8 @@ impl Verdict {
         }
     }
 
-    /// 1 when a finding matched, 3 when a finding of a condition was checked in no stream, or no stream was read whole; with
-    /// lines on standard error that say which condition, and what was not read.
+    /// 1 when a finding matched, 3 when a finding of a condition was checked in no stream, with lines on standard error that
+    /// say which condition, and what was not read.
     pub fn exit_code(&self) -> ExitCode {
         if let Some(condition) = &self.matched {
             say(&format!("tcplab: a finding matches --fail-on {condition}"));
@@ -171,22 +159,10 @@ impl Verdict {
                 say(&format!("tcplab: {text}"));
             }
         }
-        ExitCode::from(code.max(self.unread()))
-    }
-
-    /// Says what no condition was checked in; 3 if every stream lacks its end.
-    fn unread(&self) -> u8 {
         for text in &self.not_read {
             say(&format!("tcplab: --fail-on: {text}"));
         }
-        let (cut, all) = self.cut;
-        if cut == 0 || cut < all {
-            return 0;
-        }
-        let text = "--fail-on: not checked to the end in any stream: raise --max-streams";
-        let failure = Failure::inconclusive(text);
-        failure.report();
-        failure.code()
+        ExitCode::from(code)
     }
 }
 

@@ -323,7 +323,7 @@ fn came_too_late(totals: &Totals) -> Option<String> {
 
 /// Whether packets came, or may have come, of streams that were reported before their end. Without a later packet, what
 /// was reported early had been read whole.
-pub fn lacks_ends(totals: &Totals) -> bool {
+pub(super) fn lacks_ends(totals: &Totals) -> bool {
     totals.evicted_streams > 0 && totals.late_packets + totals.forgotten_streams > 0
 }
 

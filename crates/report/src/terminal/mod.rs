@@ -19,7 +19,7 @@ pub mod units;
 mod untold;
 
 pub use collect::Collector;
-pub use coverage::{Coverage, lacks_ends};
+pub use coverage::Coverage;
 
 /// How to draw.
 #[derive(Clone, Copy, Debug)]
