@@ -6,7 +6,7 @@ import { h } from './dom';
 import { count, date, plural, seconds } from './format';
 import { FindingsList } from './ui/findings';
 import { helpDialog } from './ui/help';
-import { notChecked, notExplained } from './ui/not_checked';
+import { aboutCapture, notChecked, notExplained, twoEnds } from './ui/not_checked';
 import { onPrint } from './ui/print';
 import { StreamPanel } from './ui/stream_panel';
 import { StreamTable } from './ui/streams';
@@ -55,7 +55,8 @@ export class App {
     if (captures.length > 1) {
       const chooser = h('select', { 'aria-label': 'capture' });
       captures.forEach((c, i) => {
-        chooser.append(h('option', { value: i }, `${c.file} (${plural(c.findings.length, 'finding')})`));
+        const found = c.checked === 0 && c.absent ? 'not checked' : plural(c.findings.length, 'finding');
+        chooser.append(h('option', { value: i }, `${c.file} (${found})`));
       });
       chooser.addEventListener('change', () => this.open(Number(chooser.value)));
       header.append(chooser, this.totals);
@@ -96,11 +97,13 @@ export class App {
     const told = h(
       'div',
       { class: 'told' },
-      ...warnings(capture),
+      damage(capture),
       captureTime(this.classes, capture),
       this.findings.element,
       notExplained(capture),
+      twoEnds(capture),
       notChecked(capture, capture.findings.length === 0),
+      aboutCapture(capture),
     );
     this.side.replaceChildren(told, this.streams.element);
     const first = this.findings.groups[0]?.[0];
@@ -188,7 +191,7 @@ function totalsText(capture: Capture): string {
   const t = capture.totals;
   const parts = [plural(t.packets, 'packet')];
   if (t.tcp_packets !== t.packets) parts.push(`${count(t.tcp_packets)} TCP`);
-  parts.push(plural(t.tcp_streams, 'stream'));
+  parts.push(capture.extent);
   if (t.time_ns) {
     parts.push(seconds((t.time_ns[1] - t.time_ns[0]) / 1e9));
     parts.push(`from ${date(t.time_ns[0], false)}`);
@@ -196,32 +199,10 @@ function totalsText(capture: Capture): string {
   return parts.join(' · ');
 }
 
-/** What the reader of the file had to leave out; each is a reason to doubt what follows. */
-function warnings(capture: Capture): HTMLElement[] {
-  const t = capture.totals;
-  const texts: string[] = [];
-  if (t.error)
-    texts.push(`The file could not be read beyond byte ${count(t.error.offset)}: ${t.error.message}.`);
-  if (t.evicted_streams)
-    texts.push(
-      `${plural(t.evicted_streams, 'stream')} written out before their end, to bound memory; --max-streams lifts it.`,
-    );
-  if (t.late_packets)
-    texts.push(
-      `${plural(t.late_packets, 'packet')} of streams that had been written out: no figure counts them.`,
-    );
-  if (t.forgotten_streams)
-    texts.push(
-      `${plural(t.forgotten_streams, 'ended stream')} forgotten, to bound memory: a late packet of one counts as a new stream; --max-streams lifts it.`,
-    );
-  if (t.dropped) texts.push(`The kernel dropped ${plural(t.dropped, 'frame')} because they came too fast.`);
-  if (t.truncated) texts.push(`${plural(t.truncated, 'frame')} cut before the TCP header.`);
-  if (t.malformed) texts.push(`${plural(t.malformed, 'frame')} with headers that contradict themselves.`);
-  if (t.unknown_link) texts.push(`${plural(t.unknown_link, 'frame')} of an unknown link type.`);
-  if (t.fragments) texts.push(`${plural(t.fragments, 'IP fragment')} not put together.`);
-  if (t.time_out_of_order)
-    texts.push(`${plural(t.time_out_of_order, 'time stamp')} missing or going backwards.`);
-  return texts.length === 0
-    ? []
-    : [h('section', { class: 'warnings' }, ...texts.map((x) => h('p', { class: 'warn' }, x)))];
+/** The damage that ended the file: what follows is about the part before it. */
+function damage(capture: Capture): HTMLElement | null {
+  const { error } = capture.totals;
+  if (!error) return null;
+  const text = `The file could not be read beyond byte ${count(error.offset)}: ${error.message}.`;
+  return h('section', { class: 'warnings' }, h('p', { class: 'warn' }, text));
 }

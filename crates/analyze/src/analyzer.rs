@@ -45,8 +45,6 @@ const UNREAD: u64 = 100;
 #[derive(Debug)]
 pub struct Analyzer {
     options: Options,
-    /// Only these streams are handed out; all when it is empty.
-    only: Vec<u32>,
     pub(crate) totals: Totals,
     table: Table,
     slots: Slots,
@@ -75,7 +73,6 @@ impl Analyzer {
     pub fn new(options: Options) -> Self {
         Self {
             options,
-            only: Vec::new(),
             totals: Totals::default(),
             table: Table::new(options.hash_seed, options.max_streams),
             slots: Slots::default(),
@@ -94,17 +91,18 @@ impl Analyzer {
         }
     }
 
-    /// Hands out these streams and their findings only; all when `streams` is empty. The totals stay those of
-    /// the capture.
+    /// Hands out these streams and their findings only; all when `streams` is empty. The totals name them, and their
+    /// counts of packets and streams stay those of the capture.
     #[must_use]
     pub fn only(mut self, streams: &[u32]) -> Self {
-        self.only = streams.to_vec();
+        self.totals.only_streams = streams.to_vec();
         self
     }
 
     /// Whether a stream is handed out.
     fn wants(&self, stream: u32) -> bool {
-        self.only.is_empty() || self.only.contains(&stream)
+        let only = &self.totals.only_streams;
+        only.is_empty() || only.contains(&stream)
     }
 
     /// Takes a TCP packet: its frame number in the file, its time stamp, its fields.
@@ -420,6 +418,7 @@ impl Analyzer {
         let found = findings::of(&connection, &self.limits);
         let mut report = connection.report(&mut self.totals);
         report.not_checked = found.lacks();
+        report.reported_early = !whole;
         self.limits
             .note_not_checked(report.stream, &found.not_checked);
         self.limits.note(&connection, &report);

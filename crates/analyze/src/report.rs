@@ -4,6 +4,7 @@
 //! (an empty list, a zero counter outside the fixed parts) are left out of the JSON.
 
 mod caqm;
+mod unexplained;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,6 +13,7 @@ use crate::budget::{Budget, Request};
 use crate::findings::{Finding, Lacks, NotChecked};
 
 pub use caqm::{CaqmOffer, CaqmTags};
+pub use unexplained::{Effect, Unexplained};
 
 /// `schema` of the document.
 pub const SCHEMA: &str = "tcplab.analyze/1";
@@ -34,6 +36,14 @@ pub struct Capture {
     pub streams: Vec<Stream>,
     /// Most severe first.
     pub findings: Vec<Finding>,
+    /// What packets show and no finding explains: segments sent again, delayed ACKs, waits of TCP, connections without
+    /// success. With such an entry, an empty `findings` is no all-clear.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_explained: Vec<Unexplained>,
+    /// Streams that waited mostly for a program, its send buffer (`sender`) or its window (`receive_window`), and that
+    /// have no finding about this. It is no fault of the network.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub two_ends: Vec<Unexplained>,
     /// The counts.
     #[serde(flatten)]
     pub totals: Totals,
@@ -48,6 +58,10 @@ pub struct Totals {
     pub tcp_packets: u64,
     /// TCP connections, numbered as Wireshark's `tcp.stream`.
     pub tcp_streams: u64,
+    /// Numbers of `--stream`: only these streams, if the capture has them, are in `streams`, `findings`, `not_checked`
+    /// and the times. The other counts are those of the whole capture.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub only_streams: Vec<u32>,
     /// IP fragments that were not put together: a piece is missing, came twice, or was cut.
     #[serde(skip_serializing_if = "is_zero")]
     pub fragments: u64,
@@ -133,6 +147,10 @@ pub struct Stream {
     /// Round trip of the whole path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub round_trip: Option<RoundTrip>,
+    /// Written out before its end, for `--max-streams` or memory: packets that came later are in no figure, see
+    /// `late_packets`.
+    #[serde(skip_serializing_if = "is_false")]
+    pub reported_early: bool,
     /// What the capture cannot show.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub artefacts: Vec<Artefact>,
@@ -237,7 +255,8 @@ pub struct Direction {
     pub data_bytes: u64,
     /// Segments sent again.
     pub retransmissions: Retransmissions,
-    /// Segments out of order.
+    /// Segments that came late and were not sent again: those that `--annotate` marks `out_of_order`. Wireshark's
+    /// `tcp.analysis.out_of_order` can differ.
     pub out_of_order: u64,
     /// Duplicate ACKs.
     pub duplicate_acks: u64,

@@ -7,7 +7,7 @@ use common::{analyze, root, section};
 use serde_json::Value;
 use tcplab_analyze::Options;
 use tcplab_analyze::report::Direction;
-use tcplab_analyze::trace::Rows;
+use tcplab_analyze::trace::{Row, Rows, SegmentKind};
 
 fn labels() -> serde_json::Map<String, Value> {
     let path = root().join("tests/captures/labels.json");
@@ -86,6 +86,49 @@ fn counts_are_those_of_the_sending_kernel() {
         );
     }
     assert!(compared >= 20, "only {compared} captures compared");
+}
+
+#[test]
+fn late_segments_are_those_that_the_rows_call_out_of_order() {
+    let all = Options {
+        rows: Rows::ALL,
+        ..Options::default()
+    };
+    let mut late = Vec::new();
+    for file in labels().keys() {
+        let answer = analyze(&root().join("tests/captures").join(file), all);
+        for (stream, trace) in answer.streams.iter().zip(&answer.traces) {
+            assert_eq!(stream.stream, trace.stream, "{file}");
+            let sides = [&stream.client_to_server, &stream.server_to_client];
+            for (from_client, d) in [true, false].into_iter().zip(sides) {
+                let is_late =
+                    |r: &&Row| r.from_client == from_client && r.kind == SegmentKind::OutOfOrder;
+                let rows = trace.rows.iter().filter(is_late).count() as u64;
+                assert_eq!(d.out_of_order, rows, "{file} stream {}", stream.stream);
+                late.push((file.clone(), rows));
+            }
+        }
+    }
+    // Wireshark has 0, 20 and 1 here: the last one is the fast retransmission.
+    let of = |name: &str| -> u64 {
+        let rows = late.iter().filter(|(file, _)| file == name);
+        rows.map(|(_, rows)| rows).sum()
+    };
+    assert_eq!(of("reordering.a.pcap"), 2);
+    assert_eq!(of("reset-ignored-far.a.pcap"), 0);
+    assert_eq!(of("bulk-loss.b.pcap"), 0);
+}
+
+#[test]
+fn handshake_alone_has_no_byte_in_flight() {
+    let file = root().join("tests/captures/syn-no-answer.a.pcap");
+    let answer = analyze(&file, Options::default());
+    for stream in &answer.streams {
+        let client = &stream.client_to_server;
+        assert_eq!(client.data_segments, 0);
+        assert_eq!(client.max_in_flight_bytes, Some(0));
+    }
+    assert!(!answer.streams.is_empty());
 }
 
 #[test]

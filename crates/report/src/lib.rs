@@ -7,4 +7,5 @@ mod groups;
 pub mod matrix;
 pub mod page;
 pub mod qa;
+mod scope;
 pub mod terminal;

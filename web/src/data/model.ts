@@ -20,6 +20,12 @@ export interface PageDocument {
 export interface Capture {
   file: string;
   totals: Totals;
+  /** How many streams were looked at. */
+  checked: number;
+  /** The same in words: which of how many. */
+  extent: string;
+  /** Streams that were asked for and are not there; else `null`. */
+  absent: string | null;
   findings: Finding[];
   /** Indexes of findings that are told together; the first of each is told in full. */
   groups: number[][];
@@ -29,8 +35,12 @@ export interface Capture {
   verdict: string | null;
   /** Trouble that no finding explains. */
   unexplained: string[];
+  /** Time of a program, its buffer or its window that no finding names. */
+  two_ends: string[];
   /** Packets that no detector has seen. */
   not_read: string[];
+  /** Where the capture was taken, what it cannot show, what was left out. */
+  about: string[];
   /** How long clients waited and for what, or what the streams took. */
   waited: string | null;
   /** The time that this sentence is about. */
@@ -161,6 +171,8 @@ export interface Stream {
   vantage: string;
   round_trip?: RoundTrip;
   artefacts?: string[];
+  /** Written out before its end: packets that came later are in no figure. */
+  reported_early?: boolean;
   not_checked?: { lacks: string; findings: string[] }[];
   budget_us?: Budget;
   requests?: Request[];

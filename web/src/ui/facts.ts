@@ -47,6 +47,8 @@ export function streamNotes(stream: Stream): HTMLElement {
     if (again > 0)
       notes.append(h('span', { class: 'warn' }, `${plural(again, 'handshake packet')} sent again`));
   }
+  if (stream.reported_early)
+    notes.append(h('span', { class: 'warn' }, 'reported before its end: later packets are in no figure'));
   for (const name of stream.artefacts ?? [])
     notes.append(h('span', { class: 'warn' }, ARTEFACTS[name] ?? name));
   return notes;
@@ -102,9 +104,16 @@ function ackFacts(peer: Direction): Fact[] {
   return facts;
 }
 
+/** Payload, each byte once as far as the capture tells. */
+function dataFact(d: Direction): Fact {
+  const once = d.unique_bytes ?? d.data_bytes;
+  const again = once < d.data_bytes ? `; ${bytes(d.data_bytes)} with what was sent again` : '';
+  return ['data', bytes(once), `${plural(d.data_segments, 'segment')}${again}`];
+}
+
 /** Facts of the data that `d` carries, with the ACKs that the peer sent for it. */
 export function directionFacts(d: Direction, peer: Direction): HTMLElement {
-  const facts: Fact[] = [['data', bytes(d.data_bytes), plural(d.data_segments, 'segment')]];
+  const facts: Fact[] = [dataFact(d)];
   if (d.goodput_bps) facts.push(['goodput', rate(d.goodput_bps)]);
   facts.push(retransmissionFact(d));
   if (d.out_of_order > 0) facts.push(['out of order', count(d.out_of_order)]);

@@ -100,11 +100,10 @@ export class FindingsList {
     this.element.replaceChildren(
       h('h2', {}, 'Findings', h('span', { class: 'count' }, `${count(total)}${kinds}`)),
     );
-    const { verdict, totals } = this.capture;
-    if (verdict !== null) {
-      const nothing = 'No findings: there is no TCP connection to look at.';
-      this.element.append(h('p', { class: 'none verdict' }, totals.tcp_streams > 0 ? verdict : nothing));
-    }
+    const { absent, checked, verdict } = this.capture;
+    const nothing = 'No findings: there is no TCP connection to look at.';
+    const said = [absent, checked > 0 || absent !== null ? verdict : nothing].filter((text) => text !== null);
+    this.element.append(...said.map((text) => h('p', { class: 'none verdict' }, text)));
     for (const group of this.groups) this.element.append(this.item(group));
     if (notListed > 0) {
       const more = plural(notListed, 'more finding was', 'more findings were');

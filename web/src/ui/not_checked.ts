@@ -48,12 +48,24 @@ export function notChecked(capture: Capture, open: boolean): HTMLElement | null 
   );
 }
 
-/** Trouble that no finding explains; `null` without such trouble. */
-export function notExplained(capture: Capture): HTMLElement | null {
-  if (capture.unexplained.length === 0) return null;
-  const list = h('ul', {}, ...capture.unexplained.map((text) => h('li', {}, text)));
-  return h('section', { class: 'not-checked' }, h('b', {}, 'Not explained'), ' by any finding:', list);
+/** A heading over sentences; `null` without any. */
+function section(name: string, remark: string, texts: string[], kind = ''): HTMLElement | null {
+  if (texts.length === 0) return null;
+  const list = h('ul', {}, ...texts.map((text) => h('li', {}, ...withCode(text))));
+  return h('section', { class: `not-checked${kind}` }, h('b', {}, name), remark, list);
 }
+
+/** Trouble that no finding explains. */
+export const notExplained = (capture: Capture): HTMLElement | null =>
+  section('Not explained', ' by any finding:', capture.unexplained);
+
+/** Time of the two ends that no finding names. */
+export const twoEnds = (capture: Capture): HTMLElement | null =>
+  section('The two ends', ' (no finding says more):', capture.two_ends);
+
+/** What qualifies all figures. */
+export const aboutCapture = (capture: Capture): HTMLElement | null =>
+  section('About this capture', ':', capture.about, ' about');
 
 /** What could not be looked for in one stream. */
 export function notCheckedIn(stream: Stream, words: Record<string, string>): HTMLElement[] {

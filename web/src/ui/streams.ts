@@ -198,6 +198,7 @@ export class StreamTable {
     const { packets, tcp_packets } = this.capture.totals;
     if (packets === 0) return 'The file holds no packets.';
     if (tcp_packets === 0) return `None of the ${count(packets)} packets is TCP over IPv4 or IPv6.`;
+    if (this.capture.absent !== null) return 'No chosen stream is in this capture.';
     return 'No TCP connection could be read.';
   }
 

@@ -18,7 +18,7 @@ export function captureTime(classes: Classes, capture: Capture): HTMLElement | n
   );
   // The bar above is of all time where nobody waited.
   if (total(all) !== total(told)) {
-    const summary = `All time of ${plural(capture.totals.tcp_streams, 'stream')}: ${micros(total(all))}`;
+    const summary = `All time of ${plural(capture.checked, 'stream')}: ${micros(total(all))}`;
     section.append(h('details', {}, h('summary', {}, summary), budgetFigure(classes, all)));
   }
   return section;

@@ -131,7 +131,6 @@ impl Comparison {
             packets: self.packets.0 as u64,
             tcp_packets: self.tcp.0 as u64,
             streams: self.streams.0 as u64,
-            out_of_order: count(Verdicts::OUT_OF_ORDER),
             duplicate_acks: count(Verdicts::DUPLICATE_ACK),
             lost_segments: count(Verdicts::LOST_SEGMENT),
             zero_windows: count(Verdicts::ZERO_WINDOW),

@@ -40,18 +40,16 @@ pub struct Sums {
     pub packets: u64,
     pub tcp_packets: u64,
     pub streams: u64,
-    pub out_of_order: u64,
     pub duplicate_acks: u64,
     pub lost_segments: u64,
     pub zero_windows: u64,
-    /// Packets of connections that were handed out before; they are in none of the last four.
+    /// Packets of connections that were handed out before; they are in none of the last three.
     pub late_packets: u64,
 }
 
 impl Sums {
     fn stream(&mut self, stream: &Stream) {
         for d in [&stream.client_to_server, &stream.server_to_client] {
-            self.out_of_order += d.out_of_order;
             self.duplicate_acks += d.duplicate_acks;
             self.lost_segments += d.lost_segments;
             self.zero_windows += d.zero_windows;

@@ -118,9 +118,10 @@ pub(crate) struct Dir {
     pub rare: Option<Box<Rare>>,
 }
 
-/// Verdicts counted as Wireshark counts.
+/// Verdicts counted as Wireshark counts, and one that is our own.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
+    /// Rows of the kind `OutOfOrder`. Wireshark's verdict calls some retransmissions so, and late originals not.
     pub out_of_order: u32,
     pub duplicate_acks: u32,
     pub lost_segments: u32,
@@ -469,8 +470,7 @@ impl Dir {
     }
 
     fn count_verdicts(&mut self, v: Verdicts) {
-        const COUNTED: u32 = Verdicts::OUT_OF_ORDER
-            | Verdicts::DUPLICATE_ACK
+        const COUNTED: u32 = Verdicts::DUPLICATE_ACK
             | Verdicts::LOST_SEGMENT
             | Verdicts::ZERO_WINDOW
             | Verdicts::WINDOW_UPDATE
@@ -480,12 +480,18 @@ impl Dir {
         }
         let one = |flag| u32::from(v.has(flag));
         let tally = self.tally.get_or_insert_default();
-        tally.out_of_order += one(Verdicts::OUT_OF_ORDER);
         tally.duplicate_acks += one(Verdicts::DUPLICATE_ACK);
         tally.lost_segments += one(Verdicts::LOST_SEGMENT);
         tally.zero_windows += one(Verdicts::ZERO_WINDOW);
         tally.window_updates += one(Verdicts::WINDOW_UPDATE);
         tally.window_full += one(Verdicts::WINDOW_FULL);
+    }
+
+    /// A segment was late, not sent again. What an ICMP error quotes is no segment of this place.
+    #[cold]
+    pub(super) fn count_late(&mut self, p: &TcpPacket) {
+        let is_segment = p.standing != Standing::Quoted;
+        self.tally.get_or_insert_default().out_of_order += u32::from(is_segment);
     }
 
     /// The counted verdicts.

@@ -111,6 +111,7 @@ impl Connection {
             }),
             vantage: self.vantage(),
             round_trip,
+            reported_early: false,
             artefacts: self.artefacts(),
             not_checked: Vec::new(),
             budget_us: account.budget,
@@ -321,7 +322,11 @@ fn direction(d: &mut Dir, scale: Scale, trip: Option<RoundTrip>, unanswered: boo
         data_ns: (d.first_data.get())
             .map(|first| (first.as_nanos(), d.last_data.max(d.last_acked()).as_nanos())),
         max_payload_bytes: u64::from(d.max_payload),
-        max_in_flight_bytes: told.then_some(d.max_in_flight.into()),
+        // A SYN takes a sequence number, and is no byte of data.
+        max_in_flight_bytes: told.then_some(match d.data_segments {
+            0 => 0,
+            _ => d.max_in_flight.into(),
+        }),
         window_bytes: (low <= high).then(|| (u64::from(low), u64::from(high))),
         window_unscaled: !scale.known && low <= high,
         window_scale_at_least: scale.at_least,

@@ -364,6 +364,9 @@ impl Connection {
         if kind.is_again() {
             self.sent_again(dir, at.number);
         }
+        if kind == SegmentKind::OutOfOrder {
+            self.dirs[dir].count_late(p);
+        }
         (kind, told)
     }
 

@@ -8,8 +8,9 @@ use std::str::FromStr;
 use serde::Serialize;
 use tcplab_analyze::Output;
 use tcplab_analyze::findings::{self, Finding, Id, Need, Severity};
-use tcplab_analyze::report::Stream;
+use tcplab_analyze::report::{Stream, Totals};
 use tcplab_os::say;
+use tcplab_report::terminal::Coverage;
 
 use crate::failure::Failure;
 
@@ -73,6 +74,10 @@ struct Condition {
 pub struct Verdict {
     conditions: Vec<Condition>,
     matched: Option<FailOn>,
+    /// What was read of the present capture.
+    coverage: Coverage,
+    /// What no condition was checked in, with the name of the capture.
+    not_read: Vec<String>,
 }
 
 impl Verdict {
@@ -87,20 +92,41 @@ impl Verdict {
         Self {
             conditions: conditions.iter().map(condition).collect(),
             matched: None,
+            coverage: Coverage::default(),
+            not_read: Vec::new(),
         }
     }
 
     /// Looks at something that the analyser handed out.
     #[inline]
     pub fn see(&mut self, output: &Output) {
+        if self.conditions.is_empty() {
+            return;
+        }
         match output {
             Output::Finding(finding) => self.finding(finding),
-            Output::Stream(stream) => self.conditions.iter_mut().for_each(|c| c.stream(stream)),
+            Output::Stream(stream) => {
+                self.coverage.stream(stream);
+                self.conditions.iter_mut().for_each(|c| c.stream(stream));
+            }
             Output::Trace(_) => {}
         }
     }
 
+    /// A capture is over.
+    pub fn end(&mut self, name: &str, totals: &Totals) {
+        let mut coverage = std::mem::take(&mut self.coverage);
+        if self.conditions.is_empty() {
+            return;
+        }
+        coverage.settle();
+        let texts = coverage.not_read(totals).into_iter();
+        self.not_read
+            .extend(texts.map(|text| format!("{name}: not checked: {text}")));
+    }
+
     fn finding(&mut self, finding: &Finding) {
+        self.coverage.finding(finding);
         let hit = |c: &&Condition| match &c.wanted {
             FailOn::Id(id) => finding.id == *id,
             // The most severe one sorts first.
@@ -111,8 +137,8 @@ impl Verdict {
         }
     }
 
-    /// 1 when a finding matched, 3 when a finding of a condition was checked in no stream, with a line on standard error
-    /// that says which condition.
+    /// 1 when a finding matched, 3 when a finding of a condition was checked in no stream, with lines on standard error that
+    /// say which condition, and what was not read.
     pub fn exit_code(&self) -> ExitCode {
         if let Some(condition) = &self.matched {
             say(&format!("tcplab: a finding matches --fail-on {condition}"));
@@ -132,6 +158,9 @@ impl Verdict {
             } else {
                 say(&format!("tcplab: {text}"));
             }
+        }
+        for text in &self.not_read {
+            say(&format!("tcplab: --fail-on: {text}"));
         }
         ExitCode::from(code)
     }

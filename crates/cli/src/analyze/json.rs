@@ -7,7 +7,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tcplab_analyze::Output;
 use tcplab_analyze::findings::Finding;
-use tcplab_analyze::report::{Report, SCHEMA, Totals};
+use tcplab_analyze::report::{Report, SCHEMA, Totals, Unexplained};
+use tcplab_report::terminal::Coverage;
 
 use crate::analyze::fast::Text;
 use crate::analyze::form::Form;
@@ -30,12 +31,24 @@ pub struct Document {
     pub error: Option<Failure>,
 }
 
+/// What follows the findings of a capture: the last members of `report::Capture`.
+#[derive(Serialize)]
+struct Rest<'a> {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    not_explained: Vec<Unexplained>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    two_ends: Vec<Unexplained>,
+    #[serde(flatten)]
+    totals: &'a Totals,
+}
+
 /// Writes the document piece by piece.
 #[derive(Default)]
 pub struct Json {
     text: Box<Text>,
     window: Reorder,
     findings: Vec<Finding>,
+    coverage: Coverage,
     captures: usize,
     streams: usize,
 }
@@ -74,6 +87,7 @@ impl Form for Json {
     fn output(&mut self, out: &mut Out, output: Output) -> io::Result<()> {
         match output {
             Output::Stream(stream) => {
+                self.coverage.stream(&stream);
                 // As text, because a stream holds many small pieces of memory, and the next one can use them again.
                 let mut text = self.window.buffer();
                 text.push(b'\n');
@@ -83,7 +97,10 @@ impl Form for Json {
                     self.stream(out, ready)?;
                 }
             }
-            Output::Finding(finding) => self.findings.push(*finding),
+            Output::Finding(finding) => {
+                self.coverage.finding(&finding);
+                self.findings.push(*finding);
+            }
             Output::Trace(_) => {}
         }
         Ok(())
@@ -104,7 +121,14 @@ impl Form for Json {
             text.clear();
         }
         out.write_all(b"],")?;
-        write_members(out, totals)?;
+        let mut coverage = std::mem::take(&mut self.coverage);
+        coverage.settle();
+        let rest = Rest {
+            not_explained: coverage.unexplained(),
+            two_ends: coverage.of_ends(),
+            totals,
+        };
+        write_members(out, &rest)?;
         out.write_all(b"}")
     }
 

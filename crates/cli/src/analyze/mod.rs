@@ -191,6 +191,7 @@ impl Outputs {
         }
         let held = self.prover.as_mut().map(Prover::end).unwrap_or_default();
         held.into_iter().try_for_each(|output| self.give(output))?;
+        self.verdict.end(name, &totals);
         if totals.rows_left_out > 0 {
             left_out(name, totals.rows_left_out);
         }

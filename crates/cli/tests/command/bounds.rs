@@ -170,6 +170,54 @@ fn missing_stream_is_an_error() {
     assert!(!run.err.contains("- has"), "{}", run.err);
 }
 
+#[test]
+fn report_on_some_streams_says_so() {
+    let queue = "tests/captures/accept-queue.b.pcap";
+    let one = "tests/captures/bulk-loss.a.pcap";
+    let run = tcplab(&["analyze", "--stream", "5", one, queue]);
+    for part in [
+        "Stream 5 is not in this capture: nothing was checked.",
+        "only stream 5 of 7 TCP streams",
+    ] {
+        assert!(run.out.contains(part), "{part}: {}", run.out);
+    }
+    let json = tcplab(&["analyze", "--json", "--stream", "5", one, queue]).json();
+    for capture in json["captures"].as_array().unwrap() {
+        assert_eq!(capture["only_streams"], serde_json::json!([5]));
+    }
+    let all = tcplab(&["analyze", "--json", one]).json();
+    assert!(all["captures"][0].get("only_streams").is_none());
+}
+
+#[test]
+fn json_has_what_no_finding_explains() {
+    let of = |name: &str| {
+        let file = format!("tests/captures/{name}.pcap");
+        let said = tcplab(&["analyze", &file]).out;
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        let json = tcplab(&["analyze", "--json", &file]).json();
+        (json["captures"][0].clone(), said)
+    };
+    for (name, member, kind) in [
+        ("reset-forged.b", "not_explained", "delayed_acks"),
+        ("quickack-6.1.176.a", "two_ends", "time"),
+    ] {
+        let (capture, said) = of(name);
+        let left = &capture[member][0];
+        assert_eq!(left["kind"], kind, "{name}: {left}");
+        assert_eq!(left["first_streams"], serde_json::json!([0]), "{name}");
+        let text = left["text"].as_str().unwrap_or_default();
+        assert!(
+            !text.is_empty() && said.contains(text),
+            "{name}: {text}: {said}"
+        );
+    }
+    // The finding explains these waits.
+    let (queue, said) = of("accept-queue.b");
+    assert!(queue.get("not_explained").is_none(), "{queue}");
+    assert!(!said.contains("Not explained"), "{said}");
+}
+
 /// Streams, findings and counts of a capture.
 fn figures(args: &[&str]) -> String {
     let run = tcplab(args);

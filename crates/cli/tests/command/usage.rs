@@ -166,6 +166,49 @@ fn fail_on_turns_findings_into_exit_code_1() {
 }
 
 #[test]
+fn fail_on_says_what_was_not_read() {
+    let queue = "tests/captures/accept-queue.b.pcap";
+    let of = |most| {
+        tcplab(&[
+            "analyze",
+            "--max-streams",
+            most,
+            "--fail-on",
+            "slow_client",
+            queue,
+        ])
+    };
+    let run = of("2");
+    assert_eq!(run.code, 0, "{}", run.err);
+    let said = format!("--fail-on: {queue}: not checked: 40 packets of streams");
+    assert!(run.err.contains(&said), "{}", run.err);
+    assert_eq!(run.out.matches("partly checked").count(), 5, "{}", run.out);
+    assert!(of("100").err.is_empty());
+    // An IP packet of 40 bytes of which the file has 20.
+    let mut cut = Vec::new();
+    for word in [
+        0xa1b2_c3d4_u32,
+        0x0004_0002,
+        0,
+        0,
+        262_144,
+        101,
+        1,
+        0,
+        20,
+        40,
+    ] {
+        cut.extend(word.to_le_bytes());
+    }
+    cut.extend([0x45, 0, 0, 40, 0, 0, 0x40, 0, 64, 6, 0, 0]);
+    cut.extend([10, 0, 0, 1, 10, 0, 0, 2]);
+    let run = tcplab_with(&["analyze", "--fail-on", "high", "-"], &cut);
+    assert_eq!(run.code, 3, "{}", run.err);
+    let said = "--fail-on: -: not checked: 1 frame that was unreadable";
+    assert!(run.err.contains(said), "{}", run.err);
+}
+
+#[test]
 fn colours_follow_the_flag_then_the_environment() {
     let colours = |args: &[&str], env: &[(&str, &str)]| {
         let mut command = command(args);

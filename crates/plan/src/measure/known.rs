@@ -156,7 +156,7 @@ pub static PACKETS: [Packets; 44] = [
     sum(
         "out_of_order",
         segments(TELLS),
-        "segments that this host sent out of order: retransmissions, not what the path reordered",
+        "segments that left this host late, behind newer ones; what the path reordered is not counted",
     ),
     sum("duplicate_acks", count(TELLS), "duplicate ACKs sent"),
     sum(

@@ -89,7 +89,8 @@ const COLUMNS: &[(&str, &str, &str)] = &[
     (
         "partly checked",
         "partly checked",
-        "Verdict: nothing was found, but the capture lacks what some causes need to be seen. \"Not checked\" says which.",
+        "Verdict: nothing was found, but the capture lacks what some causes need to be seen, or packets came after the stream \
+         was reported. \"Not checked\" says which.",
     ),
     (
         "resent, not explained",

@@ -7,14 +7,17 @@ use serde::Serialize;
 use tcplab_analyze::budget::{Budget, Class};
 use tcplab_analyze::compat::Verdicts;
 use tcplab_analyze::findings::{Finding, Need};
-use tcplab_analyze::report::{Capture, Report, State, Stream, Totals};
+use tcplab_analyze::report::{Capture, Report, State, Stream, Totals, Unexplained};
 
 use super::gather::{self, Gathered};
 use super::not_checked::{self, Missing};
 use super::{Chart, Options, Page};
 use crate::glossary::{self, meaning};
-use crate::groups;
 use crate::terminal::bars::{spoken_of, waited};
+use crate::terminal::coverage::Coverage;
+use crate::terminal::notes::Notes;
+use crate::terminal::streams::once;
+use crate::{groups, scope};
 
 /// The whole document.
 #[derive(Serialize)]
@@ -35,6 +38,11 @@ pub(super) struct Document<'a> {
 struct CapturePart<'a> {
     file: &'a str,
     totals: &'a Totals,
+    /// How many streams were looked at, and in words: which of how many.
+    checked: u64,
+    extent: String,
+    /// Streams that were asked for and are not there.
+    absent: Option<String>,
     findings: &'a [Finding],
     /// Indexes of findings that are told together.
     groups: Vec<Vec<usize>>,
@@ -44,8 +52,12 @@ struct CapturePart<'a> {
     verdict: Option<String>,
     /// Trouble that no finding explains.
     unexplained: Vec<String>,
+    /// Time of a program, its buffer or its window that no finding names.
+    two_ends: Vec<String>,
     /// Packets that no detector has seen.
     not_read: Vec<String>,
+    /// Where the capture was taken, what it cannot show, what was left out.
+    about: Vec<String>,
     /// How long clients waited and for what, or what the streams took.
     waited: Option<String>,
     /// The time that this sentence is about.
@@ -72,7 +84,7 @@ struct Line<'a> {
     start_ns: i64,
     duration_us: u64,
     packets: u64,
-    /// Payload bytes of both directions, retransmissions included.
+    /// Payload bytes of both directions, each once.
     bytes: u64,
     retransmissions: u64,
     delayed_acks: u64,
@@ -135,27 +147,22 @@ fn capture_part<'a>(
     let mut coverage = gathered.map(|g| g.coverage.clone()).unwrap_or_default();
     coverage.settle();
     let totals = &capture.totals;
+    let checked = gathered.map_or(0, Gathered::count);
     CapturePart {
         file: &capture.file,
         totals: &capture.totals,
+        checked,
+        extent: scope::extent(totals, checked),
+        absent: scope::absent(totals),
         findings: &capture.findings,
         groups: groups::fold(&capture.findings),
         words: words(&capture.findings),
-        verdict: capture
-            .findings
-            .iter()
-            .all(|f| f.id.is_about_the_capture())
-            .then(|| {
-                let verdict = coverage.verdict(totals, totals.tcp_streams).0;
-                let ends = coverage.of_ends().into_iter();
-                verdict
-                    + &ends
-                        .map(|text| format!(" {}.", text.replace('`', "")))
-                        .collect::<String>()
-            }),
-        unexplained: coverage.unexplained(),
+        verdict: verdict(capture, &coverage, checked),
+        unexplained: texts(coverage.unexplained()),
+        two_ends: texts(coverage.of_ends()),
         not_read: coverage.not_read(totals),
-        waited: waited(totals, totals.tcp_streams),
+        about: about(gathered, totals),
+        waited: waited(totals, checked),
         waited_us: spoken_of(totals),
         not_checked: not_checked::of(&capture.totals),
         missing: not_checked::words(details.iter().copied()),
@@ -163,6 +170,25 @@ fn capture_part<'a>(
         lines_left_out,
         details,
     }
+}
+
+/// What it means that no connection has a finding; nothing where one has, or where no connection was looked at.
+fn verdict(capture: &Capture, coverage: &Coverage, checked: u64) -> Option<String> {
+    let mut findings = capture.findings.iter();
+    if checked == 0 || !findings.all(|f| f.id.is_about_the_capture()) {
+        return None;
+    }
+    Some(coverage.verdict(&capture.totals, checked).0)
+}
+
+/// The section "About this capture": where nothing could be read, the counts say so.
+fn about(gathered: Option<&Gathered>, totals: &Totals) -> Vec<String> {
+    let empty = Notes::default();
+    gathered.map_or(&empty, |g| &g.notes).sentences(totals)
+}
+
+fn texts(left: Vec<Unexplained>) -> Vec<String> {
+    left.into_iter().map(|left| left.text).collect()
 }
 
 /// The words of the glossary in findings.
@@ -187,7 +213,7 @@ fn line(s: &Stream, findings: usize) -> Line<'_> {
         start_ns: s.start_ns,
         duration_us: s.duration_us,
         packets: gather::packets(s),
-        bytes: a.data_bytes.saturating_add(b.data_bytes),
+        bytes: once(a).saturating_add(once(b)),
         retransmissions: a
             .retransmissions
             .total

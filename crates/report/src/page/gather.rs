@@ -7,6 +7,7 @@ use tcplab_analyze::report::{Direction, Stream};
 
 use super::{Options, requests};
 use crate::terminal::coverage::Coverage;
+use crate::terminal::notes::Notes;
 
 /// A stream and what it is ranked by: findings, trouble, packets. More matters more.
 #[derive(Debug)]
@@ -43,6 +44,8 @@ pub(super) struct Gathered {
     with_requests: usize,
     /// What the packets show and no finding names.
     pub coverage: Coverage,
+    /// What qualifies the figures.
+    pub notes: Notes,
 }
 
 impl Gathered {
@@ -58,6 +61,7 @@ impl Gathered {
             self.shrink(options, &has_chart);
         }
         self.coverage.stream(&stream);
+        self.notes.stream(&stream);
         if !stream.requests.is_empty() {
             let detailed = options.details.saturating_add(options.charts);
             if self.with_requests >= detailed.saturating_mul(2).max(1) {
@@ -126,6 +130,11 @@ impl Gathered {
     /// The streams that may be on the page, each with its number of findings.
     pub(super) fn streams(&self) -> impl Iterator<Item = (&Stream, usize)> {
         self.kept.iter().map(|k| (&k.stream, k.findings))
+    }
+
+    /// How many streams came.
+    pub(super) fn count(&self) -> u64 {
+        (self.kept.len() + self.dropped) as u64
     }
 
     /// Streams that were dropped already.

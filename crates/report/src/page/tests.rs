@@ -3,7 +3,7 @@
 use tcplab_analyze::budget::{Class, Request, Span};
 use tcplab_analyze::compat::Verdicts;
 use tcplab_analyze::findings::{Finding, Id, Lacks, Need, NotChecked, Severity};
-use tcplab_analyze::report::{Capture, Stream};
+use tcplab_analyze::report::{Capture, Stream, Vantage};
 use tcplab_analyze::trace::{AckClass, AckRow, Row, SegmentKind};
 use tcplab_base::Instant;
 
@@ -453,6 +453,56 @@ fn silence_is_an_all_clear_only_where_all_was_seen_and_explained() {
         (&part["verdict"], &part["unexplained"]),
         (&serde_json::Value::Null, &serde_json::json!([]))
     );
+}
+
+#[test]
+fn page_says_what_the_terminal_says_about_the_capture() {
+    let mut page = Page::new(Options::default());
+    let mut stream = line(0, 9);
+    stream.vantage = Vantage::Between;
+    stream.budget_us.add(Class::Sender, 8_000_000);
+    stream.client_to_server.data_bytes = 1_400;
+    stream.client_to_server.unique_bytes = Some(200);
+    stream.server_to_client.data_bytes = 10;
+    page.add_stream(0, stream);
+    let mut capture = Capture::default();
+    capture.totals.rows_left_out = 3;
+    let part = document_of(&page, capture)["captures"][0].clone();
+    let first = |member: &str| part[member][0].as_str().unwrap_or_default().to_owned();
+    assert!(first("about").contains("lacks the client's part"), "{part}");
+    let left_out = part["about"][1].as_str().unwrap_or_default();
+    assert!(left_out.starts_with("3 packets omitted"), "{left_out}");
+    assert!(first("two_ends").starts_with("8 s in which"), "{part}");
+    // Repeated bytes count once where that is known.
+    assert_eq!(part["lines"][0]["bytes"], 210);
+}
+
+#[test]
+fn page_of_some_streams_speaks_of_these_only() {
+    let asked = |page: &Page| {
+        let mut capture = Capture::default();
+        (capture.totals.tcp_streams, capture.totals.only_streams) = (7, vec![5]);
+        capture.totals.budget_us.add(Class::Tlp, 338_000);
+        document_of(page, capture)["captures"][0].clone()
+    };
+    let mut page = Page::new(Options::default());
+    page.add_stream(0, line(5, 9));
+    let part = asked(&page);
+    let says = |member: &str, text: &str| {
+        let said = part[member].as_str().unwrap_or_default();
+        assert!(said.contains(text), "{member}: {said}");
+    };
+    says("extent", "only stream 5 of 7");
+    says("verdict", "1 stream checked");
+    says("waited", "1 stream took");
+    assert_eq!(part["checked"], 1);
+    // Nothing came: no all-clear.
+    let mut capture = Capture::default();
+    (capture.totals.tcp_streams, capture.totals.only_streams) = (1, vec![5]);
+    let part = document_of(&Page::new(Options::default()), capture)["captures"][0].clone();
+    assert_eq!(part["verdict"], serde_json::Value::Null);
+    let said = part["absent"].as_str().unwrap_or_default();
+    assert!(said.contains("Stream 5 is not in this capture"), "{said}");
 }
 
 #[test]

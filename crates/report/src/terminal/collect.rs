@@ -7,12 +7,12 @@ use tcplab_analyze::report::{Stream, Totals};
 
 use super::bars::{self, Bar};
 use super::caqm::Caqm;
-use super::coverage::Coverage;
+use super::coverage::{Coverage, lacks_ends};
 use super::notes::Notes;
 use super::streams::{Row, Shown};
 use super::style::{Ink, safe};
 use super::{Theme, findings, notes, streams, units};
-use crate::glossary;
+use crate::{glossary, scope};
 
 /// Streams shown unless all are asked for.
 const SHOWN: usize = 30;
@@ -81,6 +81,10 @@ impl Collector {
             let width = theme.width.saturating_sub(2);
             out.push_str(&theme.lines(&safe(&text), width, "  ", Some(Ink::Red)));
         }
+        if let Some(text) = scope::absent(totals) {
+            let width = theme.width.saturating_sub(2);
+            out.push_str(&theme.lines(&text, width, "  ", Some(Ink::Yellow)));
+        }
         if self.streams == 0 && self.findings.is_empty() {
             out.push_str(&self.notes.render(theme, totals));
             return out;
@@ -90,6 +94,9 @@ impl Collector {
         let told = self.told(theme, totals);
         out.push_str(&told);
         out.push('\n');
+        if lacks_ends(totals) {
+            self.rows.iter_mut().for_each(Row::lacks_end);
+        }
         self.rows.sort_by_key(Row::rank);
         self.time(theme, &mut out);
         let shown = Shown {

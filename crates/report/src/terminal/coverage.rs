@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use tcplab_analyze::budget::Class;
 use tcplab_analyze::findings::{self, Finding, Id, Need};
-use tcplab_analyze::report::{Direction, State, Stream, Totals};
+use tcplab_analyze::report::{Direction, Effect, State, Stream, Totals, Unexplained};
 
 use super::bars::went_to;
 use super::collect::heading;
@@ -17,16 +17,33 @@ use super::{Theme, units};
 use crate::glossary::short;
 
 /// What a stream may show without a finding that explains it, with a noun for one and for many.
-const LOOSE: [(&str, &str); 6] = [
-    ("packet was sent again", "packets were sent again"),
-    ("ACK was delayed", "ACKs were delayed"),
+const LOOSE: [(Effect, &str, &str); 6] = [
     (
+        Effect::Retransmissions,
+        "packet was sent again",
+        "packets were sent again",
+    ),
+    (Effect::DelayedAcks, "ACK was delayed", "ACKs were delayed"),
+    (
+        Effect::UnclearAcks,
         "ACK may have waited for a timer or for the path",
         "ACKs may have waited for a timer or for the path",
     ),
-    ("connection got no answer", "connections got no answer"),
-    ("connection was refused", "connections were refused"),
-    ("connection was reset", "connections were reset"),
+    (
+        Effect::NoAnswer,
+        "connection got no answer",
+        "connections got no answer",
+    ),
+    (
+        Effect::Refused,
+        "connection was refused",
+        "connections were refused",
+    ),
+    (
+        Effect::Reset,
+        "connection was reset",
+        "connections were reset",
+    ),
 ];
 
 /// The kind that is a doubt, not an event.
@@ -84,9 +101,9 @@ fn explained(id: Id) -> Explained {
         "receive_window_limited" | "window_scaling_off" | "zero_window_stall" => {
             (&[], &[Class::ZeroWindow])
         }
-        "syn_retries" | "unreachable" | "accept_queue_overflow" | "time_wait_reuse" => {
-            (&[0, 3], &[])
-        }
+        // The client's timer sent again what the full queue dropped.
+        "accept_queue_overflow" => (&[0, 3], &[Class::Rto, Class::Tlp]),
+        "syn_retries" | "unreachable" | "time_wait_reuse" => (&[0, 3], &[]),
         "refused" => (&[0, 4], &[]),
         "keepalive_death" => (&[0, 5], &[Class::Rto]),
         "reset" | "reset_by_middlebox" => (&[5], &[]),
@@ -96,7 +113,9 @@ fn explained(id: Id) -> Explained {
 
 /// Over the streams of a capture.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Coverage {
+pub struct Coverage {
+    /// The capture itself has a finding.
+    about_the_capture: bool,
     kinds: [Kind; KINDS],
     /// The last stream, until its findings are known: what no finding has explained yet.
     last: Option<(u32, [u64; KINDS])>,
@@ -121,6 +140,7 @@ impl Coverage {
             all.for_each(|i| counts[i] = 0);
         }
         self.ends.finding(finding);
+        self.about_the_capture |= finding.id.is_about_the_capture();
     }
 
     /// The findings of the last stream are known.
@@ -134,49 +154,51 @@ impl Coverage {
         }
     }
 
-    /// What no finding names, as sentences.
-    pub fn unexplained(&self) -> Vec<String> {
-        self.sentences(|i| i != UNCLEAR)
+    /// What no finding names.
+    pub fn unexplained(&self) -> Vec<Unexplained> {
+        self.left(|i| i != UNCLEAR)
     }
 
     /// Unclear or unseen packets: ACKs that may have been late, and packets that could not be read, as sentences.
     pub fn not_read(&self, totals: &Totals) -> Vec<String> {
-        let mut texts = self.sentences(|i| i == UNCLEAR);
+        let unclear = self.left(|i| i == UNCLEAR).into_iter();
+        let mut texts: Vec<String> = unclear.map(|left| left.text).collect();
         texts.extend(not_read(totals));
         texts
     }
 
-    fn sentences(&self, which: impl Fn(usize) -> bool) -> Vec<String> {
-        let kinds = self.kinds.iter().enumerate();
-        kinds
-            .filter(|(i, kind)| which(*i) && kind.count > 0)
-            .map(|(i, kind)| {
-                let streams = kind.streams();
-                match (
-                    LOOSE.get(i),
-                    untold::CLASSES.get(i.wrapping_sub(LOOSE.len())),
-                ) {
-                    (Some((one, many)), _) => {
-                        let noun = if kind.count == 1 { one } else { many };
-                        format!("{} {noun} ({streams})", units::count(kind.count))
-                    }
-                    (_, class) => {
-                        let to = class.map_or("", |class| went_to(*class));
-                        let hint = class.map_or("", |class| untold::hint(*class));
-                        format!("{} {to} ({streams}){hint}", units::micros(kind.count))
-                    }
-                }
-            })
-            .collect()
+    fn left(&self, which: impl Fn(usize) -> bool) -> Vec<Unexplained> {
+        let (events, times) = self.kinds.split_at(LOOSE.len());
+        let events = events.iter().zip(LOOSE).enumerate();
+        let events = events
+            .filter(|(i, (kind, _))| which(*i) && kind.count > 0)
+            .map(|(_, (kind, (effect, one, many)))| {
+                let noun = if kind.count == 1 { one } else { many };
+                let text = format!("{} {noun} ({})", units::count(kind.count), kind.streams());
+                kind.events(effect, text)
+            });
+        let times = times.iter().zip(untold::CLASSES).enumerate();
+        let times = times
+            .filter(|(i, (kind, _))| which(LOOSE.len() + i) && kind.count > 0)
+            .map(|(_, (kind, class))| {
+                let (time, to) = (units::micros(kind.count), went_to(class));
+                let hint = untold::hint(class);
+                kind.time(class, format!("{time} {to} ({}){hint}", kind.streams()))
+            });
+        events.chain(times).collect()
     }
 
     /// The text without findings, and whether it is an all-clear.
-    pub fn verdict(&self, totals: &Totals, streams: u64) -> (String, bool) {
+    pub(crate) fn verdict(&self, totals: &Totals, streams: u64) -> (String, bool) {
         let looked = format!(
             "{} checked for {} causes",
             units::plural(streams, "stream"),
             findings::looked_for()
         );
+        let nothing = match self.about_the_capture {
+            false => "No findings",
+            true => "No findings about connections",
+        };
         let is_left = |kinds: &[Kind]| kinds.iter().any(|kind| kind.count > 0);
         let (events, times) = self.kinds.split_at(LOOSE.len());
         let events = is_left(&events[..UNCLEAR]) || is_left(&events[UNCLEAR + 1..]);
@@ -190,20 +212,20 @@ impl Coverage {
             (!self.is_all_checked(totals)).then_some("some causes could not be checked");
         let doubts: Vec<&str> = left.into_iter().chain(unchecked).collect();
         if doubts.is_empty() {
-            return (format!("No findings: {looked}."), true);
+            return (format!("{nothing}: {looked}."), true);
         }
         let doubts = doubts.join(", and ");
-        let text = format!("No findings ({looked}), but this is not an all-clear: {doubts}.");
+        let text = format!("{nothing} ({looked}), but this is not an all-clear: {doubts}.");
         (text, false)
     }
 
-    /// Time that the two ends took, as sentences.
-    pub fn of_ends(&self) -> Vec<String> {
+    /// Time that the two ends took.
+    pub fn of_ends(&self) -> Vec<Unexplained> {
         self.ends.told()
     }
 
     /// The line that replaces the findings when there are no findings, and how far to trust it.
-    pub fn all_clear(&self, theme: &Theme, totals: &Totals, streams: u64) -> String {
+    pub(super) fn all_clear(&self, theme: &Theme, totals: &Totals, streams: u64) -> String {
         let (text, is_clear) = self.verdict(totals, streams);
         if is_clear {
             let text = theme.paint(Ink::Green, &text);
@@ -219,7 +241,7 @@ impl Coverage {
     }
 
     /// What no finding explains, and findings that could not be looked for.
-    pub fn render(&self, theme: &Theme, totals: &Totals) -> String {
+    pub(super) fn render(&self, theme: &Theme, totals: &Totals) -> String {
         let mut out = String::new();
         let unexplained = self.unexplained();
         if !unexplained.is_empty() {
@@ -228,13 +250,15 @@ impl Coverage {
                 "\n{}\n",
                 heading(theme, "Not explained", "no finding says why")
             );
-            unexplained.iter().for_each(|text| out += &theme.item(text));
+            let texts = unexplained.iter().map(|left| &left.text);
+            texts.for_each(|text| out += &theme.item(text));
         }
         let of_ends = self.of_ends();
         if !of_ends.is_empty() {
             let head = heading(theme, "The two ends", "no finding says more");
             let _ = write!(out, "\n{head}\n");
-            of_ends.iter().for_each(|text| out += &theme.item(text));
+            let texts = of_ends.iter().map(|left| &left.text);
+            texts.for_each(|text| out += &theme.item(text));
         }
         if !self.is_all_checked(totals) {
             let _ = write!(out, "\n{}\n", heading(theme, "Not checked", ""));
@@ -261,9 +285,10 @@ fn not_read(totals: &Totals) -> Vec<String> {
     ];
     let frames: u64 = frames.iter().sum();
     if frames > 0 {
-        let frames = units::plural(frames, "frame");
+        let verb = if frames == 1 { "was" } else { "were" };
         texts.push(format!(
-            "{frames} that were unreadable or out of time order (see below)."
+            "{} that {verb} unreadable: \"About this capture\" says why.",
+            units::plural(frames, "frame")
         ));
     }
     if totals.dropped > 0 {
@@ -272,17 +297,34 @@ fn not_read(totals: &Totals) -> Vec<String> {
             "{frames} that the kernel dropped: they came faster than tcplab read them."
         ));
     }
-    if totals.late_packets > 0 {
-        let packets = units::plural(totals.late_packets, "packet");
-        texts.push(match totals.evicted_streams {
-            0 => format!("{packets} that came after their stream was reported."),
-            _ => format!(
-                "{packets} of streams that were reported before their end, to bound memory (raise --max-streams). \
-                 Such a stream may seem to have no answer."
-            ),
-        });
-    }
+    texts.extend(came_too_late(totals));
     texts
+}
+
+/// Packets that came after their stream was reported.
+fn came_too_late(totals: &Totals) -> Option<String> {
+    let packets = units::plural(totals.late_packets, "packet");
+    let streams = units::plural(totals.evicted_streams, "stream");
+    match (totals.late_packets, totals.evicted_streams) {
+        (0, _) if !lacks_ends(totals) => None,
+        (0, _) => Some(format!(
+            "{streams} that were reported before their end, to bound memory (raise --max-streams): packets that came later \
+             count as new streams."
+        )),
+        (_, 0) => Some(format!(
+            "{packets} that came after their stream was reported."
+        )),
+        _ => Some(format!(
+            "{packets} of streams that were reported before their end, to bound memory (raise --max-streams). \
+             Such a stream may seem to have no answer."
+        )),
+    }
+}
+
+/// Whether packets came, or may have come, of streams that were reported before their end. Without a later packet, what
+/// was reported early had been read whole.
+pub(super) fn lacks_ends(totals: &Totals) -> bool {
+    totals.evicted_streams > 0 && totals.late_packets + totals.forgotten_streams > 0
 }
 
 /// What the capture lacks, what was not looked for because of that, and how to capture it.
@@ -414,7 +456,8 @@ pub(super) mod tests {
         coverage.settle();
         let totals = Totals::default();
         let text = coverage.all_clear(&Theme::default(), &totals, 4);
-        assert!(text.contains("not an all-clear"), "{text}");
+        let line = text.replace('\n', " ");
+        assert!(line.contains("not an all-clear"), "{text}");
         let text = coverage.render(&Theme::default(), &totals);
         for part in [
             "- 96 packets were sent again (2 streams: 0, 3)",
@@ -437,13 +480,82 @@ pub(super) mod tests {
                 coverage.finding(&finding(0, "delack_nagle"));
             }
             coverage.settle();
-            coverage.unexplained().join("\n")
+            let left = coverage.unexplained().into_iter();
+            left.map(|left| left.text).collect::<Vec<_>>().join("\n")
         };
         let text = waits(false);
         for part in ["2.40 s for Nagle's algorithm (stream 0): ", "TCP_NODELAY"] {
             assert!(text.contains(part), "{part}: {text}");
         }
         assert_eq!(waits(true), "");
+    }
+
+    #[test]
+    fn what_is_left_has_kind_number_and_streams() {
+        let mut coverage = Coverage::default();
+        let mut s = stream(3, 95, 0);
+        s.budget_us.add(Class::Rto, 2_400_000);
+        coverage.stream(&s);
+        coverage.settle();
+        let left = coverage.unexplained();
+        let [again, waits] = left.as_slice() else {
+            panic!("{left:?}");
+        };
+        assert_eq!(
+            (again.kind, again.count, again.time_us),
+            (Effect::Retransmissions, Some(95), None)
+        );
+        assert_eq!(
+            (waits.kind, waits.class, waits.time_us, waits.count),
+            (Effect::Time, Some("rto"), Some(2_400_000), None)
+        );
+        assert_eq!(
+            (waits.streams, waits.first_streams.as_slice()),
+            (1, &[3][..])
+        );
+        // The client's timer waits for a place in the accept queue.
+        coverage = Coverage::default();
+        coverage.stream(&s);
+        coverage.finding(&finding(3, "accept_queue_overflow"));
+        coverage.settle();
+        assert!(coverage.unexplained().is_empty());
+    }
+
+    #[test]
+    fn finding_about_the_capture_is_no_contradiction() {
+        let mut coverage = Coverage::default();
+        coverage.stream(&stream(0, 0, 0));
+        coverage.finding(&finding(0, "capture_artefacts"));
+        coverage.settle();
+        let text = coverage.verdict(&Totals::default(), 1).0;
+        assert!(
+            text.starts_with("No findings about connections: "),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn streams_reported_early_are_a_doubt_if_packets_came_later() {
+        let totals = |late_packets, forgotten_streams| Totals {
+            evicted_streams: 5,
+            late_packets,
+            forgotten_streams,
+            ..Totals::default()
+        };
+        assert_eq!(not_read(&totals(0, 0)), [""; 0]);
+        for (totals, says) in [
+            (totals(40, 0), "40 packets of streams that were reported"),
+            (
+                totals(0, 2),
+                "5 streams that were reported before their end",
+            ),
+        ] {
+            let texts = not_read(&totals);
+            assert!(
+                lacks_ends(&totals) && texts[0].starts_with(says),
+                "{texts:?}"
+            );
+        }
     }
 
     #[test]

@@ -43,6 +43,7 @@ pub(super) fn render(theme: &Theme, findings: &[Finding], totals: &Totals) -> St
     let groups = fold(findings);
     let n = findings.len() as u64 + totals.findings_not_listed;
     let remark = match (n, groups.len() as u64) {
+        _ if findings.iter().all(|f| f.id.is_about_the_capture()) => "about the capture".into(),
         (n, kinds) if n > kinds => {
             format!("{} of {}", units::count(n), units::plural(kinds, "kind"))
         }

@@ -10,15 +10,16 @@ pub(crate) mod coverage;
 mod findings;
 pub mod fit;
 pub mod grid;
-mod notes;
+pub(crate) mod notes;
 pub mod pair;
-mod streams;
+pub(crate) mod streams;
 pub mod style;
 pub mod table;
 pub mod units;
 mod untold;
 
 pub use collect::Collector;
+pub use coverage::Coverage;
 
 /// How to draw.
 #[derive(Clone, Copy, Debug)]

@@ -5,10 +5,11 @@ use tcplab_analyze::report::{Artefact, EpisodeKind, Stream, Totals, Vantage};
 
 use super::collect::heading;
 use super::{Theme, units};
+use crate::scope;
 
 /// Counts over the streams of a capture.
 #[derive(Debug, Default)]
-pub(super) struct Notes {
+pub(crate) struct Notes {
     streams: u64,
     client: u64,
     server: u64,
@@ -44,7 +45,21 @@ impl Notes {
         }
     }
 
-    pub fn render(&self, theme: &Theme, totals: &Totals) -> String {
+    /// The section "About this capture".
+    pub(super) fn render(&self, theme: &Theme, totals: &Totals) -> String {
+        let notes = self.sentences(totals);
+        if notes.is_empty() {
+            return String::new();
+        }
+        let mut out = format!("\n{}\n", heading(theme, "About this capture", ""));
+        for note in notes {
+            out += &theme.item(&note);
+        }
+        out
+    }
+
+    /// Its sentences.
+    pub fn sentences(&self, totals: &Totals) -> Vec<String> {
         let mut notes = Vec::new();
         self.vantage(&mut notes);
         for (artefact, n) in &self.artefacts {
@@ -60,14 +75,7 @@ impl Notes {
             ));
         }
         left_out(totals, &mut notes);
-        if notes.is_empty() {
-            return String::new();
-        }
-        let mut out = format!("\n{}\n", heading(theme, "About this capture", ""));
-        for note in notes {
-            out += &theme.item(&note);
-        }
-        out
+        notes
     }
 
     fn share(&self, n: u64) -> String {
@@ -185,7 +193,7 @@ pub(super) fn headline(totals: &Totals, streams: u64) -> String {
     if totals.tcp_packets != totals.packets {
         parts.push(format!("{} TCP", units::count(totals.tcp_packets)));
     }
-    parts.push(units::plural(totals.tcp_streams.max(streams), "TCP stream"));
+    parts.push(scope::extent(totals, streams));
     if let Some((first, last)) = totals.time_ns {
         let us = last.saturating_sub(first).max(0) / 1000;
         parts.push(units::micros(us.unsigned_abs()));

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::fmt::Write;
 
 use tcplab_analyze::findings::{Finding, Need, Severity};
-use tcplab_analyze::report::{AcksSent, RoundTripFrom, State, Stream};
+use tcplab_analyze::report::{AcksSent, Direction, RoundTripFrom, State, Stream};
 
 use super::bars::Bar;
 use super::collect::heading;
@@ -31,6 +31,8 @@ pub(super) struct Row {
     acks: [u64; 5],
     state: State,
     is_checked: bool,
+    /// It was written out before its end.
+    is_early: bool,
     /// TCP waited, and perhaps no finding says why.
     has_waits: bool,
     finding: Option<(Severity, String)>,
@@ -60,6 +62,11 @@ fn duration(s: &Stream) -> String {
         0 if untimed => "-".to_owned(),
         us => units::micros(us),
     }
+}
+
+/// Payload bytes of a direction, each once. Without the packets of the other side nobody can tell what is a repetition.
+pub(crate) fn once(d: &Direction) -> u64 {
+    d.unique_bytes.unwrap_or(d.data_bytes)
 }
 
 /// How many rows are shown, of how many streams.
@@ -92,8 +99,8 @@ impl Row {
             client: s.client.clone(),
             server: s.server.clone(),
             packets: c.packets + r.packets,
-            sent: c.data_bytes,
-            received: r.data_bytes,
+            sent: once(c),
+            received: once(r),
             duration: duration(s),
             retransmissions: c.retransmissions.total + r.retransmissions.total,
             round_trip: round_trip(s),
@@ -101,6 +108,7 @@ impl Row {
             state: s.state,
             has_waits: untold::long(s).iter().any(|us| *us > 0),
             is_checked: s.not_checked.is_empty() && c.acks_sent.unclear + r.acks_sent.unclear == 0,
+            is_early: s.reported_early,
             finding: None,
             bar: Bar::of(s),
         }
@@ -115,6 +123,11 @@ impl Row {
         if self.finding.as_ref().is_none_or(worse) {
             self.finding = Some((f.severity, word(&f.id)));
         }
+    }
+
+    /// Packets of streams that were written out early came later.
+    pub fn lacks_end(&mut self) {
+        self.is_checked &= !self.is_early;
     }
 
     /// Sorts the interesting ones first: findings by severity, trouble, size, number.
@@ -139,6 +152,8 @@ impl Row {
             return (short(id), Some(Ink::of(*severity)));
         }
         let text = match self.state {
+            // Its answer may have come later.
+            State::HalfOpen if self.is_early && !self.is_checked => self.calm(),
             State::HalfOpen => return ("no answer".into(), Some(Ink::Yellow)),
             State::Refused => return ("refused".into(), Some(Ink::Yellow)),
             State::Reset => "reset",
@@ -322,6 +337,29 @@ mod tests {
                 }
                 assert_eq!(text.matches("985").count(), 3, "{text}");
             }
+        }
+    }
+
+    #[test]
+    fn repeated_bytes_count_once_where_that_is_known() {
+        let mut s = stream(0, "10.0.0.1:1");
+        s.client_to_server.unique_bytes = Some(200);
+        s.server_to_client.data_bytes = 7;
+        let row = Row::new(&s);
+        assert_eq!((row.sent, row.received), (200, 7));
+    }
+
+    #[test]
+    fn stream_without_its_end_is_partly_checked() {
+        for state in [State::Complete, State::HalfOpen] {
+            let mut row = Row::new(&Stream {
+                state,
+                reported_early: true,
+                ..Stream::default()
+            });
+            assert_ne!(row.verdict().0, "partly checked");
+            row.lacks_end();
+            assert_eq!(row.verdict().0, "partly checked");
         }
     }
 

@@ -2,7 +2,7 @@
 
 use tcplab_analyze::budget::Class;
 use tcplab_analyze::findings::Finding;
-use tcplab_analyze::report::Stream;
+use tcplab_analyze::report::{Effect, Stream, Unexplained};
 
 use super::collect::which_streams;
 use super::units;
@@ -58,7 +58,7 @@ pub(super) fn long(s: &Stream) -> [u64; CLASSES.len()] {
 pub(super) struct Kind {
     pub count: u64,
     streams: u64,
-    first: Vec<u64>,
+    first: Vec<u32>,
 }
 
 impl Kind {
@@ -67,18 +67,44 @@ impl Kind {
         self.count += count;
         self.streams += 1;
         if self.first.len() < NAMED {
-            self.first.push(stream.into());
+            self.first.push(stream);
+            // In a large capture streams come in the order in which they end.
+            self.first.sort_unstable();
+        }
+    }
+
+    /// So many events.
+    pub fn events(&self, kind: Effect, text: String) -> Unexplained {
+        Unexplained {
+            kind,
+            count: Some(self.count),
+            class: None,
+            time_us: None,
+            streams: self.streams,
+            first_streams: self.first.clone(),
+            text,
+        }
+    }
+
+    /// So many microseconds.
+    pub fn time(&self, class: Class, text: String) -> Unexplained {
+        Unexplained {
+            count: None,
+            class: Some(class.name()),
+            time_us: Some(self.count),
+            ..self.events(Effect::Time, text)
         }
     }
 
     /// Which streams, in words.
     pub fn streams(&self) -> String {
+        let first: Vec<u64> = self.first.iter().map(|n| u64::from(*n)).collect();
         match self.streams as usize {
-            n if n == self.first.len() => which_streams(&self.first),
+            n if n == first.len() => which_streams(&first),
             _ => format!(
                 "{}: {}, ...",
                 units::plural(self.streams, "stream"),
-                units::some_of(&self.first, NAMED)
+                units::some_of(&first, NAMED)
             ),
         }
     }
@@ -148,18 +174,19 @@ impl Ends {
             .for_each(|(kind, us)| kind.add(stream, us));
     }
 
-    /// What there was of this, as sentences.
-    pub fn told(&self) -> Vec<String> {
+    /// What there was of this.
+    pub fn told(&self) -> Vec<Unexplained> {
         let kinds = self
             .kinds
             .iter()
             .zip(ENDS)
             .filter(|(kind, _)| kind.count > 0);
-        let texts = kinds.map(|(kind, (_, _, [was, why]))| {
+        let told = kinds.map(|(kind, (class, _, [was, why]))| {
             let time = units::micros(kind.count);
-            format!("{time} in which {was} ({}): {why}", kind.streams())
+            let text = format!("{time} in which {was} ({}): {why}", kind.streams());
+            kind.time(class, text)
         });
-        texts.collect()
+        told.collect()
     }
 }
 
@@ -223,7 +250,9 @@ mod tests {
         let told = ends.told();
         assert_eq!(told.len(), 1);
         assert!(
-            told[0].starts_with("8 s in which windows had room and nothing was sent (stream 0): "),
+            told[0]
+                .text
+                .starts_with("8 s in which windows had room and nothing was sent (stream 0): "),
             "{told:?}"
         );
     }
