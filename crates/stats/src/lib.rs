@@ -26,7 +26,7 @@ mod verdict;
 
 pub use bh::{Discoveries, bh};
 pub use decide::{Decision, Rules, decide, enough};
-pub use quantile::compare_quantiles;
+pub use quantile::{Block, compare_quantiles};
 pub use ratio::{Ratio, compare};
 pub use resample::Design;
 pub use runs::{Change, Mean, NoChange, Runs, change, combined, reach};
@@ -61,6 +61,9 @@ pub enum NoDifference {
     /// A denominator is 0, or a sketch is empty.
     #[error("an arm has nothing that was counted: run more connections")]
     EmptyArm,
+    /// The quantile is a sample that never finished, or some replicates of it are.
+    #[error("too many responses are unfinished in an arm: the quantile is one of them, or may be")]
+    Unfinished,
     /// Too few groups to say how sure a difference is.
     #[error("fewer than {MIN_GROUPS} groups of connections: run more connections")]
     FewGroups,

@@ -5,7 +5,7 @@ mod common;
 use common::{pareto, poisson};
 use tcplab_base::Random;
 use tcplab_stats::{
-    Design, Difference, NoDifference, Ratio, Sketch, Verdict, compare, compare_quantiles, judge,
+    Block, Design, Difference, NoDifference, Ratio, Verdict, compare, compare_quantiles, judge,
 };
 
 /// What a group's connections add up to: events that both arms share, and an arm's own.
@@ -99,12 +99,12 @@ fn intervals_of_quantiles_hold_the_truth() {
     let mut held = [0; 3];
     for seed in 0..400 {
         let mut random = Random::stream(seed, "quantiles");
-        let mut arms = [vec![Sketch::new(); 64], vec![Sketch::new(); 64]];
+        let mut arms = [vec![Block::default(); 64], vec![Block::default(); 64]];
         for connection in 0..3_200 {
             let path = 8e4 * libm::exp(0.7 * random.normal());
             for (arm, factor) in arms.iter_mut().zip([1.0, 1.03]) {
                 let us = factor * path * (1.0 + 0.2 * random.exponential());
-                arm[connection % 64].add(us as u64, 1);
+                arm[connection % 64].times.add(us as u64, 1);
             }
         }
         let design = Design {
@@ -187,7 +187,7 @@ fn equal_arms_are_the_same_and_empty_ones_are_named() {
         compare_quantiles(&[], &[], &[0.5], &design),
         [Err(NoDifference::FewGroups)]
     );
-    let blocks = vec![Sketch::new(); 64];
+    let blocks = vec![Block::default(); 64];
     assert_eq!(
         compare_quantiles(&blocks, &blocks, &[0.5], &design),
         [Err(NoDifference::EmptyArm)]

@@ -62,7 +62,7 @@ export function differenceTable(result: Result): HTMLElement {
 
 function value(row: Row): string {
   if (row.baseline === null) return '–';
-  const unit = row.unit === 'per 1000 connections' ? '/1000' : row.unit;
+  const unit = row.unit.startsWith('per 1000 ') ? '/1000' : row.unit;
   return `${row.baseline.toFixed(Math.abs(row.baseline) >= 100 ? 1 : 2)} ${unit}`;
 }
 

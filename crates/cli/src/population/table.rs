@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use indicatif::HumanCount;
-use tcplab_plan::population::{PopulationCost, PopulationDocument, Row, Verdict};
+use tcplab_plan::population::{ArmResult, PopulationCost, PopulationDocument, Row, Verdict};
 use tcplab_plan::profile::unverified;
 use tcplab_report::terminal::Theme;
 use tcplab_report::terminal::style::Ink;
@@ -137,9 +137,9 @@ fn value(row: &Row) -> String {
     match row.baseline {
         None => "-".to_owned(),
         Some(value) => {
-            let unit = match row.unit.as_str() {
-                "per 1000 connections" => "/1000",
-                unit => unit,
+            let unit = match row.unit.starts_with("per 1000 ") {
+                true => "/1000",
+                false => row.unit.as_str(),
             };
             let digits = if value.abs() >= 100.0 { 1 } else { 2 };
             format!("{value:.digits$} {unit}")
@@ -208,5 +208,12 @@ fn notes(document: &PopulationDocument) -> Vec<String> {
         .collect();
     missing.dedup();
     notes.extend(missing);
+    let left = |arm: &ArmResult| arm.latency.count < arm.requests;
+    if document.arms.iter().any(left) {
+        notes.push(
+            "response means: of the responses that finished in both arms; quantiles count an unfinished response as the slowest"
+                .to_owned(),
+        );
+    }
     notes
 }
