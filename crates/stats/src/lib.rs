@@ -36,7 +36,8 @@ pub use verdict::{Verdict, judge};
 /// A relative difference of an arm against the baseline, and how sure it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Difference {
-    /// The arm's value against the baseline's: 12.0 is 12 % more. At least -100.
+    /// The arm's value against the baseline's: 12.0 is 12 % more. At least -100; infinite when the baseline's is 0, and
+    /// then the interval is that of the ratio with half an event more in each arm.
     pub percent: f64,
     /// Lower end of the interval, in the same unit.
     pub low_percent: f64,
@@ -55,9 +56,9 @@ pub struct Difference {
 /// Why two arms cannot be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoDifference {
-    /// The baseline's sum is 0: nothing is a percentage of it.
-    #[error("the baseline has none of it: run more connections")]
-    EmptyBaseline,
+    /// Both sums are 0.
+    #[error("no event in either arm: run more connections")]
+    NoEvents,
     /// A denominator is 0, or a sketch is empty.
     #[error("an arm has nothing that was counted: run more connections")]
     EmptyArm,

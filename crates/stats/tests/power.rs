@@ -171,8 +171,8 @@ fn equal_arms_are_the_same_and_empty_ones_are_named() {
     let mut none = empty.clone();
     (0..64).for_each(|group| none.add(group, 0, 3));
     assert_eq!(
-        one(none.clone(), baseline.clone(), &design),
-        Err(NoDifference::EmptyBaseline)
+        one(none.clone(), none.clone(), &design),
+        Err(NoDifference::NoEvents)
     );
     assert_eq!(
         one(baseline.clone(), empty.clone(), &design),
@@ -194,13 +194,28 @@ fn equal_arms_are_the_same_and_empty_ones_are_named() {
     );
 
     // All against none is a difference; one against none is not.
-    let gone = one(baseline, none.clone(), &design).unwrap();
+    let gone = one(baseline.clone(), none.clone(), &design).unwrap();
     assert_eq!(gone.percent, -100.0);
     assert!(gone.p < 0.01 && gone.high_percent < 0.0, "{gone:?}");
     let mut single = none.clone();
     single.add(5, 1, 0);
-    let gone = one(single, none, &design).unwrap();
+    let gone = one(single.clone(), none.clone(), &design).unwrap();
     assert!(gone.p > 0.2 && gone.high_percent > 0.0, "{gone:?}");
+    // The other way round, the change is infinite, and as sure.
+    let came = one(none.clone(), baseline, &design).unwrap();
+    assert_eq!(
+        (came.percent, came.high_percent),
+        (f64::INFINITY, f64::INFINITY)
+    );
+    assert!(came.p < 0.01 && came.low_percent > 0.0, "{came:?}");
+    let verdicts = judge(&[(Some(came), None)], 0.05, 1);
+    assert_eq!(verdicts, [Verdict::Higher]);
+    let came = one(none, single, &design).unwrap();
+    assert!(came.p > 0.2 && came.low_percent < 0.0, "{came:?}");
+    let undecided = Verdict::Undecided {
+        more_connections: None,
+    };
+    assert_eq!(judge(&[(Some(came), None)], 0.05, 1), [undecided]);
 }
 
 #[test]

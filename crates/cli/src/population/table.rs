@@ -136,22 +136,30 @@ fn differences(document: &PopulationDocument) -> Table {
 fn value(row: &Row) -> String {
     match row.baseline {
         None => "-".to_owned(),
-        Some(value) => {
+        Some(value) => amount(value, row),
+    }
+}
+
+/// A value with the row's unit.
+fn amount(value: f64, row: &Row) -> String {
             let unit = match row.unit.starts_with("per 1000 ") {
                 true => "/1000",
                 false => row.unit.as_str(),
             };
             let digits = if value.abs() >= 100.0 { 1 } else { 2 };
             format!("{value:.digits$} {unit}")
-        }
-    }
 }
 
 fn cell(row: &Row) -> Cell {
-    let Some(percent) = row.percent else {
-        return "-".into();
-    };
     let mark = mark(row.verdict);
+    let Some(percent) = row.percent else {
+        return match (row.value, &row.missing) {
+            (None, _) => "-".into(),
+            (Some(value), Some(_)) => Cell::from(format!("{} -", amount(value, row))),
+            // The baseline is 0: no per cent, but perhaps a verdict.
+            (Some(value), None) => inked(format!("{} {mark}", amount(value, row)), row.verdict),
+        };
+    };
     let digits = if percent.abs() < 10.0 { 2 } else { 1 };
     let range = row.interval.map_or(String::new(), |[low, high]| {
         format!(" [{low:+.digits$} {high:+.digits$}]")

@@ -195,7 +195,9 @@ impl Quantity {
         let arms = 0..totals.numbers.len();
         match self.what {
             What::Quantile(..) => Vec::new(),
-            What::Mean(times) if is_paired => arms.skip(1).map(|n| both(totals, n, times)).collect(),
+            What::Mean(times) if is_paired => {
+                arms.skip(1).map(|n| both(totals, n, times)).collect()
+            }
             _ => vec![arms.filter_map(|arm| self.ratio(totals, arm)).collect()],
         }
     }
@@ -220,7 +222,11 @@ impl Quantity {
 fn both(totals: &Totals, arm: usize, times: &[Times]) -> Vec<Ratio> {
     let of = |us: fn(&Both) -> u64| {
         let sum = |n: &Numbers, of: fn(&Both) -> u64| -> u64 {
-            times.iter().filter_map(|t| n.both.get(*t as usize)).map(of).sum()
+            times
+                .iter()
+                .filter_map(|t| n.both.get(*t as usize))
+                .map(of)
+                .sum()
         };
         let groups = &totals.numbers[arm];
         Ratio {
@@ -299,9 +305,11 @@ pub(crate) fn rows(population: &Population, totals: &Totals, design: &Design) ->
 }
 
 fn judged(row: &mut Row, difference: &Difference, verdict: Judged) {
-    row.percent = Some(difference.percent);
+    // Nothing is a percentage of 0: the verdict stands beside both values.
+    row.percent = Some(difference.percent).filter(|percent| percent.is_finite());
     let (low, high) = (difference.low_percent, difference.high_percent);
-    row.interval = (low.is_finite() && high.is_finite()).then_some([low, high]);
+    let is_limited = row.percent.is_some() && low.is_finite() && high.is_finite();
+    row.interval = is_limited.then_some([low, high]);
     row.p = Some(difference.p);
     (row.verdict, row.more_connections) = match verdict {
         Judged::Lower => (Verdict::Lower, None),

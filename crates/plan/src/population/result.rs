@@ -145,7 +145,7 @@ pub struct Row {
     pub value: Option<f64>,
     /// `per 1000 connections`, `per 1000 responses`, `%`, `ms`.
     pub unit: String,
-    /// Difference in per cent of the baseline.
+    /// Difference in per cent of the baseline; none when the baseline is 0.
     pub percent: Option<f64>,
     /// 95 % interval of that.
     pub interval: Option<[f64; 2]>,

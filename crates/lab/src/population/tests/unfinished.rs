@@ -67,3 +67,16 @@ fn giving_up_slow_responses_is_not_faster() {
     let recoveries = row("recovlat").missing.as_ref().unwrap();
     assert!(recoveries.contains("in B and"), "{recoveries}");
 }
+
+#[test]
+fn events_that_the_baseline_has_not_are_decided() {
+    let document = document(TEXT);
+    let aborts = row(&document, "aborts");
+    assert_eq!(aborts.baseline, Some(0.0));
+    assert!(aborts.value.unwrap() > 10.0, "{aborts:?}");
+    assert_eq!(aborts.verdict, Verdict::Higher);
+    assert_eq!(
+        (aborts.percent, aborts.interval, &aborts.missing),
+        (None, None, &None)
+    );
+}
