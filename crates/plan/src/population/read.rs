@@ -3,7 +3,7 @@
 use super::keys::{
     self, CLIENT, COMPARE, LOSS, OUTAGE, POPULATION, POPULATION_FILE, REORDERING, SCOPE, SPIKES,
 };
-use super::{Client, Compare, Loss, OutageRule, Population, Reordering, SpikeRule, paths};
+use super::{Client, Compare, Loss, OutageRule, Population, Reordering, SpikeRule, limits, paths};
 use crate::dist::Dist;
 use crate::experiment::error::Fault;
 use crate::experiment::fields::Fields;
@@ -227,6 +227,7 @@ fn losses(of: &Fields<'_>) -> Result<Vec<Loss>, Fault> {
             },
             bad_ppb: fields.get::<u32>(&keys::LOSS_BAD)?.max(1),
         };
+        limits::check_loss(fields, &loss)?;
         Ok((loss.share_ppb, loss))
     })
 }

@@ -337,3 +337,32 @@ fn required_keys_refuse_a_constant_0() {
         assert!(with("1").is_ok() || with("\"1s\"").is_ok(), "{key}");
     }
 }
+
+#[test]
+fn bursts_lose_what_was_asked_or_the_file_is_refused() {
+    let kind = |rate: &str, burst: &str| {
+        format!("loss = [{{ share = \"100%\", rate = \"{rate}\", {burst} }}]")
+    };
+    for (rate, burst) in [
+        ("40%", "burst = 4, bad = \"30%\""),
+        ("uniform(1% .. 40%)", "burst = 4, bad = \"30%\""),
+        ("exponential(mean 1%) clip ..25%", "burst = 4, bad = \"30%\""),
+        ("81%", "burst = 4"),
+    ] {
+        let said = wrong(&kind(rate, burst));
+        assert!(said.contains("lose at most") && said.contains("`burst`"), "{said}");
+    }
+    assert!(wrong(&kind("40%", "burst = 4, bad = \"30%\"")).contains("24.00%"));
+    // The limit itself, and no bursts.
+    parse(&kind("24%", "burst = 4, bad = \"30%\""));
+    parse("loss = [{ share = \"100%\", rate = \"100%\" }]");
+    let open = parse(&kind("exponential(mean 20%)", "burst = 4, bad = \"30%\""));
+    let met = (0..1_000).filter(|n| open.limits(*n) == [Limit::Loss(0)]);
+    // exp(-24 / 20) = 30 %.
+    let met: Vec<u64> = met.collect();
+    assert!((250..350).contains(&met.len()), "{}", met.len());
+    for number in met {
+        assert_eq!(open.draw(number).loss, LossKind::Bursts(240_000_000));
+    }
+    assert!(open.limit_words(Limit::Loss(0)).contains("24.00 %"));
+}
