@@ -87,7 +87,7 @@ fn decode(tree: &Table, file: &str, variant: Option<String>) -> Result<Populatio
         seed: of.get(&keys::SEED)?,
         hz: of.get(&keys::HZ)?,
         ip: of.word(&keys::IP, &Ip::BOTH)?.unwrap_or_default(),
-        rtt: dist(&keys::RTT)?,
+        rtt: rtt(&of)?,
         rate: some(&keys::RATE)?,
         buffer: some(&keys::BUFFER)?,
         jitter: dist(&keys::JITTER)?,
@@ -159,6 +159,18 @@ pub(super) fn dist(fields: &Fields<'_>, key: &Key) -> Result<Option<Dist>, Fault
 
 pub(super) fn needed(fields: &Fields<'_>, key: &Key) -> Result<Dist, Fault> {
     dist(fields, key)?.ok_or_else(|| fields.missing(key))
+}
+
+/// The RTT of the paths, which cannot be a part of itself.
+fn rtt(fields: &Fields<'_>) -> Result<Dist, Fault> {
+    let dist = needed(fields, &keys::RTT)?;
+    match dist.is_relative() {
+        true => Err(fields.at(
+            &keys::RTT,
+            "`rtt` inside this key is the RTT itself: write a time, such as 80ms",
+        )),
+        false => Ok(dist),
+    }
 }
 
 /// The same for something that every connection needs. Draws below its least are raised to it; a constant 0 is refused.

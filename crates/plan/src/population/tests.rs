@@ -366,3 +366,13 @@ fn bursts_lose_what_was_asked_or_the_file_is_refused() {
     }
     assert!(open.limit_words(Limit::Loss(0)).contains("24.00 %"));
 }
+
+#[test]
+fn the_rtt_is_no_part_of_itself() {
+    for text in ["50% rtt", "20ms + 10% rtt", "uniform(1ms..9ms) clip ..1% rtt"] {
+        let said = wrong(&format!("rtt = \"{text}\""));
+        assert!(said.contains("is the RTT itself"), "{said}");
+    }
+    // A change has a path before it.
+    parse("change = [{ share = \"50%\", at = \"1s\", rtt = \"200% rtt\" }]");
+}
