@@ -3,6 +3,7 @@
 use serde::Serialize;
 use tcplab_base::Random;
 
+use super::limits::{FRAME, MAX_REQUESTS};
 use super::paths::{self, Changed, Forged};
 use super::{Loss, Population};
 use crate::app::{App, AppKind, Listening, Reading};
@@ -13,16 +14,12 @@ use crate::point::{
 
 use crate::rules::MAX_TIME_NS;
 
-/// Most requests of one connection, a cap on the draw.
-const MAX_REQUESTS: i64 = 10_000;
 /// The run goes on for so long after its applications have ended: a server that has closed may still send again.
 const LINGER_NS: i64 = 120_000_000_000;
 /// A run ends here in any case.
 const MAX_NS: i64 = 3_600_000_000_000;
 /// The FIFO counts bytes; this many frames are no bound.
 const NO_LIMIT: u32 = 10_000_000;
-/// Bytes of the largest frame: a queue holds at least one.
-const FRAME: i64 = 1_514;
 /// The hosts of a point: their indices.
 const SERVER: usize = 0;
 const CLIENT: usize = 1;

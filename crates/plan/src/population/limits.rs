@@ -3,10 +3,15 @@
 
 use super::draw::Draws;
 use super::keys;
-use super::{Loss, Population};
+use super::{Loss, Population, Reordering};
+use crate::dist::Dist;
 use crate::experiment::error::Fault;
 use crate::experiment::fields::Fields;
 
+/// Most requests of one connection.
+pub(super) const MAX_REQUESTS: i64 = 10_000;
+/// Bytes of the largest frame: a queue holds at least one.
+pub(super) const FRAME: i64 = 1_514;
 /// All of something, in billionths (10^-9).
 const ALL: u64 = 1_000_000_000;
 
@@ -43,11 +48,55 @@ pub(super) fn check_loss(fields: &Fields<'_>, loss: &Loss) -> Result<(), Fault> 
     ))
 }
 
+/// Requests of a connection: whole numbers from 1.
+pub(super) fn check_requests(fields: &Fields<'_>, dist: &Dist) -> Result<(), Fault> {
+    let span = dist.span();
+    let is_wrong = |end: f64| end < 1.0 || end > MAX_REQUESTS as f64 || end.fract() != 0.0;
+    match [span.low, span.high].into_iter().flatten().any(is_wrong) {
+        true => Err(fields.at(
+            &keys::REQUESTS,
+            format!("a connection has a whole number of requests, from 1 to {MAX_REQUESTS}"),
+        )),
+        false => Ok(()),
+    }
+}
+
+/// The bytes of a queue.
+pub(super) fn check_buffer(fields: &Fields<'_>, dist: &Dist) -> Result<(), Fault> {
+    let span = dist.span();
+    let is_less = |end: Option<f64>| end.is_some_and(|end| end < FRAME as f64);
+    match is_less(span.low) || is_less(span.high) {
+        true => Err(fields.at(
+            &keys::BUFFER,
+            format!("a queue holds at least one frame: {FRAME} bytes"),
+        )),
+        false => Ok(()),
+    }
+}
+
+/// The largest extra delay of a packet is no less than the least one.
+pub(super) fn check_reordering(fields: &Fields<'_>, rule: &Reordering) -> Result<(), Fault> {
+    let crossed = rule.least.span().high.zip(rule.most.span().low);
+    match crossed.is_some_and(|(least, most)| least > most) {
+        true => Err(fields.at(
+            &keys::REORDER_MOST,
+            "can be less than `least`: raise `most` or lower `least`",
+        )),
+        false => Ok(()),
+    }
+}
+
 /// Draws that were moved to a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Limit {
     /// The path loses less than was drawn; the kind of loss, by its place in [`Population::losses`].
     Loss(usize),
+    /// Fewer requests than were drawn.
+    Requests,
+    /// A larger queue than was drawn.
+    Buffer,
+    /// A larger extra delay than was drawn.
+    Reordering,
 }
 
 impl Population {
@@ -60,6 +109,17 @@ impl Population {
         {
             met.push(Limit::Loss(kind));
         }
+        if draws.one("requests", &self.requests) > MAX_REQUESTS {
+            met.push(Limit::Requests);
+        }
+        if draws.one("buffer", &self.buffer) < FRAME {
+            met.push(Limit::Buffer);
+        }
+        if let Some(rule) = &self.reordering
+            && draws.one("reordering/most", &rule.most) < draws.one("reordering/least", &rule.least)
+        {
+            met.push(Limit::Reordering);
+        }
         met
     }
 
@@ -71,6 +131,9 @@ impl Population {
                 let most = f64::from(most) / 1e7;
                 format!("loss[{kind}]: the path loses {most:.2} %, the most that its bursts allow")
             }
+            Limit::Requests => format!("requests: lowered to {MAX_REQUESTS}"),
+            Limit::Buffer => format!("buffer: raised to one frame, {FRAME} bytes"),
+            Limit::Reordering => "reordering: `most` raised to `least`".to_owned(),
         }
     }
 

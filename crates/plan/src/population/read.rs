@@ -89,9 +89,9 @@ fn decode(tree: &Table, file: &str, variant: Option<String>) -> Result<Populatio
         ip: of.word(&keys::IP, &Ip::BOTH)?.unwrap_or_default(),
         rtt: rtt(&of)?,
         rate: some(&keys::RATE)?,
-        buffer: some(&keys::BUFFER)?,
+        buffer: checked(&of, &keys::BUFFER, limits::check_buffer)?,
         jitter: dist(&keys::JITTER)?,
-        requests: some(&keys::REQUESTS)?,
+        requests: checked(&of, &keys::REQUESTS, limits::check_requests)?,
         think: dist(&keys::THINK)?,
         request: some(&keys::REQUEST)?,
         response: some(&keys::RESPONSE)?,
@@ -182,6 +182,17 @@ fn above_zero(fields: &Fields<'_>, key: &Key) -> Result<Dist, Fault> {
     }
 }
 
+/// The same for something that has other limits, too.
+fn checked(
+    fields: &Fields<'_>,
+    key: &Key,
+    check: impl Fn(&Fields<'_>, &Dist) -> Result<(), Fault>,
+) -> Result<Dist, Fault> {
+    let dist = above_zero(fields, key)?;
+    check(fields, &dist)?;
+    Ok(dist)
+}
+
 /// A plain number with a fraction, times a million.
 fn millionths(fields: &Fields<'_>, key: &Key, most: f64) -> Result<Option<u64>, Fault> {
     let Some(node) = fields.node(key) else {
@@ -268,12 +279,14 @@ fn reordering(of: &Fields<'_>) -> Result<Option<Reordering>, Fault> {
         return Ok(None);
     };
     fields.check(&[REORDERING])?;
-    Ok(Some(Reordering {
+    let rule = Reordering {
         data_ppb: fields.get(&keys::REORDER_DATA)?,
         least: dist(&fields, &keys::REORDER_LEAST)?
             .unwrap_or_else(|| Dist::fixed(crate::dist::Kind::Time, 0)),
         most: needed(&fields, &keys::REORDER_MOST)?,
-    }))
+    };
+    limits::check_reordering(&fields, &rule)?;
+    Ok(Some(rule))
 }
 
 fn outage(of: &Fields<'_>) -> Result<Option<OutageRule>, Fault> {

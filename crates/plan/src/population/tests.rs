@@ -376,3 +376,35 @@ fn the_rtt_is_no_part_of_itself() {
     // A change has a path before it.
     parse("change = [{ share = \"50%\", at = \"1s\", rtt = \"200% rtt\" }]");
 }
+
+#[test]
+fn texts_beyond_the_limits_are_refused_and_draws_beyond_are_counted() {
+    let reordering = |least: &str, most: &str| {
+        format!("reordering = {{ data = \"1%\", least = \"{least}\", most = \"{most}\" }}")
+    };
+    for (text, why) in [
+        ("requests = 10001".to_owned(), "from 1 to 10000"),
+        ("requests = \"uniform(1 .. 20000)\"".to_owned(), "from 1 to 10000"),
+        ("requests = \"2.5\"".to_owned(), "a whole number"),
+        ("buffer = \"1kB\"".to_owned(), "1514 bytes"),
+        ("buffer = \"1 bdp clip 100B..\"".to_owned(), "1514 bytes"),
+        (reordering("9ms", "5ms"), "`least`"),
+        (reordering("uniform(1ms..9ms)", "5ms"), "`least`"),
+    ] {
+        let said = wrong(&text);
+        assert!(said.contains(why), "{text}: {said}");
+    }
+    let late = reordering("1% rtt", "1ms");
+    let limits = [
+        ("requests = \"pareto(minimum 9000, alpha 2)\"", Limit::Requests),
+        ("buffer = \"exponential(mean 2kB)\"", Limit::Buffer),
+        (late.as_str(), Limit::Reordering),
+    ];
+    for (text, limit) in limits {
+        let open = parse(text);
+        let met = (0..200).filter(|n| open.limits(*n).contains(&limit)).count();
+        assert!((1..200).contains(&met), "{text}: {met}");
+    }
+    let plain = parse("");
+    assert!((0..1_000).all(|n| plain.limits(n).is_empty()));
+}
