@@ -42,6 +42,9 @@ pub fn print(document: &PopulationDocument, theme: &Theme) -> Result<(), Failure
         writeln!(out, "{note}\n")?;
     }
     write!(out, "{}", arms(document).render(theme))?;
+    if let Some(words) = cut_short(document) {
+        writeln!(out, "\n  {words}")?;
+    }
     if document.arms.len() > 1 {
         writeln!(
             out,
@@ -114,6 +117,20 @@ fn arms(document: &PopulationDocument) -> Table {
         ]);
     }
     table
+}
+
+/// The connections that the limit of a run ended; none: no connection reached it.
+fn cut_short(document: &PopulationDocument) -> Option<String> {
+    let counts = document.arms.iter().filter(|arm| arm.cut_short > 0);
+    let counts: Vec<String> = counts
+        .map(|arm| format!("{} of {}", HumanCount(arm.cut_short), arm.name))
+        .collect();
+    (!counts.is_empty()).then(|| {
+        format!(
+            "connections that the limit of one hour ended, not their network: {}",
+            counts.join(", ")
+        )
+    })
 }
 
 fn differences(document: &PopulationDocument) -> Table {

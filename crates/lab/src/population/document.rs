@@ -87,6 +87,7 @@ fn arm_result(name: &str, totals: &Totals, arm: usize) -> ArmResult {
         name: name.to_owned(),
         connections: totals.sum(arm, |n| n.connections),
         lossy_connections: totals.sum(arm, |n| n.lossy),
+        cut_short: totals.sum(arm, |n| n.cut_short),
         requests: totals.sum(arm, |n| n.requests),
         counters: counters.collect::<BTreeMap<_, _>>(),
         latency: distribution(&latency, all_us, unfinished(ALL)),

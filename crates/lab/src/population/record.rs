@@ -34,6 +34,7 @@ impl Group {
             for n in [arm.connections, arm.lossy, arm.lossy_us] {
                 put(&mut out, n);
             }
+            put(&mut out, arm.cut_short);
             put(&mut out, arm.requests);
             put(&mut out, arm.small_requests);
             for both in &arm.both {
@@ -77,6 +78,7 @@ impl Group {
                 connections: number()?,
                 lossy: number()?,
                 lossy_us: number()?,
+                cut_short: number()?,
                 requests: number()?,
                 small_requests: number()?,
                 ..Sums::default()
@@ -176,6 +178,7 @@ mod tests {
             connections: 3,
             lossy: 1,
             lossy_us: 1_234_567,
+            cut_short: 2,
             requests: 7,
             small_requests: 4,
             small_us: vec![5, 1, 300_000],

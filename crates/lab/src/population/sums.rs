@@ -52,6 +52,8 @@ pub(crate) struct Sums {
     pub(crate) lossy: u64,
     /// Time of all responses of these, in microseconds.
     pub(crate) lossy_us: u64,
+    /// Connections that the limit of a run ended.
+    pub(crate) cut_short: u64,
     /// Responses that were asked for.
     pub(crate) requests: u64,
     /// Of these, the small ones.
@@ -71,6 +73,7 @@ impl Sums {
     /// Adds what one connection did.
     pub(crate) fn add(&mut self, world: &World, server: usize, drawn: &Drawn) {
         self.connections += 1;
+        self.cut_short += u64::from(world.is_cut_short());
         for (sum, counter) in self.counters.iter_mut().zip(COUNTERS) {
             *sum += world.counter(server, counter);
         }

@@ -28,6 +28,7 @@ pub(crate) struct Numbers {
     pub(crate) connections: u64,
     pub(crate) lossy: u64,
     pub(crate) lossy_us: u64,
+    pub(crate) cut_short: u64,
     pub(crate) requests: u64,
     pub(crate) small_requests: u64,
     /// Small, others.
@@ -177,6 +178,7 @@ fn of(sums: &Sums) -> Numbers {
         connections: sums.connections,
         lossy: sums.lossy,
         lossy_us: sums.lossy_us,
+        cut_short: sums.cut_short,
         requests: sums.requests,
         small_requests: sums.small_requests,
         both: sums.both,

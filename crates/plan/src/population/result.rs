@@ -65,6 +65,9 @@ pub struct ArmResult {
     pub connections: u64,
     /// Of these, with a segment that the server sent again.
     pub lossy_connections: u64,
+    /// Of these, ended by the limit of one simulated hour, not by their network.
+    #[serde(default)]
+    pub cut_short: u64,
     /// Responses that clients asked for.
     pub requests: u64,
     /// Counters of the servers by nstat's names, summed.

@@ -80,3 +80,13 @@ fn events_that_the_baseline_has_not_are_decided() {
         (None, None, &None)
     );
 }
+
+#[test]
+fn connections_that_the_limit_ends_are_counted() {
+    let text = "[population]\nconnections = 20\nrequests = \"2\"\nthink = \"50% 2h | 50% 1s\"\nloss = []\n\
+                client_timeout = \"3h\"\nserver_timeout = \"3h\"\n[[arm]]\nname = \"B\"\n";
+    let document = document(text);
+    let arm = &document.arms[0];
+    assert!((5..=15).contains(&arm.cut_short), "{}", arm.cut_short);
+    assert!(arm.requests - arm.latency.count >= arm.cut_short);
+}
