@@ -159,12 +159,12 @@ fn value(row: &Row) -> String {
 
 /// A value with the row's unit.
 fn amount(value: f64, row: &Row) -> String {
-            let unit = match row.unit.starts_with("per 1000 ") {
-                true => "/1000",
-                false => row.unit.as_str(),
-            };
-            let digits = if value.abs() >= 100.0 { 1 } else { 2 };
-            format!("{value:.digits$} {unit}")
+    let unit = match row.unit.starts_with("per 1000 ") {
+        true => "/1000",
+        false => row.unit.as_str(),
+    };
+    let digits = if value.abs() >= 100.0 { 1 } else { 2 };
+    format!("{value:.digits$} {unit}")
 }
 
 fn cell(row: &Row) -> Cell {
@@ -233,6 +233,7 @@ fn notes(document: &PopulationDocument) -> Vec<String> {
         .collect();
     missing.dedup();
     notes.extend(missing);
+    notes.extend(alike(&document.arms));
     let left = |arm: &ArmResult| arm.latency.count < arm.requests;
     if document.arms.iter().any(left) {
         notes.push(
@@ -241,4 +242,51 @@ fn notes(document: &PopulationDocument) -> Vec<String> {
         );
     }
     notes
+}
+
+/// The arms that gave the same; none: each gave something of its own.
+fn alike(arms: &[ArmResult]) -> Option<String> {
+    let gave = |arm: &ArmResult| ArmResult {
+        name: String::new(),
+        ..arm.clone()
+    };
+    let mut kinds: Vec<(ArmResult, Vec<&str>)> = Vec::new();
+    for arm in arms {
+        let gave = gave(arm);
+        match kinds.iter_mut().find(|(known, _)| *known == gave) {
+            Some((_, names)) => names.push(arm.name.as_str()),
+            None => kinds.push((gave, vec![arm.name.as_str()])),
+        }
+    }
+    let several = kinds.iter().filter(|(_, names)| names.len() > 1);
+    let named: Vec<String> = several
+        .map(|(_, names)| format!("`{}`", names.join("`, `")))
+        .collect();
+    (!named.is_empty()).then(|| {
+        format!(
+            "the arms {} gave the same in every row: what sets them apart changed no result",
+            named.join("; ")
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arms_that_gave_the_same_are_named() {
+        let arm = |name: &str, requests| ArmResult {
+            name: name.to_owned(),
+            requests,
+            ..ArmResult::default()
+        };
+        let arms = [arm("B", 7), arm("D", 8), arm("twin", 7)];
+        let said = alike(&arms).unwrap();
+        assert!(
+            said.starts_with("the arms `B`, `twin` gave the same"),
+            "{said}"
+        );
+        assert_eq!(alike(&arms[..2]), None);
+    }
 }

@@ -12,7 +12,7 @@ use crate::experiment::keys::{Form, Key, PROFILE_NAMES, file, host};
 use crate::experiment::tree::{Choice, Node, Table, Value};
 use crate::experiment::variant::{self, Variant};
 use crate::experiment::{root, stem, tree};
-use crate::point::Ip;
+use crate::point::{Host, Ip};
 
 /// The base population.
 const WEB: &str = include_str!("web.toml");
@@ -70,7 +70,7 @@ fn decode(tree: &Table, file: &str, variant: Option<String>) -> Result<Populatio
     of.check(&[POPULATION])?;
     of.check_fixed(POPULATION)?;
     of.word(&keys::BASE, &[()])?;
-    let arms = hosts(&fields.tables(keys::ARM.name, MAX_ARMS)?)?;
+    let arms = arms(&fields.tables(keys::ARM.name, MAX_ARMS)?)?;
     if arms.is_empty() {
         return Err(fields
             .missing("[[arm]]")
@@ -113,6 +113,21 @@ fn decode(tree: &Table, file: &str, variant: Option<String>) -> Result<Populatio
             .transpose()?
             .unwrap_or_default(),
     })
+}
+
+/// The arms: one server each.
+fn arms(tables: &[Fields<'_>]) -> Result<Vec<Host>, Fault> {
+    for fields in tables {
+        for key in [&host::COUNT, &host::FORWARD] {
+            if fields.node(key).is_some() {
+                let why =
+                    "does not apply to an arm, which is one server at the end of a path: remove it";
+                return Err(fields.at(key, why));
+            }
+        }
+        fields.check(&[host::ARM])?;
+    }
+    hosts(tables)
 }
 
 /// Puts what the base says where the file says nothing.

@@ -346,11 +346,17 @@ fn bursts_lose_what_was_asked_or_the_file_is_refused() {
     for (rate, burst) in [
         ("40%", "burst = 4, bad = \"30%\""),
         ("uniform(1% .. 40%)", "burst = 4, bad = \"30%\""),
-        ("exponential(mean 1%) clip ..25%", "burst = 4, bad = \"30%\""),
+        (
+            "exponential(mean 1%) clip ..25%",
+            "burst = 4, bad = \"30%\"",
+        ),
         ("81%", "burst = 4"),
     ] {
         let said = wrong(&kind(rate, burst));
-        assert!(said.contains("lose at most") && said.contains("`burst`"), "{said}");
+        assert!(
+            said.contains("lose at most") && said.contains("`burst`"),
+            "{said}"
+        );
     }
     assert!(wrong(&kind("40%", "burst = 4, bad = \"30%\"")).contains("24.00%"));
     // The limit itself, and no bursts.
@@ -369,7 +375,11 @@ fn bursts_lose_what_was_asked_or_the_file_is_refused() {
 
 #[test]
 fn the_rtt_is_no_part_of_itself() {
-    for text in ["50% rtt", "20ms + 10% rtt", "uniform(1ms..9ms) clip ..1% rtt"] {
+    for text in [
+        "50% rtt",
+        "20ms + 10% rtt",
+        "uniform(1ms..9ms) clip ..1% rtt",
+    ] {
         let said = wrong(&format!("rtt = \"{text}\""));
         assert!(said.contains("is the RTT itself"), "{said}");
     }
@@ -384,7 +394,10 @@ fn texts_beyond_the_limits_are_refused_and_draws_beyond_are_counted() {
     };
     for (text, why) in [
         ("requests = 10001".to_owned(), "from 1 to 10000"),
-        ("requests = \"uniform(1 .. 20000)\"".to_owned(), "from 1 to 10000"),
+        (
+            "requests = \"uniform(1 .. 20000)\"".to_owned(),
+            "from 1 to 10000",
+        ),
         ("requests = \"2.5\"".to_owned(), "a whole number"),
         ("buffer = \"1kB\"".to_owned(), "1514 bytes"),
         ("buffer = \"1 bdp clip 100B..\"".to_owned(), "1514 bytes"),
@@ -396,15 +409,31 @@ fn texts_beyond_the_limits_are_refused_and_draws_beyond_are_counted() {
     }
     let late = reordering("1% rtt", "1ms");
     let limits = [
-        ("requests = \"pareto(minimum 9000, alpha 2)\"", Limit::Requests),
+        (
+            "requests = \"pareto(minimum 9000, alpha 2)\"",
+            Limit::Requests,
+        ),
         ("buffer = \"exponential(mean 2kB)\"", Limit::Buffer),
         (late.as_str(), Limit::Reordering),
     ];
     for (text, limit) in limits {
         let open = parse(text);
-        let met = (0..200).filter(|n| open.limits(*n).contains(&limit)).count();
+        let met = (0..200)
+            .filter(|n| open.limits(*n).contains(&limit))
+            .count();
         assert!((1..200).contains(&met), "{text}: {met}");
     }
     let plain = parse("");
     assert!((0..1_000).all(|n| plain.limits(n).is_empty()));
+}
+
+#[test]
+fn keys_that_an_arm_ignores_are_refused() {
+    for key in ["count = 2", "forward = true", "forward = false"] {
+        let text = format!("[population]\n{ARMS}{key}\n");
+        let said = Population::parse("x.toml", &text).unwrap_err().to_string();
+        assert!(said.contains("does not apply to an arm"), "{said}");
+    }
+    let card = format!("[population]\n{ARMS}rx_usecs = \"10us\"\n");
+    assert_eq!(Population::parse("x.toml", &card).unwrap().arms.len(), 1);
 }
