@@ -179,3 +179,22 @@ fn a_connection_tells_its_change_box_and_injected_segment() {
         assert!(run.out.contains(words), "{words}: {}", run.out);
     }
 }
+
+#[test]
+fn self_test_without_timeouts_says_that_nothing_was_planted() {
+    let place = folder();
+    let file = place.path().join("clean.toml");
+    let clean = "[population]\nrequests = 1\nresponse = \"1kB\"\nloss = []\n\
+        spikes = { data = \"0%\", ack = \"0%\", median = \"1ms\" }\n\
+        outage = { share = \"0%\", start = \"1s\", length = \"1s\" }\n[[arm]]\nname = \"B\"\n";
+    fs::write(&file, clean).unwrap();
+    let words = ["population", "self-test", text(&file), "--seeds", "1"];
+    let run = tcplab(&[&words[..], &["--connections", "200"]].concat());
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert!(
+        run.out.contains("no table has a timeout to plant"),
+        "{}",
+        run.out
+    );
+    assert!(!run.out.contains("detected in"), "{}", run.out);
+}
