@@ -26,7 +26,7 @@ mod verdict;
 
 pub use bh::{Discoveries, bh};
 pub use decide::{Decision, Rules, decide, enough};
-pub use quantile::compare_quantiles;
+pub use quantile::{Block, compare_quantiles};
 pub use ratio::{Ratio, compare};
 pub use resample::Design;
 pub use runs::{Change, Mean, NoChange, Runs, change, combined, reach};
@@ -36,7 +36,8 @@ pub use verdict::{Verdict, judge};
 /// A relative difference of an arm against the baseline, and how sure it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Difference {
-    /// The arm's value against the baseline's: 12.0 is 12 % more. At least -100.
+    /// The arm's value against the baseline's: 12.0 is 12 % more. At least -100; infinite when the baseline's is 0, and
+    /// then the interval is that of the ratio with half an event more in each arm.
     pub percent: f64,
     /// Lower end of the interval, in the same unit.
     pub low_percent: f64,
@@ -55,12 +56,15 @@ pub struct Difference {
 /// Why two arms cannot be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoDifference {
-    /// The baseline's sum is 0: nothing is a percentage of it.
-    #[error("the baseline has none of it: run more connections")]
-    EmptyBaseline,
+    /// Both sums are 0.
+    #[error("no event in either arm: run more connections")]
+    NoEvents,
     /// A denominator is 0, or a sketch is empty.
     #[error("an arm has nothing that was counted: run more connections")]
     EmptyArm,
+    /// The quantile is a sample that never finished, or some replicates of it are.
+    #[error("too many responses are unfinished in an arm: the quantile is one of them, or may be")]
+    Unfinished,
     /// Too few groups to say how sure a difference is.
     #[error("fewer than {MIN_GROUPS} groups of connections: run more connections")]
     FewGroups,

@@ -4,6 +4,9 @@
 //! takes the quantile of all that was drawn, interpolated inside its bucket, so differences below a
 //! bucket's thousandth are seen. The standard error comes from the replicates' logarithms. With so few
 //! blocks, Student's t gives the interval.
+//!
+//! A sample that never finished has no time, but it is later than every sample that has one. Leaving it out would make
+//! faster whoever gives up slow ones. So it counts above all buckets, and a quantile that lies there has no value.
 
 use tcplab_base::normal;
 
@@ -11,11 +14,29 @@ use crate::resample::{Design, LANES, Weights, sum2};
 use crate::student::{normal_of, student};
 use crate::{Difference, MIN_GROUPS, NoDifference, Sketch};
 
+/// The samples of some groups.
+#[derive(Clone, Debug, Default)]
+pub struct Block {
+    /// Those with a time.
+    pub times: Sketch,
+    /// How many never finished: later than all that did.
+    pub unfinished: u64,
+}
+
+impl From<Sketch> for Block {
+    fn from(times: Sketch) -> Self {
+        Self {
+            times,
+            unfinished: 0,
+        }
+    }
+}
+
 /// Compares quantiles of an arm with those of the baseline: an answer for each of `at` (0.99: p99).
 /// Block i of both has the same connections when the design is paired.
 pub fn compare_quantiles(
-    baseline: &[Sketch],
-    arm: &[Sketch],
+    baseline: &[Block],
+    arm: &[Block],
     at: &[f64],
     design: &Design,
 ) -> Vec<Result<Difference, NoDifference>> {
@@ -43,31 +64,42 @@ pub fn compare_quantiles(
     }
     let whole = |sums: &Sums, p| sums.log_quantile(p, &vec![1.0; sums.stride]);
     let answer = |(p, logs): (&f64, &Vec<f64>)| {
+        if above.is_empty() || below.is_empty() {
+            return Err(NoDifference::EmptyArm);
+        }
         let both = whole(&above, *p).zip(whole(&below, *p));
-        let (own, theirs) = both.ok_or(NoDifference::EmptyArm)?;
+        let (own, theirs) = both.ok_or(NoDifference::Unfinished)?;
+        // Without the replicates that reach the unfinished ones, the interval would be too short.
+        if logs.len() < design.replicates && [baseline, arm].iter().any(|arm| some_late(arm)) {
+            return Err(NoDifference::Unfinished);
+        }
         Ok(judge(own - theirs, logs, blocks, design.level))
     };
     at.iter().zip(&replicates).map(answer).collect()
 }
 
+fn some_late(blocks: &[Block]) -> bool {
+    blocks.iter().any(|block| block.unfinished > 0)
+}
+
 /// How many samples each block has up to each bucket that any of them uses.
 struct Sums {
     buckets: Vec<u32>,
-    /// A row for each bucket, with a column for each block.
+    /// A row for each bucket, with a column for each block; the last row has all, the unfinished ones too.
     below: Vec<f64>,
     /// Columns: blocks, filled up to a multiple of [`LANES`].
     stride: usize,
 }
 
 impl Sums {
-    fn new(blocks: &[Sketch]) -> Self {
+    fn new(blocks: &[Block]) -> Self {
         let mut whole = Sketch::new();
-        blocks.iter().for_each(|block| whole.merge(block));
+        blocks.iter().for_each(|block| whole.merge(&block.times));
         let buckets: Vec<u32> = whole.pairs().map(|(bucket, _)| bucket).collect();
         let stride = blocks.len().next_multiple_of(LANES);
-        let mut below = vec![0.0; stride * buckets.len()];
+        let mut below = vec![0.0; stride * (buckets.len() + 1)];
         for (column, block) in blocks.iter().enumerate() {
-            let mut pairs = block.pairs().peekable();
+            let mut pairs = block.times.pairs().peekable();
             let mut sum = 0.0;
             for (row, bucket) in buckets.iter().enumerate() {
                 if let Some((_, n)) = pairs.next_if(|(own, _)| own == bucket) {
@@ -75,6 +107,7 @@ impl Sums {
                 }
                 below[row * stride + column] = sum;
             }
+            below[buckets.len() * stride + column] = sum + block.unfinished as f64;
         }
         Self {
             buckets,
@@ -87,16 +120,26 @@ impl Sums {
         &self.below[row * self.stride..(row + 1) * self.stride]
     }
 
-    /// The logarithm of the quantile when each block counts as often as its weight says.
+    /// Whether there is no sample, finished or not.
+    fn is_empty(&self) -> bool {
+        self.row(self.buckets.len()).iter().all(|n| *n <= 0.0)
+    }
+
+    /// The logarithm of the quantile when each block counts as often as its weight says. None: nothing was drawn, or
+    /// the quantile is a sample that never finished.
     fn log_quantile(&self, p: f64, weights: &[f64]) -> Option<f64> {
         let upto = |row: usize| sum2(self.row(row), weights, |n, w| n * w);
-        let all = upto(self.buckets.len().checked_sub(1)?);
+        let last = self.buckets.len().checked_sub(1)?;
+        let all = upto(last + 1);
         if all <= 0.0 {
             return None;
         }
         let rank = p.clamp(0.0, 1.0) * all;
+        if rank > upto(last) {
+            return None;
+        }
         // The first row with at least this rank below its end.
-        let (mut low, mut high) = (0, self.buckets.len() - 1);
+        let (mut low, mut high) = (0, last);
         while low < high {
             let middle = low + (high - low) / 2;
             match upto(middle) < rank {
@@ -153,10 +196,10 @@ mod tests {
 
     #[test]
     fn the_quantile_of_equal_weights_is_the_sketchs() {
-        let mut blocks = vec![Sketch::new(); 9];
+        let mut blocks = vec![Block::default(); 9];
         let mut whole = Sketch::new();
         for us in 1..=9_000_u64 {
-            blocks[us as usize % 9].add(us, 1);
+            blocks[us as usize % 9].times.add(us, 1);
             whole.add(us, 1);
         }
         let sums = Sums::new(&blocks);
@@ -170,5 +213,31 @@ mod tests {
             .collect();
         assert!(sums.log_quantile(0.5, &only_one).is_some());
         assert_eq!(sums.log_quantile(0.5, &vec![0.0; sums.stride]), None);
+    }
+
+    #[test]
+    fn unfinished_samples_are_later_than_all() {
+        let mut all = vec![Block::default(); 16];
+        for us in 1..=16_000_u64 {
+            all[us as usize % 16].times.add(us, 1);
+        }
+        // The other arm gives up the slowest 3 %.
+        let mut gives_up = vec![Block::default(); 16];
+        for us in 1..=16_000_u64 {
+            let block = &mut gives_up[us as usize % 16];
+            match us <= 15_520 {
+                true => block.times.add(us, 1),
+                false => block.unfinished += 1,
+            }
+        }
+        let at = [0.5, 0.95, 0.99];
+        let found = compare_quantiles(&all, &gives_up, &at, &Design::default());
+        for quantile in &found[..2] {
+            assert_eq!(quantile.map(|found| found.percent), Ok(0.0));
+        }
+        assert_eq!(found[2], Err(NoDifference::Unfinished));
+        let nothing = vec![Block::default(); 16];
+        let found = compare_quantiles(&all, &nothing, &[0.5], &Design::default());
+        assert_eq!(found, [Err(NoDifference::EmptyArm)]);
     }
 }

@@ -193,8 +193,8 @@ impl<'a> Pair<'a> {
         if baseline.totals.denominator <= 0.0 || arm.totals.denominator <= 0.0 {
             return Err(NoDifference::EmptyArm);
         }
-        if baseline.totals.numerator <= 0.0 {
-            return Err(NoDifference::EmptyBaseline);
+        if baseline.totals.numerator <= 0.0 && arm.totals.numerator <= 0.0 {
+            return Err(NoDifference::NoEvents);
         }
         let unequal = design.paired && arm.groups != baseline.groups;
         if unequal || arm.groups.min(baseline.groups) < MIN_GROUPS {

@@ -67,6 +67,9 @@ pub fn judge(
 
 fn more(difference: &Difference, band: f64, critical: f64, connections: u64) -> Option<u64> {
     let size = difference.percent.abs();
+    if !size.is_finite() {
+        return None;
+    }
     let apart = (critical + normal::quantile(POWER)) * difference.se_percent / size;
     let reach = (difference.high_percent - difference.percent)
         .max(difference.percent - difference.low_percent);

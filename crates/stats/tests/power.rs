@@ -5,7 +5,7 @@ mod common;
 use common::{pareto, poisson};
 use tcplab_base::Random;
 use tcplab_stats::{
-    Design, Difference, NoDifference, Ratio, Sketch, Verdict, compare, compare_quantiles, judge,
+    Block, Design, Difference, NoDifference, Ratio, Verdict, compare, compare_quantiles, judge,
 };
 
 /// What a group's connections add up to: events that both arms share, and an arm's own.
@@ -99,12 +99,12 @@ fn intervals_of_quantiles_hold_the_truth() {
     let mut held = [0; 3];
     for seed in 0..400 {
         let mut random = Random::stream(seed, "quantiles");
-        let mut arms = [vec![Sketch::new(); 64], vec![Sketch::new(); 64]];
+        let mut arms = [vec![Block::default(); 64], vec![Block::default(); 64]];
         for connection in 0..3_200 {
             let path = 8e4 * libm::exp(0.7 * random.normal());
             for (arm, factor) in arms.iter_mut().zip([1.0, 1.03]) {
                 let us = factor * path * (1.0 + 0.2 * random.exponential());
-                arm[connection % 64].add(us as u64, 1);
+                arm[connection % 64].times.add(us as u64, 1);
             }
         }
         let design = Design {
@@ -171,8 +171,8 @@ fn equal_arms_are_the_same_and_empty_ones_are_named() {
     let mut none = empty.clone();
     (0..64).for_each(|group| none.add(group, 0, 3));
     assert_eq!(
-        one(none.clone(), baseline.clone(), &design),
-        Err(NoDifference::EmptyBaseline)
+        one(none.clone(), none.clone(), &design),
+        Err(NoDifference::NoEvents)
     );
     assert_eq!(
         one(baseline.clone(), empty.clone(), &design),
@@ -187,20 +187,35 @@ fn equal_arms_are_the_same_and_empty_ones_are_named() {
         compare_quantiles(&[], &[], &[0.5], &design),
         [Err(NoDifference::FewGroups)]
     );
-    let blocks = vec![Sketch::new(); 64];
+    let blocks = vec![Block::default(); 64];
     assert_eq!(
         compare_quantiles(&blocks, &blocks, &[0.5], &design),
         [Err(NoDifference::EmptyArm)]
     );
 
     // All against none is a difference; one against none is not.
-    let gone = one(baseline, none.clone(), &design).unwrap();
+    let gone = one(baseline.clone(), none.clone(), &design).unwrap();
     assert_eq!(gone.percent, -100.0);
     assert!(gone.p < 0.01 && gone.high_percent < 0.0, "{gone:?}");
     let mut single = none.clone();
     single.add(5, 1, 0);
-    let gone = one(single, none, &design).unwrap();
+    let gone = one(single.clone(), none.clone(), &design).unwrap();
     assert!(gone.p > 0.2 && gone.high_percent > 0.0, "{gone:?}");
+    // The other way round, the change is infinite, and as sure.
+    let came = one(none.clone(), baseline, &design).unwrap();
+    assert_eq!(
+        (came.percent, came.high_percent),
+        (f64::INFINITY, f64::INFINITY)
+    );
+    assert!(came.p < 0.01 && came.low_percent > 0.0, "{came:?}");
+    let verdicts = judge(&[(Some(came), None)], 0.05, 1);
+    assert_eq!(verdicts, [Verdict::Higher]);
+    let came = one(none, single, &design).unwrap();
+    assert!(came.p > 0.2 && came.low_percent < 0.0, "{came:?}");
+    let undecided = Verdict::Undecided {
+        more_connections: None,
+    };
+    assert_eq!(judge(&[(Some(came), None)], 0.05, 1), [undecided]);
 }
 
 #[test]

@@ -62,11 +62,24 @@ export function differenceTable(result: Result): HTMLElement {
 
 function value(row: Row): string {
   if (row.baseline === null) return '–';
-  const unit = row.unit === 'per 1000 connections' ? '/1000' : row.unit;
-  return `${row.baseline.toFixed(Math.abs(row.baseline) >= 100 ? 1 : 2)} ${unit}`;
+  return amount(row.baseline, row);
+}
+
+function amount(value: number, row: Row): string {
+  const unit = row.unit.startsWith('per 1000 ') ? '/1000' : row.unit;
+  return `${value.toFixed(Math.abs(value) >= 100 ? 1 : 2)} ${unit}`;
 }
 
 function cell(row: Row | undefined): Node {
+  if (row && row.percent === null && row.value !== null && row.missing === undefined) {
+    // The baseline is 0: no per cent, but perhaps a verdict.
+    return h(
+      'span',
+      { class: `verdict ${row.verdict}` },
+      `${amount(row.value, row)} `,
+      h('abbr', { title: row.verdict, 'aria-label': row.verdict }, MARKS[row.verdict]),
+    );
+  }
   if (!row || row.percent === null) {
     return h('span', { class: 'faint', title: row?.missing ?? 'no value' }, '–');
   }

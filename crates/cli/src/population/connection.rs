@@ -88,7 +88,12 @@ pub fn run(args: &ConnectionArgs, color: Color) -> Result<ExitCode, Failure> {
         })?;
         return Ok(ExitCode::SUCCESS);
     }
-    print(&drawn, &runs.points, &terminal::theme(color, false))?;
+    print(
+        &population,
+        &drawn,
+        &runs.points,
+        &terminal::theme(color, false),
+    )?;
     if let Some(out) = &args.out {
         let each = if args.on.len() > 1 { "*/" } else { "" };
         say(&format!(
@@ -165,10 +170,18 @@ fn measures(point: &Point) -> Vec<String> {
     COUNTERS.map(|name| format!("{server}.{name}")).to_vec()
 }
 
-fn print(drawn: &Drawn, points: &[PointResult], theme: &Theme) -> Result<(), Failure> {
+fn print(
+    population: &Population,
+    drawn: &Drawn,
+    points: &[PointResult],
+    theme: &Theme,
+) -> Result<(), Failure> {
     let mut out = screen::painted(theme);
     writeln!(out, "connection {}", drawn.number)?;
     writeln!(out, "  path      {}", path_words(drawn))?;
+    for (what, words) in rare_words(population, drawn) {
+        writeln!(out, "  {what:<9} {words}")?;
+    }
     writeln!(out, "  responses {:?} bytes", drawn.responses)?;
     writeln!(out, "  think     {}\n", think_words(drawn))?;
     let mut columns = vec![
@@ -226,6 +239,35 @@ pub fn path_words(drawn: &Drawn) -> String {
         loss(drawn.loss),
         outage(drawn)
     )
+}
+
+/// What few paths have: a change, a middle box, an injected segment.
+pub fn rare_words(population: &Population, drawn: &Drawn) -> Vec<(&'static str, String)> {
+    let ms = |ns: i64| format!("{:.1} ms", ns as f64 / 1e6);
+    let change = drawn.change.map(|change| {
+        let rate = change
+            .rate_bps
+            .map(|bps| format!("{:.2} Mbit/s", bps as f64 / 1e6));
+        let parts: Vec<String> = change.rtt_ns.map(ms).into_iter().chain(rate).collect();
+        format!("{} from {} on", parts.join(", "), ms(change.at_ns))
+    });
+    let middlebox = drawn
+        .middlebox
+        .and_then(|kind| population.middleboxes.get(kind));
+    let inject = drawn.inject.and_then(|forged| {
+        let rule = population.injects.get(forged.kind)?;
+        let to = if rule.to_client { "client" } else { "server" };
+        let segment = rule.segment.segment();
+        Some(format!("{segment} to the {to} at {}", ms(forged.at_ns)))
+    });
+    let all = [
+        ("change", change),
+        ("middlebox", middlebox.map(|kind| kind.words())),
+        ("injected", inject),
+    ];
+    all.into_iter()
+        .filter_map(|(what, words)| Some((what, words?)))
+        .collect()
 }
 
 /// The time before each request but the first.

@@ -22,7 +22,7 @@ use tcplab_report::page::population::{
 };
 
 use super::args::ReportArgs;
-use super::connection::{COUNTERS, path_words, think_words};
+use super::connection::{COUNTERS, path_words, rare_words, think_words};
 use crate::failure::Failure;
 use crate::files::{self, ResultFile, check_outputs};
 use crate::run;
@@ -154,10 +154,7 @@ fn looked_at(
     if !drawn.think_ns.is_empty() {
         facts.push(("think time", think_words(drawn)));
     }
-    let middlebox = drawn
-        .middlebox
-        .and_then(|kind| population.middleboxes.get(kind));
-    facts.extend(middlebox.map(|kind| ("middle box", kind.words())));
+    facts.extend(rare_words(population, drawn));
     facts.extend(client.map(|words| ("client", words)));
     let mut command = format!(
         "tcplab population connection {} {}",

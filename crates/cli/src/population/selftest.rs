@@ -49,10 +49,16 @@ fn print(result: &SelfTest) -> Result<(), Failure> {
     for (row, times) in rows {
         writeln!(out, "    {times} x {row}")?;
     }
-    writeln!(
-        out,
-        "  planted effect (5 % more timeouts): detected in {} of {} tables",
-        result.planted_found, result.seeds
-    )?;
+    match result.planted {
+        0 => writeln!(
+            out,
+            "  planted effect (5 % more timeouts): not tested, no table has a timeout to plant; use more --connections or worse paths"
+        )?,
+        _ => writeln!(
+            out,
+            "  planted effect (5 % more timeouts): detected in {} of {} tables",
+            result.planted_found, result.seeds
+        )?,
+    }
     Ok(())
 }

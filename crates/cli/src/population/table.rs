@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use indicatif::HumanCount;
-use tcplab_plan::population::{PopulationCost, PopulationDocument, Row, Verdict};
+use tcplab_plan::population::{ArmResult, PopulationCost, PopulationDocument, Row, Verdict};
 use tcplab_plan::profile::unverified;
 use tcplab_report::terminal::Theme;
 use tcplab_report::terminal::style::Ink;
@@ -42,6 +42,9 @@ pub fn print(document: &PopulationDocument, theme: &Theme) -> Result<(), Failure
         writeln!(out, "{note}\n")?;
     }
     write!(out, "{}", arms(document).render(theme))?;
+    if let Some(words) = cut_short(document) {
+        writeln!(out, "\n  {words}")?;
+    }
     if document.arms.len() > 1 {
         writeln!(
             out,
@@ -116,6 +119,20 @@ fn arms(document: &PopulationDocument) -> Table {
     table
 }
 
+/// The connections that the limit of a run ended; none: no connection reached it.
+fn cut_short(document: &PopulationDocument) -> Option<String> {
+    let counts = document.arms.iter().filter(|arm| arm.cut_short > 0);
+    let counts: Vec<String> = counts
+        .map(|arm| format!("{} of {}", HumanCount(arm.cut_short), arm.name))
+        .collect();
+    (!counts.is_empty()).then(|| {
+        format!(
+            "connections that the limit of one hour ended, not their network: {}",
+            counts.join(", ")
+        )
+    })
+}
+
 fn differences(document: &PopulationDocument) -> Table {
     let others: Vec<&str> = document.arms[1..].iter().map(|a| a.name.as_str()).collect();
     let mut columns = vec![
@@ -136,22 +153,30 @@ fn differences(document: &PopulationDocument) -> Table {
 fn value(row: &Row) -> String {
     match row.baseline {
         None => "-".to_owned(),
-        Some(value) => {
-            let unit = match row.unit.as_str() {
-                "per 1000 connections" => "/1000",
-                unit => unit,
-            };
-            let digits = if value.abs() >= 100.0 { 1 } else { 2 };
-            format!("{value:.digits$} {unit}")
-        }
+        Some(value) => amount(value, row),
     }
 }
 
-fn cell(row: &Row) -> Cell {
-    let Some(percent) = row.percent else {
-        return "-".into();
+/// A value with the row's unit.
+fn amount(value: f64, row: &Row) -> String {
+    let unit = match row.unit.starts_with("per 1000 ") {
+        true => "/1000",
+        false => row.unit.as_str(),
     };
+    let digits = if value.abs() >= 100.0 { 1 } else { 2 };
+    format!("{value:.digits$} {unit}")
+}
+
+fn cell(row: &Row) -> Cell {
     let mark = mark(row.verdict);
+    let Some(percent) = row.percent else {
+        return match (row.value, &row.missing) {
+            (None, _) => "-".into(),
+            (Some(value), Some(_)) => Cell::from(format!("{} -", amount(value, row))),
+            // The baseline is 0: no per cent, but perhaps a verdict.
+            (Some(value), None) => inked(format!("{} {mark}", amount(value, row)), row.verdict),
+        };
+    };
     let digits = if percent.abs() < 10.0 { 2 } else { 1 };
     let range = row.interval.map_or(String::new(), |[low, high]| {
         format!(" [{low:+.digits$} {high:+.digits$}]")
@@ -208,5 +233,60 @@ fn notes(document: &PopulationDocument) -> Vec<String> {
         .collect();
     missing.dedup();
     notes.extend(missing);
+    notes.extend(alike(&document.arms));
+    let left = |arm: &ArmResult| arm.latency.count < arm.requests;
+    if document.arms.iter().any(left) {
+        notes.push(
+            "response means: of the responses that finished in both arms; quantiles count an unfinished response as the slowest"
+                .to_owned(),
+        );
+    }
     notes
+}
+
+/// The arms that gave the same; none: each gave something of its own.
+fn alike(arms: &[ArmResult]) -> Option<String> {
+    let gave = |arm: &ArmResult| ArmResult {
+        name: String::new(),
+        ..arm.clone()
+    };
+    let mut kinds: Vec<(ArmResult, Vec<&str>)> = Vec::new();
+    for arm in arms {
+        let gave = gave(arm);
+        match kinds.iter_mut().find(|(known, _)| *known == gave) {
+            Some((_, names)) => names.push(arm.name.as_str()),
+            None => kinds.push((gave, vec![arm.name.as_str()])),
+        }
+    }
+    let several = kinds.iter().filter(|(_, names)| names.len() > 1);
+    let named: Vec<String> = several
+        .map(|(_, names)| format!("`{}`", names.join("`, `")))
+        .collect();
+    (!named.is_empty()).then(|| {
+        format!(
+            "the arms {} gave the same in every row: what sets them apart changed no result",
+            named.join("; ")
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arms_that_gave_the_same_are_named() {
+        let arm = |name: &str, requests| ArmResult {
+            name: name.to_owned(),
+            requests,
+            ..ArmResult::default()
+        };
+        let arms = [arm("B", 7), arm("D", 8), arm("twin", 7)];
+        let said = alike(&arms).unwrap();
+        assert!(
+            said.starts_with("the arms `B`, `twin` gave the same"),
+            "{said}"
+        );
+        assert_eq!(alike(&arms[..2]), None);
+    }
 }

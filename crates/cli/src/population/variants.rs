@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use tcplab_plan::Population;
-use tcplab_plan::population::{Cell as Outcome, Effect, VariantsDocument};
+use tcplab_plan::population::{Cell as Outcome, Effect, VariantsDocument, Verdict};
 use tcplab_report::terminal::Theme;
 use tcplab_report::terminal::table::{Align, Cell, Table};
 
@@ -112,7 +112,12 @@ fn side_by_side<'a>(effects: impl Iterator<Item = &'a Effect>) -> Table {
 
 fn cell(outcome: &Outcome) -> Cell {
     match outcome.percent {
-        None => "-".into(),
+        None if outcome.verdict == Verdict::Undecided => "-".into(),
+        // The baseline is 0.
+        None => inked(
+            format!("{} {}", outcome.verdict.word(), mark(outcome.verdict)),
+            outcome.verdict,
+        ),
         Some(percent) => {
             let digits = if percent.abs() < 10.0 { 2 } else { 1 };
             let text = format!("{percent:+.digits$} {}", mark(outcome.verdict));

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use tcplab_base::quoted;
+use tcplab_plan::Population;
 
 use args::Scheduler;
 pub use args::SubmitArgs;
@@ -30,6 +31,7 @@ pub fn main(args: &SubmitArgs) -> Result<ExitCode, Failure> {
     }
     let names = Names::new(args)?;
     check_options(args, &names)?;
+    check_stop(args)?;
     let text = match args.print {
         Scheduler::Slurm => slurm(args, &names),
         Scheduler::K8s => kubernetes(args, &names)?,
@@ -62,6 +64,26 @@ fn check_options(args: &SubmitArgs, names: &Names) -> Result<(), Failure> {
                 "the options after `--` are for `tcplab run`, which refuses them: {why}"
             )))
         }
+    }
+}
+
+/// Refuses a population that ends early, as every shard would. A file that is on the cluster only, or that cannot be
+/// read, is left to the shards.
+fn check_stop(args: &SubmitArgs) -> Result<(), Failure> {
+    let Ok(text) = std::fs::read_to_string(&args.experiment) else {
+        return Ok(());
+    };
+    if !Population::is_population(&text) {
+        return Ok(());
+    }
+    let name = crate::files::name_of(&args.experiment);
+    let plain = Population::parse(&name, &text).into_iter();
+    let variants = Population::variants(&name, &text).into_iter().flatten();
+    match plain.chain(variants).any(|one| one.compare.stops) {
+        true => Err(Failure::input(format!(
+            "{name}: a shard cannot use `stop = \"decided\"`, which needs the results of all shards: remove `stop` from [compare]"
+        ))),
+        false => Ok(()),
     }
 }
 
@@ -331,6 +353,28 @@ mod tests {
         let script = parallel_script(&args, &names);
         let words = "tcplab run rto.toml --shard {}/2 --jobs 1 --out rto-shards/shard-{} '>'";
         assert!(script.contains(words), "{script}");
+    }
+
+    #[test]
+    fn population_that_every_shard_refuses_is_refused_here() {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("p.toml");
+        let check = |compare: &str| {
+            let text = format!("[population]\n[compare]\n{compare}\n[[arm]]\nname = \"B\"\n");
+            std::fs::write(&file, text).unwrap();
+            let (args, _) = line(&[file.to_str().unwrap()]);
+            check_stop(&args)
+        };
+        assert!(check("band = \"2%\"").is_ok());
+        let refused = check("stop = \"decided\"").unwrap_err();
+        assert!(
+            refused.message.contains("remove `stop`"),
+            "{}",
+            refused.message
+        );
+        std::fs::remove_file(&file).unwrap();
+        let (args, _) = line(&[file.to_str().unwrap()]);
+        assert!(check_stop(&args).is_ok());
     }
 
     #[test]

@@ -157,3 +157,44 @@ fn counts_of_nothing_and_unknown_connections_are_refused() {
     let last = tcplab(&["population", "connection", file, "39"]);
     assert_eq!(last.code, 0, "{}", last.err);
 }
+
+#[test]
+fn a_connection_tells_its_change_box_and_injected_segment() {
+    let place = folder();
+    let file = place.path().join("rare.toml");
+    let rare = "[population]\nconnections = 4\nrtt = \"40ms\"\n\
+        change = [{ share = \"100%\", at = \"200ms\", rtt = \"300ms\", rate = \"2mbit\" }]\n\
+        middlebox = [{ share = \"100%\", rules = [\"set-mss 1200\"] }]\n\
+        inject = [{ share = \"100%\", at = \"700ms\", segment = \"rst seq +9\" }]\n\
+        [[arm]]\nname = \"B\"\n";
+    fs::write(&file, rare).unwrap();
+    let run = tcplab(&["population", "connection", text(&file), "1"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    for words in [
+        "40.0 ms,",
+        "change    300.0 ms, 2.00 Mbit/s from 200.0 ms on",
+        "middlebox set-mss 1200",
+        "to the client at 700.0 ms",
+    ] {
+        assert!(run.out.contains(words), "{words}: {}", run.out);
+    }
+}
+
+#[test]
+fn self_test_without_timeouts_says_that_nothing_was_planted() {
+    let place = folder();
+    let file = place.path().join("clean.toml");
+    let clean = "[population]\nrequests = 1\nresponse = \"1kB\"\nloss = []\n\
+        spikes = { data = \"0%\", ack = \"0%\", median = \"1ms\" }\n\
+        outage = { share = \"0%\", start = \"1s\", length = \"1s\" }\n[[arm]]\nname = \"B\"\n";
+    fs::write(&file, clean).unwrap();
+    let words = ["population", "self-test", text(&file), "--seeds", "1"];
+    let run = tcplab(&[&words[..], &["--connections", "200"]].concat());
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert!(
+        run.out.contains("no table has a timeout to plant"),
+        "{}",
+        run.out
+    );
+    assert!(!run.out.contains("detected in"), "{}", run.out);
+}

@@ -3,7 +3,7 @@
 use tcplab_plan::population::Population;
 use tcplab_plan::profile::Profile;
 use tcplab_plan::{Point, profile};
-use tcplab_sim::World;
+use tcplab_sim::{Response, World};
 
 use super::rowfile::{Column, Seen, columns, put};
 use super::sums::Sums;
@@ -21,7 +21,10 @@ pub(crate) struct Runner<'a> {
     /// Profile of each kind of client.
     clients: Vec<Profile>,
     world: Option<World>,
-    times: Vec<u64>,
+    /// What the current connection's responses took in the baseline.
+    baseline: Vec<Response>,
+    /// How much longer those took in each arm that finished in both, in microseconds.
+    longer: Vec<i64>,
     columns: Vec<Column>,
     /// TCP packets so far.
     pub(crate) packets: u64,
@@ -60,7 +63,8 @@ impl<'a> Runner<'a> {
             servers: profiles,
             clients,
             world: None,
-            times: Vec::new(),
+            baseline: Vec::new(),
+            longer: Vec::new(),
             columns: columns(),
             packets: 0,
         })
@@ -77,15 +81,15 @@ impl<'a> Runner<'a> {
         server.behaviour.clear();
     }
 
-    /// Runs connection `number` in every arm and adds what each did to the sums of the arm; gives the time of all its
-    /// responses in each, in microseconds. `rows`, when there are some, gets a row of each.
+    /// Runs connection `number` in every arm and adds what each did to the sums of the arm; gives how much longer than
+    /// in the baseline its responses took in each, in microseconds. `rows`, when there are some, gets a row of each.
     pub(crate) fn run(
         &mut self,
         number: u64,
         sums: &mut [Sums],
         mut rows: Option<&mut Vec<u8>>,
-    ) -> Result<&[u64], LabError> {
-        self.times.clear();
+    ) -> Result<&[i64], LabError> {
+        self.longer.clear();
         let drawn = self.population.draw(number);
         let mut point = self.population.point(&drawn);
         for client in &mut point.hosts[1..] {
@@ -119,8 +123,12 @@ impl<'a> Runner<'a> {
                 )));
             }
             self.packets += world.work().tcp_packets;
-            let time = sums.add(world, SERVER, &drawn);
-            self.times.push(time);
+            sums.add(world, SERVER, &drawn);
+            if arm == 0 {
+                self.baseline = world.responses().to_vec();
+            }
+            self.longer
+                .push(sums.pair(world.responses(), &self.baseline));
             if let Some(rows) = &mut rows {
                 let seen = Seen {
                     drawn: &drawn,
@@ -131,6 +139,6 @@ impl<'a> Runner<'a> {
                 put(&self.columns, &seen, rows);
             }
         }
-        Ok(&self.times)
+        Ok(&self.longer)
     }
 }

@@ -13,7 +13,7 @@ use super::engine::{GROUPS, groups};
 use super::looks;
 use super::rows::{ALL, RECOVERIES, SMALL, rows};
 use super::sums::COUNTERS;
-use super::totals::Totals;
+use super::totals::{Totals, quantile};
 use crate::shard::Shard;
 
 /// Points of a distribution function.
@@ -81,38 +81,49 @@ fn arm_result(name: &str, totals: &Totals, arm: usize) -> ArmResult {
     });
     let latency = totals.sketch(arm, ALL);
     let all_us: u64 = totals.sum(arm, |n| n.sum_us[0] + n.sum_us[1]);
+    let unfinished = |times| totals.sum(arm, |n| n.unfinished(times));
     let lossy_us = totals.sum(arm, |n| n.lossy_us);
     ArmResult {
         name: name.to_owned(),
         connections: totals.sum(arm, |n| n.connections),
         lossy_connections: totals.sum(arm, |n| n.lossy),
+        cut_short: totals.sum(arm, |n| n.cut_short),
         requests: totals.sum(arm, |n| n.requests),
         counters: counters.collect::<BTreeMap<_, _>>(),
-        latency: distribution(&latency, all_us),
-        latency_lt4k: distribution(&totals.sketch(arm, SMALL), totals.sum(arm, |n| n.sum_us[0])),
+        latency: distribution(&latency, all_us, unfinished(ALL)),
+        latency_lt4k: distribution(
+            &totals.sketch(arm, SMALL),
+            totals.sum(arm, |n| n.sum_us[0]),
+            unfinished(SMALL),
+        ),
         lossy_share_of_latency: (all_us > 0).then(|| lossy_us as f64 / all_us as f64),
         recovery: distribution(
             &totals.sketch(arm, RECOVERIES),
             totals.sum(arm, |n| n.sum_us[2]),
+            0,
         ),
     }
 }
 
-/// The sum is exact, the rest has three digits.
-fn distribution(sketch: &Sketch, sum_us: u64) -> Distribution {
+/// Of finished samples and of `unfinished` ones, which are later. The sum is exact, the rest has three digits.
+fn distribution(sketch: &Sketch, sum_us: u64, unfinished: u64) -> Distribution {
     let count = sketch.count();
+    let at = |part| quantile(sketch, unfinished, part);
+    // Part of the finished ones among the slowest 1 % of all; none: some of these 1 % are all unfinished.
+    let slowest = 0.01 * (count + unfinished) as f64 - unfinished as f64;
+    let slowest = (slowest >= 0.0).then(|| slowest / count.max(1) as f64);
     let cdf = (1..=CDF_POINTS).filter_map(|n| {
         let part = n as f64 / CDF_POINTS as f64;
-        Some((sketch.quantile(part)?, part))
+        Some((at(part)?, part))
     });
     Distribution {
         count,
         mean_us: (count > 0).then(|| sum_us as f64 / count as f64),
-        trimmed_mean_us: sketch.trimmed_mean(0.0, 0.01),
+        trimmed_mean_us: slowest.and_then(|part| sketch.trimmed_mean(0.0, part)),
         top1_share: sketch.tail_share(0.01),
-        p50_us: sketch.quantile(0.5),
-        p95_us: sketch.quantile(0.95),
-        p99_us: sketch.quantile(0.99),
+        p50_us: at(0.5),
+        p95_us: at(0.95),
+        p99_us: at(0.99),
         cdf: cdf.collect(),
     }
 }

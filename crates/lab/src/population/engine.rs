@@ -134,15 +134,14 @@ fn one(
         }
         let connection = n * u64::from(GROUPS) + u64::from(number);
         let wanted = work.rows.then_some(&mut rows);
-        let times = runner.run(connection, &mut group.arms, wanted)?;
+        let longer = runner.run(connection, &mut group.arms, wanted)?;
         for (arm, kept) in furthest.iter_mut().enumerate().skip(1) {
-            let difference_us = times[arm] as i64 - times[0] as i64;
             keep(
                 kept,
                 Outlier {
                     arm: arm as u32,
                     connection,
-                    difference_us,
+                    difference_us: longer[arm],
                 },
             );
         }

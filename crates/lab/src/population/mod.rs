@@ -17,6 +17,7 @@ mod looks;
 mod merge;
 mod pending;
 mod record;
+mod recoveries;
 mod rowfile;
 mod rows;
 pub mod sample;

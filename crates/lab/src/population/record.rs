@@ -11,7 +11,7 @@ const MOST: u64 = 1 << 52;
 pub(crate) struct Outlier {
     pub(crate) arm: u32,
     pub(crate) connection: u64,
-    /// Time of all its responses in the arm, less that in the baseline, in microseconds.
+    /// Time of its responses that finished in both, in the arm less that in the baseline, in microseconds.
     pub(crate) difference_us: i64,
 }
 
@@ -31,8 +31,16 @@ impl Group {
         put(&mut out, u64::from(self.number));
         put(&mut out, self.arms.len() as u64);
         for arm in &self.arms {
-            for n in [arm.connections, arm.lossy, arm.lossy_us, arm.requests] {
+            for n in [arm.connections, arm.lossy, arm.lossy_us] {
                 put(&mut out, n);
+            }
+            put(&mut out, arm.cut_short);
+            put(&mut out, arm.requests);
+            put(&mut out, arm.small_requests);
+            for both in &arm.both {
+                for n in [both.count, both.us, both.baseline_us] {
+                    put(&mut out, n);
+                }
             }
             for n in arm.counters {
                 put(&mut out, n);
@@ -70,9 +78,16 @@ impl Group {
                 connections: number()?,
                 lossy: number()?,
                 lossy_us: number()?,
+                cut_short: number()?,
                 requests: number()?,
+                small_requests: number()?,
                 ..Sums::default()
             };
+            for both in &mut sums.both {
+                both.count = number()?;
+                both.us = number()?;
+                both.baseline_us = number()?;
+            }
             for place in 0..COUNTERS.len() {
                 sums.counters[place] = number()?;
             }
@@ -155,6 +170,7 @@ fn take_times(input: &mut &[u8]) -> Option<Vec<u32>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::sums::Both;
     use super::*;
 
     fn group() -> Group {
@@ -162,13 +178,20 @@ mod tests {
             connections: 3,
             lossy: 1,
             lossy_us: 1_234_567,
+            cut_short: 2,
             requests: 7,
+            small_requests: 4,
             small_us: vec![5, 1, 300_000],
             large_us: vec![u32::MAX, 9],
             recovery_us: vec![77],
             ..Sums::default()
         };
         sums.counters[2] = MOST;
+        sums.both[1] = Both {
+            count: 2,
+            us: 9_000,
+            baseline_us: 8_000,
+        };
         let mut group = Group {
             number: 2_047,
             arms: vec![sums, Sums::default()],

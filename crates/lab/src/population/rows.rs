@@ -1,4 +1,8 @@
 //! The rows of the table: which quantities, and what each arm's is against the baseline.
+//!
+//! An arm that gives up slow responses must not look fast. So means are those of the responses that finished in both
+//! arms, quantiles count an unfinished response as the slowest, and a mean of recoveries is withheld if the recoveries
+//! that were cut short could change what it says.
 
 use tcplab_plan::Population;
 use tcplab_plan::population::{Row, Verdict};
@@ -8,7 +12,8 @@ use tcplab_stats::{
 use tcplab_tcp::Counter;
 
 use super::looks::share;
-use super::sums::COUNTERS;
+use super::recoveries::withheld;
+use super::sums::{Both, COUNTERS};
 use super::totals::{Numbers, Times, Totals};
 
 /// All responses.
@@ -35,7 +40,9 @@ enum What {
     Count(&'static [Counter]),
     /// A counter by another one.
     Part(Counter, Counter),
-    /// The mean of times.
+    /// Responses that did not finish, by responses that were asked for.
+    Unfinished,
+    /// The mean of times. Of arms with the same connections: of the responses that finished in both.
     Mean(&'static [Times]),
     /// A quantile of times.
     Quantile(&'static [Times], f64),
@@ -97,6 +104,14 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
         What::Part(Counter::RecovLat2, Counter::RecovCnt2),
         false,
     ),
+    Quantity {
+        id: "unfinished",
+        title: "unfinished responses",
+        unit: "per 1000 responses",
+        scale: 1_000.0,
+        what: What::Unfinished,
+        has_band: false,
+    },
     times(
         "latency-mean",
         "response latency, mean",
@@ -148,7 +163,7 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
     count("aborts", "TCPAbortOnTimeout", &[Counter::AbortOnTimeout]),
 ];
 
-fn counter(numbers: &Numbers, which: Counter) -> u64 {
+pub(super) fn counter(numbers: &Numbers, which: Counter) -> u64 {
     let place = COUNTERS.iter().position(|counter| *counter == which);
     place.map_or(0, |place| numbers.counters[place])
 }
@@ -166,6 +181,7 @@ impl Quantity {
                 &|n| n.connections,
             )),
             What::Part(over, under) => Some(of(&|n| counter(n, over), &|n| counter(n, under))),
+            What::Unfinished => Some(of(&|n| n.unfinished(ALL), &|n| n.requests)),
             What::Mean(times) => Some(of(
                 &|n| times.iter().map(|t| n.sum_us[*t as usize]).sum(),
                 &|n| times.iter().map(|t| n.count[*t as usize]).sum(),
@@ -174,27 +190,64 @@ impl Quantity {
         }
     }
 
-    fn value(&self, totals: &Totals, arm: usize) -> Option<f64> {
-        let value = match self.what {
-            What::Quantile(times, p) => totals.sketch(arm, times).quantile(p).map(|us| us as f64),
-            _ => self.ratio(totals, arm)?.value(),
+    /// What is compared: rows of the baseline and some arms, in the order of the arms. Nothing for a quantile.
+    fn compared(&self, totals: &Totals, is_paired: bool) -> Vec<Vec<Ratio>> {
+        let arms = 0..totals.numbers.len();
+        match self.what {
+            What::Quantile(..) => Vec::new(),
+            What::Mean(times) if is_paired => {
+                arms.skip(1).map(|n| both(totals, n, times)).collect()
+            }
+            _ => vec![arms.filter_map(|arm| self.ratio(totals, arm)).collect()],
+        }
+    }
+
+    /// The values of the baseline and of an arm.
+    fn values(&self, totals: &Totals, arm: usize, is_paired: bool) -> [Option<f64>; 2] {
+        let values = match self.what {
+            What::Quantile(times, p) => {
+                [0, arm].map(|arm| totals.quantile(arm, times, p).map(|us| us as f64))
+            }
+            What::Mean(times) if is_paired => {
+                let ratios = both(totals, arm, times);
+                [0, 1].map(|place| ratios[place].value())
+            }
+            _ => [0, arm].map(|arm| self.ratio(totals, arm)?.value()),
         };
-        value.map(|value| value * self.scale)
+        values.map(|value| value.map(|value| value * self.scale))
     }
 }
 
+/// Times of the responses that finished both in the baseline and in an arm: those of the baseline, those of the arm.
+fn both(totals: &Totals, arm: usize, times: &[Times]) -> Vec<Ratio> {
+    let of = |us: fn(&Both) -> u64| {
+        let sum = |n: &Numbers, of: fn(&Both) -> u64| -> u64 {
+            times
+                .iter()
+                .filter_map(|t| n.both.get(*t as usize))
+                .map(of)
+                .sum()
+        };
+        let groups = &totals.numbers[arm];
+        Ratio {
+            numerator: groups.iter().map(|n| sum(n, us)).collect(),
+            denominator: groups.iter().map(|n| sum(n, |b| b.count)).collect(),
+        }
+    };
+    vec![of(|b| b.baseline_us), of(|b| b.us)]
+}
+
 /// An answer for each quantity and each arm but the first.
-type Answers = Vec<Vec<Result<Difference, NoDifference>>>;
+pub(super) type Answers = Vec<Vec<Result<Difference, NoDifference>>>;
 
 fn differences(totals: &Totals, design: &Design) -> Answers {
     let arms = totals.numbers.len();
-    let ratios: Vec<Option<Vec<Ratio>>> = QUANTITIES
+    let ratios: Vec<Vec<Vec<Ratio>>> = QUANTITIES
         .iter()
-        .map(|q| (0..arms).map(|arm| q.ratio(totals, arm)).collect())
+        .map(|q| q.compared(totals, design.paired))
         .collect();
-    let given: Vec<Vec<Ratio>> = ratios.iter().flatten().cloned().collect();
-    let mut answers = compare(&given, design).into_iter();
-    let one = |q: &Quantity| match q.what {
+    let mut answers = compare(&ratios.concat(), design).into_iter();
+    let one = |(q, rows): (&Quantity, &Vec<Vec<Ratio>>)| match q.what {
         What::Quantile(times, p) => {
             let baseline = totals.blocks(0, times);
             let arm = |arm| {
@@ -203,43 +256,46 @@ fn differences(totals: &Totals, design: &Design) -> Answers {
             };
             (1..arms).map(arm).collect()
         }
-        _ => answers.next().unwrap_or_default(),
+        _ => answers.by_ref().take(rows.len()).flatten().collect(),
     };
-    QUANTITIES.iter().map(one).collect()
+    QUANTITIES.iter().zip(&ratios).map(one).collect()
 }
 
 /// The table: for each quantity a row of each arm but the baseline.
 pub(crate) fn rows(population: &Population, totals: &Totals, design: &Design) -> Vec<Row> {
     let answers = differences(totals, design);
+    let withheld = withheld(population, totals, &answers);
     let level = f64::from(population.compare.level_ppb) / 1e9 * share(population, totals.groups);
     let band = f64::from(population.compare.band_ppb) / 1e7;
     let table: Vec<(Option<Difference>, Option<f64>)> = QUANTITIES
         .iter()
-        .zip(&answers)
-        .flat_map(|(q, answers)| {
+        .zip(answers.iter().zip(&withheld))
+        .flat_map(|(q, (answers, withheld))| {
             let band = q.has_band.then_some(band);
-            answers.iter().map(move |answer| (answer.ok(), band))
+            let told = answers.iter().zip(withheld);
+            told.map(move |(answer, why)| (answer.ok().filter(|_| why.is_none()), band))
         })
         .collect();
     let mut verdicts = judge(&table, level, totals.sum(0, |n| n.connections)).into_iter();
     let mut out = Vec::new();
-    for (quantity, answers) in QUANTITIES.iter().zip(&answers) {
-        let baseline = quantity.value(totals, 0);
-        for (place, answer) in answers.iter().enumerate() {
+    for (quantity, (answers, withheld)) in QUANTITIES.iter().zip(answers.iter().zip(withheld)) {
+        for (place, (answer, why)) in answers.iter().zip(withheld).enumerate() {
             let arm = place + 1;
+            let [baseline, value] = quantity.values(totals, arm, design.paired);
             let mut row = Row {
                 id: quantity.id.to_owned(),
                 title: quantity.title.to_owned(),
                 arm: population.arms[arm].name.clone(),
                 baseline,
-                value: quantity.value(totals, arm),
+                value,
                 unit: quantity.unit.to_owned(),
                 ..Row::default()
             };
             let verdict = verdicts.next();
             match (answer, verdict) {
-                (Ok(difference), Some(verdict)) => judged(&mut row, difference, verdict),
                 (Err(why), _) => row.missing = Some(why.to_string()),
+                (Ok(_), _) if why.is_some() => row.missing = why,
+                (Ok(difference), Some(verdict)) => judged(&mut row, difference, verdict),
                 (Ok(_), None) => {}
             }
             out.push(row);
@@ -249,9 +305,11 @@ pub(crate) fn rows(population: &Population, totals: &Totals, design: &Design) ->
 }
 
 fn judged(row: &mut Row, difference: &Difference, verdict: Judged) {
-    row.percent = Some(difference.percent);
+    // Nothing is a percentage of 0: the verdict stands beside both values.
+    row.percent = Some(difference.percent).filter(|percent| percent.is_finite());
     let (low, high) = (difference.low_percent, difference.high_percent);
-    row.interval = (low.is_finite() && high.is_finite()).then_some([low, high]);
+    let is_limited = row.percent.is_some() && low.is_finite() && high.is_finite();
+    row.interval = is_limited.then_some([low, high]);
     row.p = Some(difference.p);
     (row.verdict, row.more_connections) = match verdict {
         Judged::Lower => (Verdict::Lower, None),

@@ -24,7 +24,7 @@ use crate::shard::Shard;
 /// `schema` of a [`SelfTest`].
 pub const SCHEMA: &str = "tcplab.population-selftest/1";
 
-/// Part of the planted counter's events that count twice, in parts of a milliard.
+/// Part of the planted counter's events that count twice, in billionths (10^-9).
 const PLANTED_PPB: u32 = 50_000_000;
 /// The row that the planted counter stands in.
 const PLANTED_ROW: &str = "timeouts";
@@ -46,6 +46,8 @@ pub struct SelfTest {
     pub false_tables: u64,
     /// The rows that had one, with the seed.
     pub false_rows: Vec<(u64, String)>,
+    /// Timeouts that were planted, over all seeds; 0: the file has no timeout that could count double.
+    pub planted: u64,
     /// Seeds in which the planted effect was decided to be higher.
     pub planted_found: u64,
 }
@@ -103,7 +105,9 @@ pub fn self_test(
         let mut wrong: Vec<(u64, String)> = decided(&halves).map(|id| (seed, id)).collect();
         result.false_tables += u64::from(!wrong.is_empty());
         result.false_rows.append(&mut wrong);
-        let planted = judge(&population, &planted(&groups, seed), true, seed);
+        let (totals, events) = planted(&groups, seed);
+        result.planted += events;
+        let planted = judge(&population, &totals, true, seed);
         let found = |row: &&Row| row.id == PLANTED_ROW && row.verdict == Verdict::Higher;
         result.planted_found += planted.iter().filter(found).count() as u64;
         population.seed += 1;
@@ -145,22 +149,24 @@ fn halves(groups: &[Group]) -> Totals {
     totals
 }
 
-/// The same connections twice; a twentieth of the timeouts counts double in the second arm.
-fn planted(groups: &[Group], seed: u64) -> Totals {
+/// The same connections twice; a twentieth of the timeouts counts double in the second arm. And how many did.
+fn planted(groups: &[Group], seed: u64) -> (Totals, u64) {
     let place = COUNTERS.iter().position(|c| *c == Counter::Timeouts);
     let place = place.unwrap_or(0);
     let mut random = Random::stream(seed, "selftest/planted");
     let mut totals = Totals::new(2);
+    let mut planted = 0;
     for group in groups {
         let mut more: Sums = group.arms[0].clone();
         let events = more.counters[place];
         let twice = (0..events).filter(|_| random.chance(PLANTED_PPB)).count();
         more.counters[place] += twice as u64;
+        planted += twice as u64;
         totals.add(&Group {
             number: group.number,
             arms: vec![group.arms[0].clone(), more],
             outliers: Vec::new(),
         });
     }
-    totals
+    (totals, planted)
 }

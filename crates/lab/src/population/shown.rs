@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tcplab_base::quantity::{BITS_PER_SECOND, BYTES, Digits, MICROSECONDS, Scale, figure};
 use tcplab_plan::Population;
-use tcplab_plan::population::{Changing, Client, Drawn, Injecting, LossKind, Middlebox};
+use tcplab_plan::population::{Changing, Client, Drawn, Injecting, Limit, LossKind, Middlebox};
 
 /// `schema` of a [`Document`].
 pub const SCHEMA: &str = "tcplab.population-show/1";
@@ -103,6 +103,7 @@ pub fn show(population: &Population, draws: u64) -> Document {
     let mut kinds = vec![losses(&drawn)];
     kinds.extend(paths(population, &drawn));
     kinds.push(clients);
+    kinds.extend(limits(population, drawn.len() as u64));
     Document {
         schema: SCHEMA.to_owned(),
         experiment: population.name.clone(),
@@ -205,6 +206,26 @@ fn paths(population: &Population, drawn: &[Drawn]) -> Vec<Kinds> {
         d.inject.map(|i| i.kind)
     });
     [boxes, changes, injects].into_iter().flatten().collect()
+}
+
+/// The part of the connections with a draw that a limit moved; nothing when there is none.
+fn limits(population: &Population, draws: u64) -> Option<Kinds> {
+    let mut met: Vec<(Limit, u64)> = Vec::new();
+    for limit in (0..draws).flat_map(|number| population.limits(number)) {
+        match met.iter_mut().find(|(known, _)| *known == limit) {
+            Some((_, times)) => *times += 1,
+            None => met.push((limit, 1)),
+        }
+    }
+    met.sort_unstable();
+    let part = |(limit, times): (Limit, u64)| {
+        let part = times as f64 / draws.max(1) as f64;
+        (population.limit_words(limit), part)
+    };
+    (!met.is_empty()).then(|| Kinds {
+        what: "draws that a limit moved".to_owned(),
+        parts: met.into_iter().map(part).collect(),
+    })
 }
 
 /// None: nothing was drawn.

@@ -1,10 +1,10 @@
 //! All groups of a run so far: integers by group, histograms by block. Memory does not grow with the connections.
 
-use tcplab_stats::Sketch;
+use tcplab_stats::{Block, Sketch};
 
 use super::engine::GROUPS;
 use super::record::{Group, Outlier};
-use super::sums::{COUNTERS, Sums};
+use super::sums::{Both, COUNTERS, Sums};
 
 /// Blocks of groups whose times share histograms: the unit of the jackknife of quantiles.
 pub(crate) const BLOCKS: usize = 64;
@@ -28,11 +28,30 @@ pub(crate) struct Numbers {
     pub(crate) connections: u64,
     pub(crate) lossy: u64,
     pub(crate) lossy_us: u64,
+    pub(crate) cut_short: u64,
     pub(crate) requests: u64,
+    pub(crate) small_requests: u64,
+    /// Small, others.
+    pub(crate) both: [Both; 2],
     pub(crate) counters: [u64; COUNTERS.len()],
     /// How many, and their sum in microseconds, by [`Times`].
     pub(crate) count: [u64; 3],
     pub(crate) sum_us: [u64; 3],
+}
+
+impl Numbers {
+    /// Responses that were asked for and not ACKed whole; recoveries are not asked for.
+    pub(crate) fn unfinished(&self, times: &[Times]) -> u64 {
+        let one = |which: &Times| match which {
+            Times::Small => self.small_requests.saturating_sub(self.count[0]),
+            Times::Large => {
+                let asked = self.requests.saturating_sub(self.small_requests);
+                asked.saturating_sub(self.count[1])
+            }
+            Times::Recovery => 0,
+        };
+        times.iter().map(one).sum()
+    }
 }
 
 /// Everything.
@@ -105,16 +124,30 @@ impl Totals {
         self.numbers[arm].iter().map(of).sum()
     }
 
-    /// The histogram of some times in each block of an arm.
-    pub(crate) fn blocks(&self, arm: usize, times: &[Times]) -> Vec<Sketch> {
+    /// Some times in each block of an arm, and how many responses have none.
+    pub(crate) fn blocks(&self, arm: usize, times: &[Times]) -> Vec<Block> {
         let block = |sketches: &[Sketch; 3]| {
             let mut all = Sketch::default();
             for which in times {
                 all.merge(&sketches[*which as usize]);
             }
-            all
+            Block::from(all)
         };
-        self.sketches[arm].iter().map(block).collect()
+        let mut blocks: Vec<Block> = self.sketches[arm].iter().map(block).collect();
+        for (place, group) in self.numbers[arm].iter().enumerate() {
+            blocks[place % BLOCKS].unfinished += group.unfinished(times);
+        }
+        blocks
+    }
+
+    /// A quantile of some times of an arm, in microseconds, as in [`tcplab_stats::compare_quantiles`]: none when it is
+    /// an unfinished response.
+    pub(crate) fn quantile(&self, arm: usize, times: &[Times], p: f64) -> Option<u64> {
+        quantile(
+            &self.sketch(arm, times),
+            self.sum(arm, |n| n.unfinished(times)),
+            p,
+        )
     }
 
     /// The histogram of some times of an arm.
@@ -129,13 +162,26 @@ impl Totals {
     }
 }
 
+/// A quantile of a sketch and of so many samples that are later than all.
+pub(crate) fn quantile(sketch: &Sketch, unfinished: u64, p: f64) -> Option<u64> {
+    if unfinished == 0 {
+        return sketch.quantile(p);
+    }
+    let rank = p * (sketch.count() + unfinished) as f64;
+    let part = rank / sketch.count().max(1) as f64;
+    (part <= 1.0).then(|| sketch.quantile(part))?
+}
+
 fn of(sums: &Sums) -> Numbers {
     let times = [&sums.small_us, &sums.large_us, &sums.recovery_us];
     Numbers {
         connections: sums.connections,
         lossy: sums.lossy,
         lossy_us: sums.lossy_us,
+        cut_short: sums.cut_short,
         requests: sums.requests,
+        small_requests: sums.small_requests,
+        both: sums.both,
         counters: sums.counters,
         count: times.map(|t| t.len() as u64),
         sum_us: times.map(|t| t.iter().map(|us| u64::from(*us)).sum()),

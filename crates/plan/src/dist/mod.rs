@@ -24,6 +24,7 @@ mod draw;
 mod lex;
 mod mean;
 mod parse;
+mod span;
 mod text;
 mod value;
 
@@ -32,6 +33,7 @@ mod tests;
 
 use std::ops::Range;
 
+pub use span::Span;
 use value::Linear;
 
 /// What a text's numbers are: their unit, and the relative words it may use.

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use tcplab_base::Random;
 
+use super::limits::{FRAME, MAX_REQUESTS};
 use super::paths::{self, Changed, Forged};
 use super::{Loss, Population};
 use crate::app::{App, AppKind, Listening, Reading};
@@ -13,16 +14,12 @@ use crate::point::{
 
 use crate::rules::MAX_TIME_NS;
 
-/// Most requests of one connection, a cap on the draw.
-const MAX_REQUESTS: i64 = 10_000;
 /// The run goes on for so long after its applications have ended: a server that has closed may still send again.
 const LINGER_NS: i64 = 120_000_000_000;
 /// A run ends here in any case.
 const MAX_NS: i64 = 3_600_000_000_000;
 /// The FIFO counts bytes; this many frames are no bound.
 const NO_LIMIT: u32 = 10_000_000;
-/// Bytes of the largest frame: a queue holds at least one.
-const FRAME: i64 = 1_514;
 /// The hosts of a point: their indices.
 const SERVER: usize = 0;
 const CLIENT: usize = 1;
@@ -105,8 +102,8 @@ impl Draws {
 }
 
 impl Population {
-    /// The draws of connection `number`.
-    pub fn draw(&self, number: u64) -> Drawn {
+    /// The streams of connection `number`, with its RTT and rate.
+    pub(super) fn draws(&self, number: u64) -> Draws {
         let mut draws = Draws {
             seed: Random::seed_of(self.seed, number),
             base: Base {
@@ -116,6 +113,12 @@ impl Population {
         };
         draws.base.rtt_ns = draws.one("rtt", &self.rtt).max(0);
         draws.base.rate_bps = draws.one("rate", &self.rate).max(1) as u64;
+        draws
+    }
+
+    /// The draws of connection `number`.
+    pub fn draw(&self, number: u64) -> Drawn {
+        let draws = self.draws(number);
         let requests = draws.one("requests", &self.requests).clamp(1, MAX_REQUESTS) as usize;
         let responses = draws.many("response", &self.response, requests);
         let jitter_ns = draws.one("jitter", &self.jitter).max(0);
@@ -168,13 +171,11 @@ impl Population {
     }
 
     fn loss(&self, draws: &Draws, faults: &mut Faults) -> LossKind {
-        let shares = self.losses.iter().map(|loss| loss.share_ppb);
-        let Some(kind) = chosen(&mut draws.stream("loss/kind"), shares) else {
+        let Some((kind, rate_ppb)) = self.loss_rate(draws) else {
             return LossKind::None;
         };
         let loss = &self.losses[kind];
-        let rate = draws.one("loss/rate", &loss.rate);
-        let rate_ppb = u32::try_from(rate).unwrap_or(0).min(1_000_000_000);
+        let rate_ppb = rate_ppb.min(loss.most_ppb());
         match loss.burst_ppm {
             None => LossKind::Independent(rate_ppb),
             Some(burst) => {

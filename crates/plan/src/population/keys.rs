@@ -3,14 +3,14 @@
 use super::Population;
 use crate::dist::Kind;
 use crate::experiment::keys::file::{NAME, SCHEMA, TITLE, VARIANT_NAME};
-use crate::experiment::keys::{Bounds, Form, HOST, Key, MUST, fixed, host, links, number, says, word};
+use crate::experiment::keys::{Bounds, Form, Key, MUST, fixed, host, links, number, says, word};
 use crate::experiment::variant::Scope;
 
 /// All of something, in parts of a billion.
 const ALL: u64 = crate::rules::ALL_PPB as u64;
 
 pub(crate) const OF: Key = fixed("population", Form::Table(POPULATION), MUST, "distributions of the connections");
-pub(crate) const ARM: Key = fixed("arm", Form::Tables(HOST), MUST, "the server in an arm, with the keys of `[[host]]`; the first arm is the baseline");
+pub(crate) const ARM: Key = fixed("arm", Form::Tables(host::ARM), MUST, "the server in an arm, with the keys of `[[host]]` but `count` and `forward`; the first arm is the baseline");
 pub(crate) const HOW: Key = fixed("compare", Form::Table(COMPARE), says("see below"), "how to compare arms");
 
 /// The file.

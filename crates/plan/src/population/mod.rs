@@ -4,6 +4,7 @@
 //! only: every arm sees the same network, and any connection can be run again alone.
 
 mod draw;
+mod limits;
 mod paths;
 #[rustfmt::skip]
 pub(crate) mod keys;
@@ -16,6 +17,7 @@ mod variants;
 use std::collections::BTreeMap;
 
 pub use draw::{Drawn, LossKind};
+pub use limits::Limit;
 pub use paths::{Changed, Changing, Forged, Injecting, Middlebox};
 pub use result::{
     ArmResult, Distribution, OutlierRecord, POPULATION_SCHEMA, PopulationCost, PopulationDocument,

@@ -3,7 +3,7 @@
 use super::keys::{
     self, CLIENT, COMPARE, LOSS, OUTAGE, POPULATION, POPULATION_FILE, REORDERING, SCOPE, SPIKES,
 };
-use super::{Client, Compare, Loss, OutageRule, Population, Reordering, SpikeRule, paths};
+use super::{Client, Compare, Loss, OutageRule, Population, Reordering, SpikeRule, limits, paths};
 use crate::dist::Dist;
 use crate::experiment::error::Fault;
 use crate::experiment::fields::Fields;
@@ -12,7 +12,7 @@ use crate::experiment::keys::{Form, Key, PROFILE_NAMES, file, host};
 use crate::experiment::tree::{Choice, Node, Table, Value};
 use crate::experiment::variant::{self, Variant};
 use crate::experiment::{root, stem, tree};
-use crate::point::Ip;
+use crate::point::{Host, Ip};
 
 /// The base population.
 const WEB: &str = include_str!("web.toml");
@@ -70,7 +70,7 @@ fn decode(tree: &Table, file: &str, variant: Option<String>) -> Result<Populatio
     of.check(&[POPULATION])?;
     of.check_fixed(POPULATION)?;
     of.word(&keys::BASE, &[()])?;
-    let arms = hosts(&fields.tables(keys::ARM.name, MAX_ARMS)?)?;
+    let arms = arms(&fields.tables(keys::ARM.name, MAX_ARMS)?)?;
     if arms.is_empty() {
         return Err(fields
             .missing("[[arm]]")
@@ -87,11 +87,11 @@ fn decode(tree: &Table, file: &str, variant: Option<String>) -> Result<Populatio
         seed: of.get(&keys::SEED)?,
         hz: of.get(&keys::HZ)?,
         ip: of.word(&keys::IP, &Ip::BOTH)?.unwrap_or_default(),
-        rtt: dist(&keys::RTT)?,
+        rtt: rtt(&of)?,
         rate: some(&keys::RATE)?,
-        buffer: some(&keys::BUFFER)?,
+        buffer: checked(&of, &keys::BUFFER, limits::check_buffer)?,
         jitter: dist(&keys::JITTER)?,
-        requests: some(&keys::REQUESTS)?,
+        requests: checked(&of, &keys::REQUESTS, limits::check_requests)?,
         think: dist(&keys::THINK)?,
         request: some(&keys::REQUEST)?,
         response: some(&keys::RESPONSE)?,
@@ -113,6 +113,21 @@ fn decode(tree: &Table, file: &str, variant: Option<String>) -> Result<Populatio
             .transpose()?
             .unwrap_or_default(),
     })
+}
+
+/// The arms: one server each.
+fn arms(tables: &[Fields<'_>]) -> Result<Vec<Host>, Fault> {
+    for fields in tables {
+        for key in [&host::COUNT, &host::FORWARD] {
+            if fields.node(key).is_some() {
+                let why =
+                    "does not apply to an arm, which is one server at the end of a path: remove it";
+                return Err(fields.at(key, why));
+            }
+        }
+        fields.check(&[host::ARM])?;
+    }
+    hosts(tables)
 }
 
 /// Puts what the base says where the file says nothing.
@@ -161,6 +176,18 @@ pub(super) fn needed(fields: &Fields<'_>, key: &Key) -> Result<Dist, Fault> {
     dist(fields, key)?.ok_or_else(|| fields.missing(key))
 }
 
+/// The RTT of the paths, which cannot be a part of itself.
+fn rtt(fields: &Fields<'_>) -> Result<Dist, Fault> {
+    let dist = needed(fields, &keys::RTT)?;
+    match dist.is_relative() {
+        true => Err(fields.at(
+            &keys::RTT,
+            "`rtt` inside this key is the RTT itself: write a time, such as 80ms",
+        )),
+        false => Ok(dist),
+    }
+}
+
 /// The same for something that every connection needs. Draws below its least are raised to it; a constant 0 is refused.
 fn above_zero(fields: &Fields<'_>, key: &Key) -> Result<Dist, Fault> {
     let dist = needed(fields, key)?;
@@ -168,6 +195,17 @@ fn above_zero(fields: &Fields<'_>, key: &Key) -> Result<Dist, Fault> {
         Some(node) => Err(fields.fault(key, node, "must be more than 0")),
         None => Ok(dist),
     }
+}
+
+/// The same for something that has other limits, too.
+fn checked(
+    fields: &Fields<'_>,
+    key: &Key,
+    check: impl Fn(&Fields<'_>, &Dist) -> Result<(), Fault>,
+) -> Result<Dist, Fault> {
+    let dist = above_zero(fields, key)?;
+    check(fields, &dist)?;
+    Ok(dist)
 }
 
 /// A plain number with a fraction, times a million.
@@ -227,6 +265,7 @@ fn losses(of: &Fields<'_>) -> Result<Vec<Loss>, Fault> {
             },
             bad_ppb: fields.get::<u32>(&keys::LOSS_BAD)?.max(1),
         };
+        limits::check_loss(fields, &loss)?;
         Ok((loss.share_ppb, loss))
     })
 }
@@ -255,12 +294,14 @@ fn reordering(of: &Fields<'_>) -> Result<Option<Reordering>, Fault> {
         return Ok(None);
     };
     fields.check(&[REORDERING])?;
-    Ok(Some(Reordering {
+    let rule = Reordering {
         data_ppb: fields.get(&keys::REORDER_DATA)?,
         least: dist(&fields, &keys::REORDER_LEAST)?
             .unwrap_or_else(|| Dist::fixed(crate::dist::Kind::Time, 0)),
         most: needed(&fields, &keys::REORDER_MOST)?,
-    }))
+    };
+    limits::check_reordering(&fields, &rule)?;
+    Ok(Some(rule))
 }
 
 fn outage(of: &Fields<'_>) -> Result<Option<OutageRule>, Fault> {

@@ -65,6 +65,9 @@ pub struct ArmResult {
     pub connections: u64,
     /// Of these, with a segment that the server sent again.
     pub lossy_connections: u64,
+    /// Of these, ended by the limit of one simulated hour, not by their network.
+    #[serde(default)]
+    pub cut_short: u64,
     /// Responses that clients asked for.
     pub requests: u64,
     /// Counters of the servers by nstat's names, summed.
@@ -80,17 +83,17 @@ pub struct ArmResult {
     pub recovery: Distribution,
 }
 
-/// Times of many things.
+/// Times of many things. An unfinished response is later than all that finished: a quantile that is one has no value.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Distribution {
-    /// How many.
+    /// How many finished.
     pub count: u64,
-    /// Mean in microseconds.
+    /// Mean of the finished ones in microseconds.
     pub mean_us: Option<f64>,
-    /// Mean without the largest 1 %.
+    /// Mean without the largest 1 %; none when some of the others are unfinished.
     pub trimmed_mean_us: Option<f64>,
-    /// Part of the sum that the largest 1 % hold.
+    /// Part of the sum of the finished ones that their largest 1 % hold.
     pub top1_share: Option<f64>,
     /// Median (nearest rank, three digits).
     pub p50_us: Option<u64>,
@@ -139,13 +142,13 @@ pub struct Row {
     pub title: String,
     /// The arm.
     pub arm: String,
-    /// Its value in the baseline, in `unit`.
+    /// Its value in the baseline, in `unit`. Means of responses: of those that finished both here and in the arm.
     pub baseline: Option<f64>,
     /// Its value in the arm.
     pub value: Option<f64>,
-    /// `per connection`, `%`, `ms`.
+    /// `per 1000 connections`, `per 1000 responses`, `%`, `ms`.
     pub unit: String,
-    /// Difference in per cent of the baseline.
+    /// Difference in per cent of the baseline; none when the baseline is 0.
     pub percent: Option<f64>,
     /// 95 % interval of that.
     pub interval: Option<[f64; 2]>,
@@ -168,7 +171,7 @@ pub struct OutlierRecord {
     pub connection: u64,
     /// The arm.
     pub arm: String,
-    /// Time of all its responses in the arm, less that in the baseline.
+    /// Time of its responses that finished in both, in the arm less that in the baseline.
     pub difference_us: i64,
 }
 

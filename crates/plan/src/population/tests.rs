@@ -337,3 +337,103 @@ fn required_keys_refuse_a_constant_0() {
         assert!(with("1").is_ok() || with("\"1s\"").is_ok(), "{key}");
     }
 }
+
+#[test]
+fn bursts_lose_what_was_asked_or_the_file_is_refused() {
+    let kind = |rate: &str, burst: &str| {
+        format!("loss = [{{ share = \"100%\", rate = \"{rate}\", {burst} }}]")
+    };
+    for (rate, burst) in [
+        ("40%", "burst = 4, bad = \"30%\""),
+        ("uniform(1% .. 40%)", "burst = 4, bad = \"30%\""),
+        (
+            "exponential(mean 1%) clip ..25%",
+            "burst = 4, bad = \"30%\"",
+        ),
+        ("81%", "burst = 4"),
+    ] {
+        let said = wrong(&kind(rate, burst));
+        assert!(
+            said.contains("lose at most") && said.contains("`burst`"),
+            "{said}"
+        );
+    }
+    assert!(wrong(&kind("40%", "burst = 4, bad = \"30%\"")).contains("24.00%"));
+    // The limit itself, and no bursts.
+    parse(&kind("24%", "burst = 4, bad = \"30%\""));
+    parse("loss = [{ share = \"100%\", rate = \"100%\" }]");
+    let open = parse(&kind("exponential(mean 20%)", "burst = 4, bad = \"30%\""));
+    let met = (0..1_000).filter(|n| open.limits(*n) == [Limit::Loss(0)]);
+    // exp(-24 / 20) = 30 %.
+    let met: Vec<u64> = met.collect();
+    assert!((250..350).contains(&met.len()), "{}", met.len());
+    for number in met {
+        assert_eq!(open.draw(number).loss, LossKind::Bursts(240_000_000));
+    }
+    assert!(open.limit_words(Limit::Loss(0)).contains("24.00 %"));
+}
+
+#[test]
+fn the_rtt_is_no_part_of_itself() {
+    for text in [
+        "50% rtt",
+        "20ms + 10% rtt",
+        "uniform(1ms..9ms) clip ..1% rtt",
+    ] {
+        let said = wrong(&format!("rtt = \"{text}\""));
+        assert!(said.contains("is the RTT itself"), "{said}");
+    }
+    // A change has a path before it.
+    parse("change = [{ share = \"50%\", at = \"1s\", rtt = \"200% rtt\" }]");
+}
+
+#[test]
+fn texts_beyond_the_limits_are_refused_and_draws_beyond_are_counted() {
+    let reordering = |least: &str, most: &str| {
+        format!("reordering = {{ data = \"1%\", least = \"{least}\", most = \"{most}\" }}")
+    };
+    for (text, why) in [
+        ("requests = 10001".to_owned(), "from 1 to 10000"),
+        (
+            "requests = \"uniform(1 .. 20000)\"".to_owned(),
+            "from 1 to 10000",
+        ),
+        ("requests = \"2.5\"".to_owned(), "a whole number"),
+        ("buffer = \"1kB\"".to_owned(), "1514 bytes"),
+        ("buffer = \"1 bdp clip 100B..\"".to_owned(), "1514 bytes"),
+        (reordering("9ms", "5ms"), "`least`"),
+        (reordering("uniform(1ms..9ms)", "5ms"), "`least`"),
+    ] {
+        let said = wrong(&text);
+        assert!(said.contains(why), "{text}: {said}");
+    }
+    let late = reordering("1% rtt", "1ms");
+    let limits = [
+        (
+            "requests = \"pareto(minimum 9000, alpha 2)\"",
+            Limit::Requests,
+        ),
+        ("buffer = \"exponential(mean 2kB)\"", Limit::Buffer),
+        (late.as_str(), Limit::Reordering),
+    ];
+    for (text, limit) in limits {
+        let open = parse(text);
+        let met = (0..200)
+            .filter(|n| open.limits(*n).contains(&limit))
+            .count();
+        assert!((1..200).contains(&met), "{text}: {met}");
+    }
+    let plain = parse("");
+    assert!((0..1_000).all(|n| plain.limits(n).is_empty()));
+}
+
+#[test]
+fn keys_that_an_arm_ignores_are_refused() {
+    for key in ["count = 2", "forward = true", "forward = false"] {
+        let text = format!("[population]\n{ARMS}{key}\n");
+        let said = Population::parse("x.toml", &text).unwrap_err().to_string();
+        assert!(said.contains("does not apply to an arm"), "{said}");
+    }
+    let card = format!("[population]\n{ARMS}rx_usecs = \"10us\"\n");
+    assert_eq!(Population::parse("x.toml", &card).unwrap().arms.len(), 1);
+}

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use tcplab_base::Random;
-use tcplab_stats::{Ratio, Sketch};
+use tcplab_stats::{Block, Ratio};
 
 /// Poisson by multiplication: small means only.
 pub fn poisson(random: &mut Random, mean: f64) -> u64 {
@@ -23,7 +23,7 @@ pub fn pareto(random: &mut Random, minimum: f64, alpha: f64, limit: f64) -> f64 
 /// What one arm did.
 pub struct Arm {
     pub rows: Vec<Ratio>,
-    pub latency: Vec<Sketch>,
+    pub latency: Vec<Block>,
 }
 
 pub const ROWS: [&str; 9] = [
@@ -42,7 +42,7 @@ impl Arm {
     pub fn new(groups: usize, blocks: usize) -> Self {
         Self {
             rows: vec![Ratio::new(groups); ROWS.len()],
-            latency: vec![Sketch::new(); blocks],
+            latency: vec![Block::default(); blocks],
         }
     }
 
@@ -80,7 +80,7 @@ impl Arm {
             let size = libm::exp(0.7 * path.normal());
             let waited = if response == 0 { recovery } else { 0 };
             let us = (rtt * size * jitter) as u64 + waited;
-            self.latency[block].add(us, 1);
+            self.latency[block].times.add(us, 1);
             latency += us;
         }
         let counted = [

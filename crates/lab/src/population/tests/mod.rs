@@ -2,6 +2,7 @@
 
 mod hostile;
 mod stop;
+mod unfinished;
 mod variants;
 
 use std::fs;

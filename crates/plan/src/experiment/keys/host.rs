@@ -36,6 +36,11 @@ record! {
     }
 }
 
+/// `[[arm]]` of a population: one server at the end of a path, so neither a number of hosts nor a router.
+pub(crate) const ARM: &[Key] = &super::joined::<{ OF_ARM.len() + CARD.len() }>(OF_ARM, CARD);
+
+const OF_ARM: &[Key] = &[NAME, SYSCTL, CHANGE, ROUTE, SOCKET, OFFLOAD, PROFILE, BEHAVIOUR];
+
 const OWN: &[Key] = &[NAME, COUNT, FORWARD, SYSCTL, CHANGE, ROUTE, SOCKET, OFFLOAD, PROFILE, BEHAVIOUR];
 
 /// `[[host]]`: its own keys and those of its card.
