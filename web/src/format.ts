@@ -63,7 +63,9 @@ export function date(ns: number, fraction = true): string {
   if (Number.isNaN(stamp.getTime())) return 'no date';
   const [day, time] = stamp.toISOString().slice(0, 19).split('T');
   const exact = fraction ? `${time}.${us.toString().padStart(6, '0')}` : time;
-  return ns >= 0 && ns < FIRST_DAY_NS ? `${exact} by the capture's clock, which has no date` : `${day} ${exact} UTC`;
+  return ns >= 0 && ns < FIRST_DAY_NS
+    ? `${exact} by the capture's clock, which has no date`
+    : `${day} ${exact} UTC`;
 }
 
 /** Decimals that multiples of `step` need: 1 for 0.5, 2 for 0.25. */

@@ -103,7 +103,8 @@ pub(crate) fn bounded(outcome: &Outcome) -> Vec<String> {
 }
 
 /// Ways that still held frames of datagram senders at the run's end: what they would have dropped or let through is in
-/// no figure. A TCP that ends has seen its data acknowledged.
+/// no figure. A TCP that ends has seen its data acknowledged. Copies that a link makes come out without having entered:
+/// they can hide what is left.
 pub(crate) fn undrained(point: &Point, outcome: &Outcome) -> Vec<String> {
     let is_datagrams =
         |app: &App| matches!(app.does, AppKind::UdpStream { .. } | AppKind::Replay { .. });
@@ -119,7 +120,7 @@ pub(crate) fn undrained(point: &Point, outcome: &Outcome) -> Vec<String> {
     ways.filter(|(_, count)| has_more(count))
         .map(|(way, _)| {
             format!(
-                "{}: frames were still in it when the run ended, so its drops and arrivals are too few: set a longer `run.linger`",
+                "{}: frames were still under way when the run ended, so its arrivals, and drops of a queue, are too few: set a longer `run.linger`",
                 way_owner(point, way)
             )
         })

@@ -117,7 +117,9 @@ a_to_b = { rate = \"2mbit\" }\nb_to_a = { rate = \"3mbit\" }\n[[app]]\nkind = \"
     };
     assert_eq!(
         told(&["link.a-b.rate=1mbit,100mbit"]),
-        ["the axis `link.a-b.rate` changes nothing: its values are equal, or other keys override them all"]
+        [
+            "the axis `link.a-b.rate` changes nothing: its values are equal, or other keys override them all"
+        ]
     );
     assert_eq!(
         told(&["link.a-b.rate=1mbit", "link.a-b.delay=1ms"]),

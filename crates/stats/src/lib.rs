@@ -63,7 +63,9 @@ pub enum NoDifference {
     #[error("an arm has nothing that was counted: run more connections")]
     EmptyArm,
     /// The quantile is a sample that never finished, or some replicates of it are.
-    #[error("too many responses are unfinished in an arm: the quantile is one of them, or may be")]
+    #[error(
+        "so many responses are unfinished in an arm that the quantile is, or may be, one of them"
+    )]
     Unfinished,
     /// Too few groups to say how sure a difference is.
     #[error("fewer than {MIN_GROUPS} groups of connections: run more connections")]

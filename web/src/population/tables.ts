@@ -6,6 +6,8 @@ import { count } from '../format';
 import { percent, shortTime } from './scale';
 
 const MARKS: Record<Verdict, string> = { lower: '↓', higher: '↑', same: '=', undecided: '?' };
+/** Verdicts that a row without a per cent can have: the baseline had none of it. */
+const DECIDED: ReadonlySet<string> = new Set(['lower', 'higher']);
 
 function table(kind: string, caption: string, heads: string[], rows: (string | Node)[][]): HTMLElement {
   const head = h('tr', {}, ...heads.map((name) => h('th', { scope: 'col' }, name)));
@@ -104,12 +106,13 @@ export function effectTable(arm: string, baseline: string, effects: Effect[]): H
 }
 
 function effectCell(cell: EffectCell): Node {
-  if (cell.percent === null) return h('span', { class: 'faint', title: 'no value' }, '–');
+  if (cell.percent === null && !DECIDED.has(cell.verdict))
+    return h('span', { class: 'faint', title: 'no value' }, '–');
   const range = cell.interval ? `95 %: ${cell.interval.map(percent).join(' to ')}` : undefined;
   return h(
     'span',
     { class: `verdict ${cell.verdict}`, title: range },
-    h('b', {}, percent(cell.percent)),
+    h('b', {}, cell.percent === null ? `${cell.verdict}, from 0` : percent(cell.percent)),
     ' ',
     h('abbr', { title: cell.verdict, 'aria-label': cell.verdict }, MARKS[cell.verdict]),
   );

@@ -143,17 +143,27 @@ fn differences(document: &PopulationDocument) -> Table {
     let mut table = Table::new(&columns);
     for rows in document.rows.chunks(others.len().max(1)) {
         let Some(first) = rows.first() else { continue };
-        let mut cells: Vec<Cell> = vec![first.title.as_str().into(), value(first).into()];
+        let mut cells: Vec<Cell> = vec![first.title.as_str().into(), baseline(rows).into()];
         cells.extend(rows.iter().map(cell));
         table.row(cells);
     }
     table
 }
 
-fn value(row: &Row) -> String {
-    match row.baseline {
-        None => "-".to_owned(),
-        Some(value) => amount(value, row),
+/// The baseline's value: from its least to its most where it depends on the arm, as a mean over the responses that
+/// finished in both does.
+fn baseline(rows: &[Row]) -> String {
+    let told = rows.iter().filter_map(|row| Some((row.baseline?, row)));
+    let by_value = |a: &(f64, &Row), b: &(f64, &Row)| a.0.total_cmp(&b.0);
+    let (least, most) = (told.clone().min_by(by_value), told.max_by(by_value));
+    let words = |end: Option<(f64, &Row)>| end.map(|(value, row)| amount(value, row));
+    match (words(least), words(most)) {
+        (Some(least), Some(most)) if least != most => {
+            let number = least.split(' ').next().unwrap_or_default();
+            format!("{number}-{most}")
+        }
+        (Some(value), _) => value,
+        _ => "-".to_owned(),
     }
 }
 
@@ -237,7 +247,7 @@ fn notes(document: &PopulationDocument) -> Vec<String> {
     let left = |arm: &ArmResult| arm.latency.count < arm.requests;
     if document.arms.iter().any(left) {
         notes.push(
-            "response means: of the responses that finished in both arms; quantiles count an unfinished response as the slowest"
+            "response means: of the responses that finished in both arms (first table: in each arm); quantiles count an unfinished response as the slowest"
                 .to_owned(),
         );
     }

@@ -110,7 +110,7 @@ fn unfinished(points: &[PointResult]) -> Vec<String> {
         };
         let open = match open {
             0 if later.is_empty() => {
-                "no connection was open at both ends, but one end still waited for an end that had given up".to_owned()
+                "in no connection did both ends go on, but ends still waited for ends that had given up".to_owned()
             }
             open => format!("{open} of {all} connections were still open{later}"),
         };

@@ -463,7 +463,7 @@ fn frames_that_never_left_the_queue_are_told() {
     for (linger, is_told) in [("100ms", true), ("10s", false)] {
         std::fs::write(&file, experiment(linger)).unwrap();
         let run = tcplab(&["run", text(&file)]);
-        let note = "link.client-server.a_to_b: frames were still in it when the run ended";
+        let note = "link.client-server.a_to_b: frames were still under way when the run ended";
         assert_eq!(run.out.contains(note), is_told, "{}", run.out);
     }
 }

@@ -17,7 +17,6 @@ mod looks;
 mod merge;
 mod pending;
 mod record;
-mod recoveries;
 mod rowfile;
 mod rows;
 pub mod sample;
@@ -29,6 +28,7 @@ mod sums;
 mod tests;
 mod totals;
 pub mod variants;
+mod withheld;
 
 use std::path::Path;
 

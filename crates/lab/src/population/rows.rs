@@ -1,8 +1,8 @@
 //! The rows of the table: which quantities, and what each arm's is against the baseline.
 //!
 //! An arm that gives up slow responses must not look fast. So means are those of the responses that finished in both
-//! arms, quantiles count an unfinished response as the slowest, and a mean of recoveries is withheld if the recoveries
-//! that were cut short could change what it says.
+//! arms, quantiles count an unfinished response as the slowest, and a mean is withheld if what did not finish could
+//! change what it says (`withheld.rs`).
 
 use tcplab_plan::Population;
 use tcplab_plan::population::{Row, Verdict};
@@ -12,9 +12,9 @@ use tcplab_stats::{
 use tcplab_tcp::Counter;
 
 use super::looks::share;
-use super::recoveries::withheld;
 use super::sums::{Both, COUNTERS};
 use super::totals::{Numbers, Times, Totals};
+use super::withheld::withheld;
 
 /// All responses.
 pub(crate) const ALL: &[Times] = &[Times::Small, Times::Large];
@@ -30,12 +30,12 @@ pub(crate) struct Quantity {
     unit: &'static str,
     /// What the value is multiplied by to be in `unit`.
     scale: f64,
-    what: What,
+    pub(super) what: What,
     /// Whether it may be the same: its interval is held against the band.
     has_band: bool,
 }
 
-enum What {
+pub(super) enum What {
     /// A sum of counters by connections.
     Count(&'static [Counter]),
     /// A counter by another one.
@@ -219,7 +219,7 @@ impl Quantity {
 }
 
 /// Times of the responses that finished both in the baseline and in an arm: those of the baseline, those of the arm.
-fn both(totals: &Totals, arm: usize, times: &[Times]) -> Vec<Ratio> {
+pub(super) fn both(totals: &Totals, arm: usize, times: &[Times]) -> Vec<Ratio> {
     let of = |us: fn(&Both) -> u64| {
         let sum = |n: &Numbers, of: fn(&Both) -> u64| -> u64 {
             times
@@ -264,9 +264,9 @@ fn differences(totals: &Totals, design: &Design) -> Answers {
 /// The table: for each quantity a row of each arm but the baseline.
 pub(crate) fn rows(population: &Population, totals: &Totals, design: &Design) -> Vec<Row> {
     let answers = differences(totals, design);
-    let withheld = withheld(population, totals, &answers);
     let level = f64::from(population.compare.level_ppb) / 1e9 * share(population, totals.groups);
     let band = f64::from(population.compare.band_ppb) / 1e7;
+    let withheld = withheld(population, totals, (&answers, design.paired), band);
     let table: Vec<(Option<Difference>, Option<f64>)> = QUANTITIES
         .iter()
         .zip(answers.iter().zip(&withheld))

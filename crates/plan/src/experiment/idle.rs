@@ -36,7 +36,9 @@ impl Experiment {
             }
         }
         let say = |name: &String| {
-            format!("the axis `{name}` changes nothing: its values are equal, or other keys override them all")
+            format!(
+                "the axis `{name}` changes nothing: its values are equal, or other keys override them all"
+            )
         };
         idle.difference(&acts).map(say).collect()
     }

@@ -68,7 +68,7 @@ pub struct ArmResult {
     /// Of these, ended by the limit of one simulated hour, not by their network.
     #[serde(default)]
     pub cut_short: u64,
-    /// Responses that clients asked for.
+    /// Responses of the population; those that were never asked for count as unfinished.
     pub requests: u64,
     /// Counters of the servers by nstat's names, summed.
     pub counters: BTreeMap<String, u64>,
