@@ -33,6 +33,8 @@ pub(super) struct Row {
     is_checked: bool,
     /// It was written out before its end.
     is_early: bool,
+    /// Written out early, and packets came or may have come later.
+    lacks_end: bool,
     /// TCP waited, and perhaps no finding says why.
     has_waits: bool,
     finding: Option<(Severity, String)>,
@@ -109,6 +111,7 @@ impl Row {
             has_waits: untold::long(s).iter().any(|us| *us > 0),
             is_checked: s.not_checked.is_empty() && c.acks_sent.unclear + r.acks_sent.unclear == 0,
             is_early: s.reported_early,
+            lacks_end: false,
             finding: None,
             bar: Bar::of(s),
         }
@@ -127,7 +130,8 @@ impl Row {
 
     /// Packets of streams that were written out early came later.
     pub fn lacks_end(&mut self) {
-        self.is_checked &= !self.is_early;
+        self.lacks_end = self.is_early;
+        self.is_checked &= !self.lacks_end;
     }
 
     /// Sorts the interesting ones first: findings by severity, trouble, size, number.
@@ -153,7 +157,7 @@ impl Row {
         }
         let text = match self.state {
             // Its answer may have come later.
-            State::HalfOpen if self.is_early && !self.is_checked => self.calm(),
+            State::HalfOpen if self.lacks_end => self.calm(),
             State::HalfOpen => return ("no answer".into(), Some(Ink::Yellow)),
             State::Refused => return ("refused".into(), Some(Ink::Yellow)),
             State::Reset => "reset",
@@ -297,6 +301,7 @@ fn short_heading(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tcplab_analyze::findings::Lacks;
 
     fn stream(number: u32, client: &str) -> Stream {
         let mut s = Stream {
@@ -361,6 +366,23 @@ mod tests {
             row.lacks_end();
             assert_eq!(row.verdict().0, "partly checked");
         }
+    }
+
+    /// What the capture lacks for some findings is no doubt about the answer.
+    #[test]
+    fn early_syn_without_a_later_packet_has_no_answer() {
+        let mut row = Row::new(&Stream {
+            state: State::HalfOpen,
+            reported_early: true,
+            not_checked: vec![Lacks {
+                lacks: Need::Handshake,
+                findings: vec![],
+            }],
+            ..Stream::default()
+        });
+        assert_eq!(row.verdict().0, "no answer");
+        row.lacks_end();
+        assert_eq!(row.verdict().0, "partly checked");
     }
 
     #[test]
