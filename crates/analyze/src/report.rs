@@ -147,8 +147,8 @@ pub struct Stream {
     /// Round trip of the whole path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub round_trip: Option<RoundTrip>,
-    /// Written out before its end, for `--max-streams` or memory: packets that came later are in no figure, see
-    /// `late_packets`.
+    /// Written out before its end, for `--max-streams` or memory: packets that came later, if any, are in no
+    /// figure; see `late_packets`.
     #[serde(skip_serializing_if = "is_false")]
     pub reported_early: bool,
     /// What the capture cannot show.
