@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::budget::{Budget, Request};
-use crate::findings::{Finding, Lacks, NotChecked};
+use crate::findings::{Finding, Id, Lacks, NotChecked, Severity};
 
 pub use caqm::{CaqmOffer, CaqmTags};
 pub use unexplained::{Effect, Unexplained};
@@ -157,6 +157,9 @@ pub struct Stream {
     /// Findings that could not be checked, by what the capture lacks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_checked: Vec<Lacks>,
+    /// Its findings that are counted in `findings_not_listed` and not handed out.
+    #[serde(skip)]
+    pub unlisted: Vec<(Id, Severity)>,
     /// Where the time went; the sum is `duration_us`.
     #[serde(skip_serializing_if = "Budget::is_empty")]
     pub budget_us: Budget,

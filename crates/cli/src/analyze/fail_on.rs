@@ -114,6 +114,9 @@ impl Verdict {
             Output::Stream(stream) => {
                 self.streams += 1;
                 self.coverage.stream(stream);
+                // Listed ones of the same id may have been less severe.
+                let unlisted = stream.unlisted.iter();
+                unlisted.for_each(|(id, severity)| self.found(*id, *severity));
                 self.conditions.iter_mut().for_each(|c| c.stream(stream));
             }
             Output::Trace(_) => {}
@@ -139,10 +142,15 @@ impl Verdict {
 
     fn finding(&mut self, finding: &Finding) {
         self.coverage.finding(finding);
+        self.found(finding.id, finding.severity);
+    }
+
+    /// A finding, listed or not.
+    fn found(&mut self, found: Id, severity: Severity) {
         let hit = |c: &&Condition| match &c.wanted {
-            FailOn::Id(id) => finding.id == *id,
+            FailOn::Id(id) => found == *id,
             // The most severe one sorts first.
-            FailOn::Severity(least) => finding.severity <= *least,
+            FailOn::Severity(least) => severity <= *least,
         };
         if self.matched.is_none() {
             self.matched = self.conditions.iter().find(hit).map(|c| c.wanted.clone());

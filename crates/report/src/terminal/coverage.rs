@@ -128,19 +128,25 @@ impl Coverage {
         self.settle();
         self.last = Some((stream.stream, loose(stream)));
         self.ends.stream(stream);
+        let unlisted = stream.unlisted.iter();
+        unlisted.for_each(|(id, _)| self.explains(*id, stream.stream));
     }
 
     /// A finding explains some of what its stream shows.
     pub fn finding(&mut self, finding: &Finding) {
-        if let Some((_, counts)) = self.last.as_mut().filter(|last| last.0 == finding.stream) {
-            let (events, classes) = explained(finding.id);
+        self.explains(finding.id, finding.stream);
+        self.about_the_capture |= finding.id.is_about_the_capture();
+    }
+
+    fn explains(&mut self, id: Id, stream: u32) {
+        if let Some((_, counts)) = self.last.as_mut().filter(|last| last.0 == stream) {
+            let (events, classes) = explained(id);
             let of = |class| untold::CLASSES.iter().position(|known| known == class);
             let times = classes.iter().filter_map(of).map(|at| LOOSE.len() + at);
             let all = events.iter().copied().chain(times);
             all.for_each(|i| counts[i] = 0);
         }
-        self.ends.finding(finding);
-        self.about_the_capture |= finding.id.is_about_the_capture();
+        self.ends.finding(id, stream);
     }
 
     /// The findings of the last stream are known.
@@ -548,6 +554,17 @@ pub(super) mod tests {
         coverage = Coverage::default();
         coverage.stream(&s);
         coverage.finding(&finding(3, "accept_queue_overflow"));
+        coverage.settle();
+        assert!(coverage.unexplained().is_empty());
+    }
+
+    #[test]
+    fn unlisted_finding_explains_its_stream() {
+        let mut coverage = Coverage::default();
+        let mut s = stream(0, 3, 0);
+        let id = Id::of("loss").expect("an id");
+        s.unlisted = vec![(id, Severity::Medium)];
+        coverage.stream(&s);
         coverage.settle();
         assert!(coverage.unexplained().is_empty());
     }

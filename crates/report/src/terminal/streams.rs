@@ -5,7 +5,7 @@ use crate::glossary::short;
 use std::cmp::Reverse;
 use std::fmt::Write;
 
-use tcplab_analyze::findings::{Finding, Need, Severity};
+use tcplab_analyze::findings::{Finding, Id, Need, Severity};
 use tcplab_analyze::report::{AcksSent, Direction, RoundTripFrom, State, Stream};
 
 use super::bars::Bar;
@@ -96,7 +96,7 @@ impl Row {
         for (sum, n) in acks.iter_mut().zip(classes(&r.acks_sent)) {
             *sum += n;
         }
-        Self {
+        let mut row = Self {
             number: s.stream,
             client: s.client.clone(),
             server: s.server.clone(),
@@ -114,17 +114,23 @@ impl Row {
             lacks_end: false,
             finding: None,
             bar: Bar::of(s),
-        }
+        };
+        let unlisted = s.unlisted.iter();
+        unlisted.for_each(|(id, severity)| row.found(*id, *severity));
+        row
     }
 
     /// Notes the most severe finding of the stream.
     pub fn finding(&mut self, f: &Finding) {
-        if f.id.is_about_the_capture() {
-            return;
+        if !f.id.is_about_the_capture() {
+            self.found(f.id, f.severity);
         }
-        let worse = |(severity, _): &(Severity, String)| f.severity < *severity;
+    }
+
+    fn found(&mut self, id: Id, severity: Severity) {
+        let worse = |(known, _): &(Severity, String)| severity < *known;
         if self.finding.as_ref().is_none_or(worse) {
-            self.finding = Some((f.severity, word(&f.id)));
+            self.finding = Some((severity, word(&id)));
         }
     }
 
@@ -383,6 +389,14 @@ mod tests {
         assert_eq!(row.verdict().0, "no answer");
         row.lacks_end();
         assert_eq!(row.verdict().0, "partly checked");
+    }
+
+    #[test]
+    fn unlisted_finding_is_the_verdict() {
+        let mut s = stream(0, "10.0.0.1:1");
+        let id = Id::of("rto_stall").expect("an id");
+        s.unlisted = vec![(id, Severity::High)];
+        assert_eq!(Row::new(&s).verdict().0, "RTO stall");
     }
 
     #[test]
