@@ -423,12 +423,12 @@ impl Analyzer {
             .note_not_checked(report.stream, &found.not_checked);
         self.limits.note(&connection, &report);
         self.shared.note(found.lossy);
+        let all = found.findings.into_iter();
+        let (listed, unlisted): (Vec<_>, Vec<_>) = all.partition(|f| self.limits.admit(f.id));
+        report.unlisted = unlisted.iter().map(|f| (f.id, f.severity)).collect();
         self.ready.push_back(Output::Stream(Box::new(report)));
-        for finding in found.findings {
-            if self.limits.admit(finding.id) {
-                self.ready.push_back(Output::Finding(Box::new(finding)));
-            }
-        }
+        let listed = listed.into_iter().map(Box::new);
+        self.ready.extend(listed.map(Output::Finding));
         if let Some(trace) = connection.take_trace() {
             self.shelf.took(&trace);
             self.ready.push_back(Output::Trace(trace));

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::budget::{Budget, Request};
-use crate::findings::{Finding, Lacks, NotChecked};
+use crate::findings::{Finding, Id, Lacks, NotChecked, Severity};
 
 pub use caqm::{CaqmOffer, CaqmTags};
 pub use unexplained::{Effect, Unexplained};
@@ -147,8 +147,8 @@ pub struct Stream {
     /// Round trip of the whole path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub round_trip: Option<RoundTrip>,
-    /// Written out before its end, for `--max-streams` or memory: packets that came later are in no figure, see
-    /// `late_packets`.
+    /// Written out before its end, for `--max-streams` or memory: packets that came later, if any, are in no
+    /// figure; see `late_packets`.
     #[serde(skip_serializing_if = "is_false")]
     pub reported_early: bool,
     /// What the capture cannot show.
@@ -157,6 +157,9 @@ pub struct Stream {
     /// Findings that could not be checked, by what the capture lacks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_checked: Vec<Lacks>,
+    /// Its findings that are counted in `findings_not_listed` and not handed out.
+    #[serde(skip)]
+    pub unlisted: Vec<(Id, Severity)>,
     /// Where the time went; the sum is `duration_us`.
     #[serde(skip_serializing_if = "Budget::is_empty")]
     pub budget_us: Budget,

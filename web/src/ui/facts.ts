@@ -1,6 +1,6 @@
 // The figures of one direction of a stream, above its charts.
 
-import type { Direction, Stream } from '../data/model';
+import type { Direction, Stream, Totals } from '../data/model';
 import { h } from '../dom';
 import { bytes, count, micros, plural, rate } from '../format';
 
@@ -32,8 +32,15 @@ const VANTAGES: Record<string, string> = {
   unknown: 'capture point unknown',
 };
 
+/** Says that figures lack the end of a stream; `null` when no packet can have come after its report. */
+export function earlyNote(stream: Stream, totals: Totals): string | null {
+  const later = (totals.late_packets ?? 0) + (totals.forgotten_streams ?? 0);
+  if (!stream.reported_early || later === 0) return null;
+  return 'reported before its end: packets that came later, if any, are in no figure';
+}
+
 /** Where and how the connection was seen; warnings first in weight. */
-export function streamNotes(stream: Stream): HTMLElement {
+export function streamNotes(stream: Stream, totals: Totals): HTMLElement {
   const notes = h('p', { class: 'notes' });
   notes.append(h('span', {}, STATES[stream.state] ?? stream.state));
   notes.append(h('span', {}, VANTAGES[stream.vantage] ?? stream.vantage));
@@ -47,8 +54,8 @@ export function streamNotes(stream: Stream): HTMLElement {
     if (again > 0)
       notes.append(h('span', { class: 'warn' }, `${plural(again, 'handshake packet')} sent again`));
   }
-  if (stream.reported_early)
-    notes.append(h('span', { class: 'warn' }, 'reported before its end: later packets are in no figure'));
+  const early = earlyNote(stream, totals);
+  if (early) notes.append(h('span', { class: 'warn' }, early));
   for (const name of stream.artefacts ?? [])
     notes.append(h('span', { class: 'warn' }, ARTEFACTS[name] ?? name));
   return notes;

@@ -140,7 +140,7 @@ export class StreamPanel {
     this.requests = this.requestsOf(details, board);
     this.element.replaceChildren(
       this.title(line, info),
-      details ? streamNotes(details) : '',
+      details ? streamNotes(details, capture.totals) : '',
       this.cut(info),
       ...(details ? notCheckedIn(details, capture.missing) : []),
       this.time(line),
@@ -275,7 +275,7 @@ export class StreamPanel {
     return h(
       'div',
       {},
-      streamNotes(details),
+      streamNotes(details, capture.totals),
       ...notCheckedIn(details, capture.missing),
       time || null,
       why,

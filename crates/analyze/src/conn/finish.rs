@@ -114,6 +114,7 @@ impl Connection {
             reported_early: false,
             artefacts: self.artefacts(),
             not_checked: Vec::new(),
+            unlisted: Vec::new(),
             budget_us: account.budget,
             requests: account.requests,
             requests_not_listed: account.not_listed,

@@ -76,6 +76,10 @@ pub struct Verdict {
     matched: Option<FailOn>,
     /// What was read of the present capture.
     coverage: Coverage,
+    /// Streams of the present capture.
+    streams: u64,
+    /// Captures that could be read and have no stream.
+    empty: Vec<String>,
     /// What no condition was checked in, with the name of the capture.
     not_read: Vec<String>,
 }
@@ -93,6 +97,8 @@ impl Verdict {
             conditions: conditions.iter().map(condition).collect(),
             matched: None,
             coverage: Coverage::default(),
+            streams: 0,
+            empty: Vec::new(),
             not_read: Vec::new(),
         }
     }
@@ -106,7 +112,11 @@ impl Verdict {
         match output {
             Output::Finding(finding) => self.finding(finding),
             Output::Stream(stream) => {
+                self.streams += 1;
                 self.coverage.stream(stream);
+                // Listed ones of the same id may have been less severe.
+                let unlisted = stream.unlisted.iter();
+                unlisted.for_each(|(id, severity)| self.found(*id, *severity));
                 self.conditions.iter_mut().for_each(|c| c.stream(stream));
             }
             Output::Trace(_) => {}
@@ -116,8 +126,13 @@ impl Verdict {
     /// A capture is over.
     pub fn end(&mut self, name: &str, totals: &Totals) {
         let mut coverage = std::mem::take(&mut self.coverage);
+        let streams = std::mem::take(&mut self.streams);
         if self.conditions.is_empty() {
             return;
+        }
+        // An error has its own message.
+        if streams == 0 && totals.error.is_none() {
+            self.empty.push(name.to_owned());
         }
         coverage.settle();
         let texts = coverage.not_read(totals).into_iter();
@@ -127,10 +142,15 @@ impl Verdict {
 
     fn finding(&mut self, finding: &Finding) {
         self.coverage.finding(finding);
+        self.found(finding.id, finding.severity);
+    }
+
+    /// A finding, listed or not.
+    fn found(&mut self, found: Id, severity: Severity) {
         let hit = |c: &&Condition| match &c.wanted {
-            FailOn::Id(id) => finding.id == *id,
+            FailOn::Id(id) => found == *id,
             // The most severe one sorts first.
-            FailOn::Severity(least) => finding.severity <= *least,
+            FailOn::Severity(least) => severity <= *least,
         };
         if self.matched.is_none() {
             self.matched = self.conditions.iter().find(hit).map(|c| c.wanted.clone());
@@ -157,6 +177,14 @@ impl Verdict {
                 code = failure.code();
             } else {
                 say(&format!("tcplab: {text}"));
+            }
+        }
+        // Without a stream in any capture, each condition says so itself.
+        if self.conditions.iter().any(|c| c.streams > 0) {
+            for name in &self.empty {
+                say(&format!(
+                    "tcplab: --fail-on: {name}: not checked: no TCP stream was read"
+                ));
             }
         }
         for text in &self.not_read {

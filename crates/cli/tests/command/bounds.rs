@@ -6,15 +6,19 @@ use super::{LOSS, QUICKACK, folder, tcplab, tcplab_with, text};
 
 /// A capture of so many SYNs, each of another connection, with a packet beyond them for each of the first.
 fn flood(syns: u32, late: u32) -> Vec<u8> {
+    let packets = (0..syns)
+        .map(|n| (n, 0x02))
+        .chain((0..late).map(|n| (n, 0x10)));
+    capture(packets.zip(0..).map(|((n, flags), at)| (at, n, flags)))
+}
+
+/// A capture of packets without data: time in milliseconds, number of the client, flags.
+fn capture(packets: impl Iterator<Item = (u32, u32, u8)>) -> Vec<u8> {
     let mut out = Vec::new();
     for word in [0xa1b2_c3d4_u32, 0x0004_0002, 0, 0, 262_144, 101] {
         out.extend(word.to_le_bytes());
     }
-    let packets = (0..syns)
-        .map(|n| (n, 0x02))
-        .chain((0..late).map(|n| (n, 0x10)));
-    for (at, (n, flags)) in packets.enumerate() {
-        let at = at as u32;
+    for (at, n, flags) in packets {
         for word in [at / 1_000, at % 1_000 * 1_000, 40, 40] {
             out.extend(word.to_le_bytes());
         }
@@ -26,6 +30,24 @@ fn flood(syns: u32, late: u32) -> Vec<u8> {
         out.extend(frame);
     }
     out
+}
+
+/// One finding more than are listed of an id: it explains its stream all the same.
+#[test]
+fn findings_beyond_the_list_explain_their_streams() {
+    let tries = [0, 4_000, 12_000, 28_000].into_iter();
+    let capture = capture(tries.flat_map(|at| (0..1_001).map(move |n| (at + n, n, 0x02))));
+    let json = tcplab_with(&["analyze", "--json", "-"], &capture).json();
+    let of = &json["captures"][0];
+    let findings = of["findings"].as_array().unwrap().iter();
+    let listed = findings.filter(|f| f["id"] != "capture_artefacts");
+    assert_eq!(listed.count(), 1_000);
+    assert_eq!(of["findings_not_listed"], 1);
+    assert!(of.get("not_explained").is_none(), "{}", of["not_explained"]);
+    assert!(of["streams"][1_000].get("unlisted").is_none());
+    let said = tcplab_with(&["analyze", "--all", "-"], &capture).out;
+    assert!(!said.contains("no answer"), "{said}");
+    assert!(!said.contains("Not explained"), "{said}");
 }
 
 #[test]

@@ -204,8 +204,32 @@ fn fail_on_says_what_was_not_read() {
     cut.extend([10, 0, 0, 1, 10, 0, 0, 2]);
     let run = tcplab_with(&["analyze", "--fail-on", "high", "-"], &cut);
     assert_eq!(run.code, 3, "{}", run.err);
-    let said = "--fail-on: -: not checked: 1 frame that was unreadable";
+    let said =
+        "--fail-on: -: not checked: 1 frame that was unreadable (cut before the TCP header).";
     assert!(run.err.contains(said), "{}", run.err);
+}
+
+/// A capture without streams is no all-clear beside one with streams.
+#[test]
+fn fail_on_names_a_capture_without_streams() {
+    // A header of pcap, and no packet.
+    let mut empty = Vec::new();
+    for word in [0xa1b2_c3d4_u32, 0x0004_0002, 0, 0, 262_144, 101] {
+        empty.extend(word.to_le_bytes());
+    }
+    let clean = "tests/captures/bulk-clean.b.pcap";
+    let run = tcplab_with(
+        &["analyze", "--fail-on", "high", "--json", clean, "-"],
+        &empty,
+    );
+    assert_eq!(run.code, 0, "{}", run.err);
+    let said = "--fail-on: -: not checked: no TCP stream was read";
+    assert!(run.err.contains(said), "{}", run.err);
+    assert_eq!(run.err.matches("not checked").count(), 1, "{}", run.err);
+    // Alone, it is told once.
+    let run = tcplab_with(&["analyze", "--fail-on", "high", "--json", "-"], &empty);
+    assert_eq!(run.code, 3, "{}", run.err);
+    assert_eq!(run.err.matches("no TCP stream").count(), 1, "{}", run.err);
 }
 
 #[test]

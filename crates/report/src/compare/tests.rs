@@ -58,12 +58,12 @@ fn pairs_that_say_another_change_than_the_columns_are_explained() {
         terminal(&comparison, true, &Theme::default())
     };
     assert!(
-        legend(4).contains("neighbouring runs in pairs"),
+        legend(4).contains("of neighbouring runs, pair by pair"),
         "{}",
         legend(4)
     );
     assert!(
-        !legend(2).contains("neighbouring runs in pairs"),
+        !legend(2).contains("of neighbouring runs, pair by pair"),
         "{}",
         legend(2)
     );

@@ -71,7 +71,7 @@ impl Gathered {
             self.with_requests += 1;
         }
         self.kept.push(Kept {
-            findings: 0,
+            findings: stream.unlisted.len(),
             stream,
         });
     }

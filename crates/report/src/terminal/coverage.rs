@@ -128,19 +128,25 @@ impl Coverage {
         self.settle();
         self.last = Some((stream.stream, loose(stream)));
         self.ends.stream(stream);
+        let unlisted = stream.unlisted.iter();
+        unlisted.for_each(|(id, _)| self.explains(*id, stream.stream));
     }
 
     /// A finding explains some of what its stream shows.
     pub fn finding(&mut self, finding: &Finding) {
-        if let Some((_, counts)) = self.last.as_mut().filter(|last| last.0 == finding.stream) {
-            let (events, classes) = explained(finding.id);
+        self.explains(finding.id, finding.stream);
+        self.about_the_capture |= finding.id.is_about_the_capture();
+    }
+
+    fn explains(&mut self, id: Id, stream: u32) {
+        if let Some((_, counts)) = self.last.as_mut().filter(|last| last.0 == stream) {
+            let (events, classes) = explained(id);
             let of = |class| untold::CLASSES.iter().position(|known| known == class);
             let times = classes.iter().filter_map(of).map(|at| LOOSE.len() + at);
             let all = events.iter().copied().chain(times);
             all.for_each(|i| counts[i] = 0);
         }
-        self.ends.finding(finding);
-        self.about_the_capture |= finding.id.is_about_the_capture();
+        self.ends.finding(id, stream);
     }
 
     /// The findings of the last stream are known.
@@ -277,20 +283,7 @@ fn not_read(totals: &Totals) -> Vec<String> {
     if totals.error.is_some() {
         texts.push("The part of the file after the damage.".to_owned());
     }
-    let frames = [
-        totals.fragments,
-        totals.truncated,
-        totals.malformed,
-        totals.unknown_link,
-    ];
-    let frames: u64 = frames.iter().sum();
-    if frames > 0 {
-        let verb = if frames == 1 { "was" } else { "were" };
-        texts.push(format!(
-            "{} that {verb} unreadable: \"About this capture\" says why.",
-            units::plural(frames, "frame")
-        ));
-    }
+    texts.extend(unreadable(totals));
     if totals.dropped > 0 {
         let frames = units::plural(totals.dropped, "frame");
         texts.push(format!(
@@ -299,6 +292,34 @@ fn not_read(totals: &Totals) -> Vec<String> {
     }
     texts.extend(came_too_late(totals));
     texts
+}
+
+/// Frames that could not be read, and why.
+fn unreadable(totals: &Totals) -> Option<String> {
+    let reasons = [
+        (
+            totals.fragments,
+            "IP fragments that were not put together: a piece is missing, or the snap length cut it",
+        ),
+        (totals.truncated, "cut before the TCP header"),
+        (totals.malformed, "with headers that contradict themselves"),
+        (totals.unknown_link, "of an unsupported link type"),
+    ];
+    let reasons: Vec<_> = reasons.into_iter().filter(|(n, _)| *n > 0).collect();
+    let frames: u64 = reasons.iter().map(|(n, _)| n).sum();
+    let why = match reasons.as_slice() {
+        [] => return None,
+        [(_, why)] => (*why).to_owned(),
+        many => {
+            let each = many
+                .iter()
+                .map(|(n, why)| format!("{} {why}", units::count(*n)));
+            each.collect::<Vec<_>>().join("; ")
+        }
+    };
+    let verb = if frames == 1 { "was" } else { "were" };
+    let frames = units::plural(frames, "frame");
+    Some(format!("{frames} that {verb} unreadable ({why})."))
 }
 
 /// Packets that came after their stream was reported.
@@ -370,14 +391,30 @@ pub(super) mod tests {
             ..Totals::default()
         });
         assert_eq!(texts.len(), 2);
-        assert!(
-            texts[0].starts_with("2 frames that were unreadable"),
-            "{texts:?}"
+        assert_eq!(
+            texts[0],
+            "2 frames that were unreadable (with headers that contradict themselves)."
         );
         assert!(
             texts[1].starts_with("7 frames that the kernel dropped"),
             "{texts:?}"
         );
+    }
+
+    #[test]
+    fn unreadable_frames_are_told_with_each_reason() {
+        let text = unreadable(&Totals {
+            truncated: 1,
+            unknown_link: 2_000,
+            ..Totals::default()
+        });
+        assert_eq!(
+            text.as_deref(),
+            Some(
+                "2,001 frames that were unreadable (1 cut before the TCP header; 2,000 of an unsupported link type)."
+            )
+        );
+        assert_eq!(unreadable(&Totals::default()), None);
     }
 
     pub(in crate::terminal) fn finding(stream: u32, id: &str) -> Finding {
@@ -517,6 +554,17 @@ pub(super) mod tests {
         coverage = Coverage::default();
         coverage.stream(&s);
         coverage.finding(&finding(3, "accept_queue_overflow"));
+        coverage.settle();
+        assert!(coverage.unexplained().is_empty());
+    }
+
+    #[test]
+    fn unlisted_finding_explains_its_stream() {
+        let mut coverage = Coverage::default();
+        let mut s = stream(0, 3, 0);
+        let id = Id::of("loss").expect("an id");
+        s.unlisted = vec![(id, Severity::Medium)];
+        coverage.stream(&s);
         coverage.settle();
         assert!(coverage.unexplained().is_empty());
     }

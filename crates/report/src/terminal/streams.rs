@@ -5,7 +5,7 @@ use crate::glossary::short;
 use std::cmp::Reverse;
 use std::fmt::Write;
 
-use tcplab_analyze::findings::{Finding, Need, Severity};
+use tcplab_analyze::findings::{Finding, Id, Need, Severity};
 use tcplab_analyze::report::{AcksSent, Direction, RoundTripFrom, State, Stream};
 
 use super::bars::Bar;
@@ -33,6 +33,8 @@ pub(super) struct Row {
     is_checked: bool,
     /// It was written out before its end.
     is_early: bool,
+    /// Written out early, and packets came or may have come later.
+    lacks_end: bool,
     /// TCP waited, and perhaps no finding says why.
     has_waits: bool,
     finding: Option<(Severity, String)>,
@@ -94,7 +96,7 @@ impl Row {
         for (sum, n) in acks.iter_mut().zip(classes(&r.acks_sent)) {
             *sum += n;
         }
-        Self {
+        let mut row = Self {
             number: s.stream,
             client: s.client.clone(),
             server: s.server.clone(),
@@ -109,25 +111,33 @@ impl Row {
             has_waits: untold::long(s).iter().any(|us| *us > 0),
             is_checked: s.not_checked.is_empty() && c.acks_sent.unclear + r.acks_sent.unclear == 0,
             is_early: s.reported_early,
+            lacks_end: false,
             finding: None,
             bar: Bar::of(s),
-        }
+        };
+        let unlisted = s.unlisted.iter();
+        unlisted.for_each(|(id, severity)| row.found(*id, *severity));
+        row
     }
 
     /// Notes the most severe finding of the stream.
     pub fn finding(&mut self, f: &Finding) {
-        if f.id.is_about_the_capture() {
-            return;
+        if !f.id.is_about_the_capture() {
+            self.found(f.id, f.severity);
         }
-        let worse = |(severity, _): &(Severity, String)| f.severity < *severity;
+    }
+
+    fn found(&mut self, id: Id, severity: Severity) {
+        let worse = |(known, _): &(Severity, String)| severity < *known;
         if self.finding.as_ref().is_none_or(worse) {
-            self.finding = Some((f.severity, word(&f.id)));
+            self.finding = Some((severity, word(&id)));
         }
     }
 
     /// Packets of streams that were written out early came later.
     pub fn lacks_end(&mut self) {
-        self.is_checked &= !self.is_early;
+        self.lacks_end = self.is_early;
+        self.is_checked &= !self.lacks_end;
     }
 
     /// Sorts the interesting ones first: findings by severity, trouble, size, number.
@@ -153,7 +163,7 @@ impl Row {
         }
         let text = match self.state {
             // Its answer may have come later.
-            State::HalfOpen if self.is_early && !self.is_checked => self.calm(),
+            State::HalfOpen if self.lacks_end => self.calm(),
             State::HalfOpen => return ("no answer".into(), Some(Ink::Yellow)),
             State::Refused => return ("refused".into(), Some(Ink::Yellow)),
             State::Reset => "reset",
@@ -297,6 +307,7 @@ fn short_heading(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tcplab_analyze::findings::Lacks;
 
     fn stream(number: u32, client: &str) -> Stream {
         let mut s = Stream {
@@ -361,6 +372,31 @@ mod tests {
             row.lacks_end();
             assert_eq!(row.verdict().0, "partly checked");
         }
+    }
+
+    /// What the capture lacks for some findings is no doubt about the answer.
+    #[test]
+    fn early_syn_without_a_later_packet_has_no_answer() {
+        let mut row = Row::new(&Stream {
+            state: State::HalfOpen,
+            reported_early: true,
+            not_checked: vec![Lacks {
+                lacks: Need::Handshake,
+                findings: vec![],
+            }],
+            ..Stream::default()
+        });
+        assert_eq!(row.verdict().0, "no answer");
+        row.lacks_end();
+        assert_eq!(row.verdict().0, "partly checked");
+    }
+
+    #[test]
+    fn unlisted_finding_is_the_verdict() {
+        let mut s = stream(0, "10.0.0.1:1");
+        let id = Id::of("rto_stall").expect("an id");
+        s.unlisted = vec![(id, Severity::High)];
+        assert_eq!(Row::new(&s).verdict().0, "RTO stall");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Time that no finding explains: waits of TCP, and time in which one of the two ends gave it nothing to do.
 
 use tcplab_analyze::budget::Class;
-use tcplab_analyze::findings::Finding;
+use tcplab_analyze::findings::Id;
 use tcplab_analyze::report::{Effect, Stream, Unexplained};
 
 use super::collect::which_streams;
@@ -156,10 +156,10 @@ impl Ends {
     }
 
     /// A finding that speaks of this time.
-    pub fn finding(&mut self, f: &Finding) {
-        let last = self.last.as_mut().filter(|last| last.0 == f.stream);
+    pub fn finding(&mut self, id: Id, stream: u32) {
+        let last = self.last.as_mut().filter(|last| last.0 == stream);
         let parts = last.into_iter().flat_map(|last| &mut last.1).zip(ENDS);
-        let told = parts.filter(|(_, (_, findings, _))| findings.contains(&f.id.name()));
+        let told = parts.filter(|(_, (_, findings, _))| findings.contains(&id.name()));
         told.for_each(|(us, _)| *us = 0);
     }
 
@@ -192,9 +192,6 @@ impl Ends {
 
 #[cfg(test)]
 mod tests {
-    use tcplab_analyze::findings::Id;
-
-    use super::super::coverage::tests::finding;
     use super::*;
 
     fn stream(number: u32, parts: &[(Class, u64)]) -> Stream {
@@ -240,7 +237,7 @@ mod tests {
             1,
             &[(Class::ReceiveWindow, 900_000), (Class::Path, 400_000)],
         ));
-        ends.finding(&finding(1, "receive_window_limited"));
+        ends.finding(Id::of("receive_window_limited").expect("an id"), 1);
         ends.settle();
         ends.stream(&stream(
             2,
