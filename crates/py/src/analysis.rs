@@ -10,6 +10,7 @@ use tcplab_analyze::report::{Capture, ReadError, Report, SCHEMA, Totals};
 use tcplab_analyze::trace::Rows;
 use tcplab_analyze::{Analyzer, Options, Output, Parser};
 use tcplab_capture::Reader;
+use tcplab_report::terminal::Coverage;
 use tcplab_tables::capture::{Tables, Trace};
 use tcplab_wire::Config;
 
@@ -139,11 +140,21 @@ pub(crate) fn report(
             file: name.to_owned(),
             ..Capture::default()
         };
+        let mut coverage = Coverage::default();
         capture.totals = read(bytes, &asked, &watch, |output| match output {
-            Output::Stream(stream) => capture.streams.push(*stream),
-            Output::Finding(finding) => capture.findings.push(*finding),
+            Output::Stream(stream) => {
+                coverage.stream(&stream);
+                capture.streams.push(*stream);
+            }
+            Output::Finding(finding) => {
+                coverage.finding(&finding);
+                capture.findings.push(*finding);
+            }
             Output::Trace(_) => {}
         });
+        coverage.settle();
+        capture.not_explained = coverage.unexplained();
+        capture.two_ends = coverage.of_ends();
         capture.streams.sort_by_key(|stream| stream.stream);
         let findings = &mut capture.findings;
         findings.sort_by_key(|f| (f.severity, f.stream, f.packets.first().copied()));
