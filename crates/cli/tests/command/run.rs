@@ -398,13 +398,11 @@ fn points_and_series_are_tables_for_other_programs() {
         points.join("\n") + "\n"
     );
     // A part of the run keeps the numbers of the result folder; no table of an earlier run stays.
-    let words = ["--points", "1", "--set", "app.udp-ping.count=0"];
-    let part = [
-        &["run", text(&file), "--csv", text(&out), "--json"][..],
-        &words,
-    ]
-    .concat();
-    let part = tcplab(&part);
+    let pings = "[[app]]\nkind = \"udp-ping\"\ncount = 3\n";
+    let other = place.path().join("other.toml");
+    std::fs::write(&other, experiment.replace(pings, "")).unwrap();
+    let words = ["--csv", text(&out), "--json", "--points", "1"];
+    let part = tcplab(&[&["run", text(&other)][..], &words].concat());
     assert_eq!(part.json()["numbers"][0], 1, "{}", part.err);
     assert!(table("points.csv")[1].starts_with("1,"));
     assert_eq!(table("pings.csv").len(), 1);
