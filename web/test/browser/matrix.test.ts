@@ -90,7 +90,9 @@ describe('the heat map', () => {
     await choose('y', 'variant');
     expect(await page.locator('.heatmap tbody th').allTextContents()).toEqual(['none', 'filter']);
     await choose('measure', 'ping.latency_us.p50');
-    expect(await page.locator('.heatmap h3').textContent()).toBe('ping.latency_us.p50, ms; medians of the repetitions');
+    expect(await page.locator('.heatmap h3').textContent()).toBe(
+      'ping.latency_us.p50, ms; medians of the repetitions',
+    );
     expect(await figures()).toEqual(['52.4', '52.4', '52.4', '52.4']);
   });
 
