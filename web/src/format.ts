@@ -52,7 +52,7 @@ export function rangeWords([from, to]: [number, number], [first, last]: [number,
   return `${exact(a)} to ${exact(b)}, ${micros((b - a) * 1e6)}`;
 }
 
-/** Captures with earlier times have none: text of tcpdump without dates, and clocks that begin at 0. */
+/** Earlier times are times of day without a date: text of tcpdump without dates, and clocks that begin at 0. */
 const FIRST_DAY_NS = 86_400e9;
 
 /** UTC date and time with microseconds, or without a fraction; the time alone where the capture has no dates. */

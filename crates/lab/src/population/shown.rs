@@ -208,7 +208,7 @@ fn paths(population: &Population, drawn: &[Drawn]) -> Vec<Kinds> {
     [boxes, changes, injects].into_iter().flatten().collect()
 }
 
-/// The part of the connections with a draw that a limit moved; nothing when there is none.
+/// The part of the connections with a draw that a limit moved; nothing if no draw was moved.
 fn limits(population: &Population, draws: u64) -> Option<Kinds> {
     let mut met: Vec<(Limit, u64)> = Vec::new();
     for limit in (0..draws).flat_map(|number| population.limits(number)) {

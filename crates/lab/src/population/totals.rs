@@ -124,7 +124,7 @@ impl Totals {
         self.numbers[arm].iter().map(of).sum()
     }
 
-    /// Some times in each block of an arm, and how many responses have none.
+    /// Some times in each block of an arm, and how many responses did not finish.
     pub(crate) fn blocks(&self, arm: usize, times: &[Times]) -> Vec<Block> {
         let block = |sketches: &[Sketch; 3]| {
             let mut all = Sketch::default();
@@ -140,7 +140,7 @@ impl Totals {
         blocks
     }
 
-    /// A quantile of some times of an arm, in microseconds, as in [`tcplab_stats::compare_quantiles`]: none when it is
+    /// A quantile of some times of an arm, in microseconds, as in [`tcplab_stats::compare_quantiles`]; `None` if it is
     /// an unfinished response.
     pub(crate) fn quantile(&self, arm: usize, times: &[Times], p: f64) -> Option<u64> {
         quantile(
