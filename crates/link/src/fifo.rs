@@ -27,6 +27,9 @@ pub(crate) struct Fifo {
     out: VecDeque<Instant>,
     /// Bits x 10^9 that the last frame's time did not hold: no drift from rounding.
     carry: u64,
+    /// When the last frame that entered is out: one that enters then goes on with its rest, as a qdisc's frames do,
+    /// each of which is taken when the wire is free.
+    busy_until: Instant,
     /// The bytes of each frame, if needed: for a limit, or because time does not give the rest (the link may stand
     /// still, or the wire needs more than a frame's bytes).
     sizes: Option<Box<Sizes>>,
@@ -76,6 +79,7 @@ impl Fifo {
             overhead: way.overhead as usize,
             out: VecDeque::new(),
             carry: 0,
+            busy_until: Instant::default(),
             sizes,
             depth: depth.map(|settle| Box::new(Depth::new(Some(settle)))),
         })
@@ -155,12 +159,15 @@ impl Fifo {
         let begins = match self.out.back() {
             Some(last) => *last,
             None => {
-                self.carry = 0;
+                if self.busy_until != now {
+                    self.carry = 0;
+                }
                 now
             }
         };
         let begins = begins + stall;
         let leaves = begins + Duration::from_nanos(self.takes(begins, bytes));
+        self.busy_until = leaves;
         self.out.push_back(leaves);
         if let Some(depth) = &mut self.depth {
             depth.add(now, bytes as i64);

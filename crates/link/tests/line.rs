@@ -62,6 +62,18 @@ fn the_wire_takes_one_frame_when_the_one_before_has_left() {
 }
 
 #[test]
+fn a_rate_that_does_not_divide_does_not_drift_behind_a_qdisc() {
+    // 1250 bytes at 3 Mbit/s take 3,333,333 1/3 ns: 240 frames take exactly 800 ms.
+    let wire = Direction {
+        rate_bps: Some(3_000_000),
+        ..Direction::default()
+    };
+    let mut line = line("pfifo limit 1000", wire);
+    send(&mut line, 240);
+    assert_eq!(drain(&mut line).last(), Some(&(800, 239)));
+}
+
+#[test]
 fn a_shaper_sends_without_being_asked_in_time() {
     let mut shaped = line("cake bandwidth 10mbit besteffort", Direction::default());
     send(&mut shaped, 4);
