@@ -103,6 +103,13 @@ fn non_capture_is_refused_with_its_name() {
 fn the_files_after_a_bad_one_are_read() {
     let run = tcplab(&["analyze", "no-such-file", QUICKACK]);
     assert_eq!(run.code, 2);
+    assert!(
+        run.out
+            .starts_with("no-such-file\n  Not read: no-such-file: cannot open: "),
+        "{}",
+        run.out
+    );
+    assert!(!run.out.contains("0 packets"), "{}", run.out);
     assert!(run.out.contains("left quick-ACK mode"), "{}", run.out);
 }
 

@@ -72,17 +72,22 @@ impl Collector {
     /// The report. `file` is the name of the capture.
     pub fn render(mut self, theme: &Theme, file: &str, totals: &Totals) -> String {
         let mut out = format!("{}\n", theme.paint(Ink::Bold, &safe(file)));
+        let width = theme.width.saturating_sub(2);
+        let unread = totals.error.as_ref().filter(|_| totals.packets == 0);
+        if let Some(error) = unread {
+            let text = format!("Not read: {}", error.message);
+            out.push_str(&theme.lines(&safe(&text), width, "  ", Some(Ink::Red)));
+            return out;
+        }
         out.push_str(&notes::headline(totals, self.streams));
         if let Some(error) = &totals.error {
             let text = format!(
                 "Not read to its end: offset {}: {}",
                 error.offset, error.message
             );
-            let width = theme.width.saturating_sub(2);
             out.push_str(&theme.lines(&safe(&text), width, "  ", Some(Ink::Red)));
         }
         if let Some(text) = scope::absent(totals) {
-            let width = theme.width.saturating_sub(2);
             out.push_str(&theme.lines(&text, width, "  ", Some(Ink::Yellow)));
         }
         if self.streams == 0 && self.findings.is_empty() {
