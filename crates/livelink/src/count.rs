@@ -17,6 +17,9 @@ pub struct Snapshot {
     pub cpu_system_s: f64,
     /// How often the forwarding thread has waited.
     pub waits: u64,
+    /// In the last line: listed frames and outages of the settings that changed nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub unreached: Vec<String>,
     /// From the first end to the second.
     pub a_to_b: WaySnapshot,
     /// From the second end to the first.
@@ -35,9 +38,9 @@ pub struct WaySnapshot {
     pub super_segments: u64,
     /// Frames that went out; a super-segment counts as one if no settings are given.
     pub frames_out: u64,
-    /// Bytes of `frames_out`.
+    /// Bytes of the frames given to the device, those that it dropped without a carrier included.
     pub bytes_out: u64,
-    /// Frames that the device at the other end had no room for.
+    /// Frames that the device at the other end did not take, or dropped because it has no carrier.
     pub refused: u64,
     /// Frames dropped by the device or the socket before the link read them.
     pub missed: u64,
@@ -47,7 +50,7 @@ pub struct WaySnapshot {
     pub lost: u64,
     /// Frames dropped by the queue, without `ack_drops`.
     pub drops: u64,
-    /// Frames marked CE by the queue.
+    /// Frames marked CE: by the queue, or listed in `mark`.
     pub marks: u64,
     /// ACKs dropped by the ACK filter.
     pub ack_drops: u64,

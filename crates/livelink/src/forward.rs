@@ -71,7 +71,19 @@ impl Forwarder {
     /// Forwards until the end, and tells it.
     pub(super) fn run(mut self, orders: &Receiver<Order>, tell: &Sender<Event>) {
         let last = match self.turn(orders, tell) {
-            Ok(()) => Event::End(Box::new(self.look(now()))),
+            Ok(()) => {
+                let at = now();
+                let unreached = ["a_to_b", "b_to_a"]
+                    .iter()
+                    .zip(&self.lanes)
+                    .flat_map(|(name, lane)| lane.unreached(name, at))
+                    .collect();
+                let last = Snapshot {
+                    unreached,
+                    ..self.look(at)
+                };
+                Event::End(Box::new(last))
+            }
             Err(e) => Event::Failed(e.to_string()),
         };
         let _ = tell.send(last);
@@ -197,13 +209,15 @@ impl Forwarder {
         let used = getrusage(UsageWho::RUSAGE_THREAD).ok();
         let seconds = |us: Option<i64>| us.unwrap_or_default() as f64 / 1e6;
         let [a_to_b, b_to_a] = &mut self.lanes;
+        let [a, b] = &mut self.opened;
         Snapshot {
             at_s: at.since(self.start).as_secs_f64(),
             cpu_user_s: seconds(used.map(|u| u.user_time().num_microseconds())),
             cpu_system_s: seconds(used.map(|u| u.system_time().num_microseconds())),
             waits: self.waits,
-            a_to_b: a_to_b.look(at, self.opened[0].missed()),
-            b_to_a: b_to_a.look(at, self.opened[1].missed()),
+            unreached: Vec::new(),
+            a_to_b: a_to_b.look(at, a.missed(), b.dropped()),
+            b_to_a: b_to_a.look(at, b.missed(), a.dropped()),
         }
     }
 }

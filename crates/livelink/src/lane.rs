@@ -148,8 +148,8 @@ impl Lane {
             count.delay_max_ns = count.delay_max_ns.max(delay);
             count.delay_sum_ns += delay;
             let bytes = &mut out.frame.bytes;
-            if out.mark {
-                mark_ce(bytes);
+            if out.mark && mark_ce(bytes) {
+                count.marks += 1;
             }
             if out.corrupt {
                 damage(bytes);
@@ -199,13 +199,21 @@ impl Lane {
         Ok(how)
     }
 
-    /// What it counts now. The longest times begin anew.
-    pub(super) fn look(&mut self, now: Instant, missed: u64) -> WaySnapshot {
+    /// What was listed in its settings and changed nothing; `name`: the way's.
+    pub(super) fn unreached(&self, name: &str, now: Instant) -> Vec<String> {
+        let line = self.line.as_ref();
+        line.map_or_else(Vec::new, |line| line.unreached(name, now))
+    }
+
+    /// What it counts now; `dropped`: frames that the device took and dropped. The longest times begin anew.
+    pub(super) fn look(&mut self, now: Instant, missed: u64, dropped: u64) -> WaySnapshot {
         let mut look = self.count.clone();
         look.missed = missed;
         let written = self.out.written;
-        (look.frames_out, look.bytes_out) = (written.frames, written.bytes);
-        look.refused = written.refused;
+        // Others may send through the device, too.
+        let dropped = dropped.min(written.frames);
+        (look.frames_out, look.bytes_out) = (written.frames - dropped, written.bytes);
+        look.refused = written.refused + dropped;
         (self.count.delay_max_ns, self.count.late_max_ns) = (0, 0);
         if let Some(line) = &mut self.line {
             let count = line.count();
@@ -214,7 +222,7 @@ impl Lane {
             (look.lost, look.drops) = (count.lost, count.queue_drops);
             look.qdisc = line.qdisc();
             let [marks, acks] = marks_and_acks(line);
-            look.marks = self.past[0] + marks;
+            look.marks += self.past[0] + marks;
             look.ack_drops = self.past[1] + acks;
             // In tc's `drops` they are counted too.
             look.drops = look.drops.saturating_sub(look.ack_drops);
@@ -225,8 +233,11 @@ impl Lane {
 
 /// What a line's qdisc has marked, and its ACK filter taken.
 fn marks_and_acks(line: &Line<LiveFrame>) -> [u64; 2] {
-    let count = line.qdisc();
-    ["ecn_mark", "ack_drops"].map(|name| count.as_ref().map_or(0, |qdisc| qdisc.named(name)))
+    let Some(count) = line.qdisc() else {
+        return [0; 2];
+    };
+    let marks = count.named("ecn_mark") + count.named("ce_mark");
+    [marks, count.named("ack_drops")]
 }
 
 /// What became of the queue.

@@ -195,6 +195,12 @@ impl Link {
         self.opened[side & 1].address
     }
 
+    /// Whether a device of an end is the link's own.
+    pub fn has_made_one(&self) -> bool {
+        let made = |opened: &Opened| !matches!(opened.end.place, Place::Interface);
+        self.opened.iter().any(made)
+    }
+
     /// How another shell enters the namespace of an end that goes with the link.
     pub fn way_in(&self, side: usize) -> Option<String> {
         let opened = &self.opened[side & 1];

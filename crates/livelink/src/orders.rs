@@ -49,11 +49,6 @@ impl Desk {
                 "unknown order `{word}`: write `a-to-b WORDS`, `b-to-a WORDS` or `end`"
             ));
         };
-        if rest.trim().is_empty() {
-            return Err(format!(
-                "`{word}` needs words; `{word} none` forwards frames unchanged"
-            ));
-        }
         let settings = settings(WAYS[way], rest)?;
         let (reply, answer) = channel();
         let order = Order {
@@ -96,13 +91,38 @@ impl Desk {
 /// What an option or an order says of a way.
 ///
 /// # Errors
-/// Words that say nothing.
+/// Words that say nothing, and settings that a live link does not honour.
 pub fn settings(name: &str, words: &str) -> Result<Direction, String> {
-    match words.trim() {
+    let way = match words.trim() {
+        "" => {
+            return Err(format!(
+                "`{name}` needs words; `{name} none` forwards frames unchanged"
+            ));
+        }
         // As without the option.
-        "" | "none" => Ok(Direction::default()),
-        words => Direction::parse(name, words).map_err(|e| e.to_string()),
+        "none" => return Ok(Direction::default()),
+        words => Direction::parse(name, words).map_err(|e| e.to_string())?,
+    };
+    match unsupported(&way) {
+        None => Ok(way),
+        Some((key, instead)) => Err(format!(
+            "{name}: `{key}` works in experiment files only{instead}"
+        )),
     }
+}
+
+/// A key that only runs honour, and what to do instead.
+fn unsupported(way: &Direction) -> Option<(&'static str, &'static str)> {
+    let later = "; `tcplab link --change` changes a running link";
+    [
+        (way.rate_trace.is_some(), "rate_trace", ""),
+        (!way.changes.is_empty(), "change", later),
+        (!way.middlebox.is_empty(), "middlebox", ""),
+        (!way.injects.is_empty(), "inject", ""),
+        (way.queue_from_ns.is_some(), "queue_from", ""),
+    ]
+    .into_iter()
+    .find_map(|(is_set, key, instead)| is_set.then_some((key, instead)))
 }
 
 /// The next line; `None` if there is no more. What is longer than [`LONGEST`] is an error.
@@ -154,6 +174,16 @@ mod tests {
         assert!(desk.line("a-to-c x").unwrap_err().contains("unknown order"));
         assert!(desk.line("a-to-b").unwrap_err().contains("needs words"));
         assert!(desk.line("a-to-b cake bandwith 1mbit").is_err());
+        for (key, value) in [
+            ("rate_trace", "'file'"),
+            ("change", "['1s rate 5mbit']"),
+            ("middlebox", "['set-mss 500']"),
+            ("inject", "['1s rst']"),
+            ("queue_from", "'1s'"),
+        ] {
+            let why = desk.line(&format!("a-to-b {{ {key} = {value} }}"));
+            assert!(why.unwrap_err().contains(&format!("`{key}` works in")));
+        }
         assert!(!desk.stop.wanted());
         desk.line("end").unwrap();
         assert!(desk.stop.wanted());

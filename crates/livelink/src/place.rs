@@ -33,6 +33,8 @@ pub struct Opened {
     /// The counters of the namespace's devices (proc_net(5)).
     devices: File,
     missed: u64,
+    /// What the device had dropped of what was sent through it when it was opened.
+    dropped_before: u64,
     /// What it was given.
     pub(super) address: Option<(IpAddr, u8)>,
 }
@@ -47,7 +49,18 @@ impl Opened {
         self.missed
     }
 
-    /// What a TAP device had no room for, of what its host sent.
+    /// Frames that an interface took from the link and dropped, as it does without a carrier.
+    pub fn dropped(&mut self) -> u64 {
+        match self.port {
+            Port::Tap(_) => 0,
+            Port::Packets(_) => {
+                let dropped = self.of_device().unwrap_or_default();
+                dropped.saturating_sub(self.dropped_before)
+            }
+        }
+    }
+
+    /// What the device dropped of what was sent through it: a TAP device had no room for what its host sent.
     fn of_device(&mut self) -> Option<u64> {
         let mut text = String::new();
         self.devices.seek(SeekFrom::Start(0)).ok()?;
@@ -89,14 +102,17 @@ fn in_place(end: End, side: usize, mtu: u32) -> Result<Opened, OsError> {
         Place::Interface => (existing(&end)?, None),
         _ => made(&end, side, mtu)?,
     };
-    Ok(Opened {
+    let mut opened = Opened {
         port,
         address,
         namespace,
         devices,
         missed: 0,
+        dropped_before: 0,
         end,
-    })
+    };
+    opened.dropped_before = opened.of_device().unwrap_or_default();
+    Ok(opened)
 }
 
 fn existing(end: &End) -> Result<Port, OsError> {
@@ -110,7 +126,14 @@ fn existing(end: &End) -> Result<Port, OsError> {
 
 /// A new device, and its address.
 fn made(end: &End, side: usize, mtu: u32) -> Result<(Port, Option<(IpAddr, u8)>), OsError> {
-    let port = Port::tap(&end.device)?;
+    let exists = fs::exists(format!("/proc/sys/net/ipv4/conf/{}", end.device)).unwrap_or_default();
+    let port = Port::tap(&end.device).map_err(|e| match exists {
+        true => OsError::Cannot(format!(
+            "{e}: {} exists; if it is no TAP device, run the link in its namespace, with `if:{}`",
+            end.device, end.device
+        )),
+        false => e,
+    })?;
     let is_inside = matches!(end.place, Place::New(_) | Place::Namespace(_));
     let address = match end.address {
         Give::Address(address, prefix) => Some((address, prefix)),

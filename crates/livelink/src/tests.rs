@@ -49,7 +49,7 @@ fn a_plain_way_hands_on_what_it_read() {
     enter(&mut lane, Instant::default(), header, &frame(7, 3000), &to);
     let expected = [&header[..], &frame(7, 3000)].concat();
     assert_eq!(fs::read(file.path()).unwrap(), expected);
-    let look = lane.look(Instant::default(), 0);
+    let look = lane.look(Instant::default(), 0, 0);
     assert_eq!(
         (look.frames_in, look.frames_out, look.bytes_out),
         (1, 1, 3000)
@@ -85,11 +85,34 @@ fn frames_leave_in_order_at_their_time_and_settings_change_meanwhile() {
     assert_eq!(numbers, [1, 2, 3, 4]);
     let how = lane.change(at(30), way("cake bandwidth 1mbit")).unwrap();
     assert!(how.contains("new queue"), "{how}");
-    let look = lane.look(at(30), 0);
+    let look = lane.look(at(30), 0, 0);
     assert_eq!((look.frames_in, look.frames_out), (4, 4));
     assert_eq!(look.qdisc.unwrap().kind, "cake");
     assert_eq!(look.delay_max_ns, 17_000_000);
-    assert_eq!(lane.look(at(30), 0).delay_max_ns, 0);
+    assert_eq!(lane.look(at(30), 0, 0).delay_max_ns, 0);
+}
+
+#[test]
+fn listed_marks_and_frames_that_the_device_dropped_are_counted() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let to = Port::Tap(File::create(file.path()).unwrap());
+    let mut lane = lane(way("{ mark = [\"frame 1-2\"], drop = [\"data 9\"], delay = \"1ms\" }"));
+    // An IPv4 header with ECT(0) and one without, a TCP header behind each.
+    for ecn in [2, 0] {
+        let mut packet = vec![0; 54];
+        packet[12..16].copy_from_slice(&[0x08, 0x00, 0x45, ecn]);
+        packet[17] = 40;
+        packet[23] = 6;
+        packet[46] = 0x50;
+        packet[47] = 0x10;
+        enter(&mut lane, Instant::default(), [0; HEADER], &packet, &to);
+    }
+    let at = Instant::default() + Duration::from_millis(5);
+    lane.leave(at, &to).unwrap();
+    let look = lane.look(at, 0, 1);
+    assert_eq!((look.marks, look.frames_out, look.refused), (1, 1, 1));
+    let unreached = lane.unreached("a_to_b", at);
+    assert!(unreached[0].contains("data 9"), "{unreached:?}");
 }
 
 #[test]
@@ -106,7 +129,7 @@ fn invalid_header_is_counted_and_dropped() {
     }
     enter(&mut lane, Instant::default(), [0; HEADER], &[], &to);
     lane.leave(Instant::default(), &to).unwrap();
-    let look = lane.look(Instant::default(), 0);
+    let look = lane.look(Instant::default(), 0, 0);
     assert_eq!((look.invalid, look.frames_in), (4, 0));
 }
 

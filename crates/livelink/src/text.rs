@@ -10,7 +10,7 @@ use crate::{Snapshot, WaySnapshot};
 /// Rows between two headings.
 const HEADING_EVERY: u32 = 20;
 
-const HEADING: &str = "    time  way      in Mbit/s  out Mbit/s   queue     KiB   delay ms   max ms   drops   marks  ACKs filt.  us/frame  CPU %";
+const HEADING: &str = "    time  way      in Mbit/s  out Mbit/s   queue     KiB   delay ms   max ms   drops    lost   marks  ACKs filt.  us/frame  CPU %";
 
 /// Lateness above this is not due to `--gap`.
 const LATE_MS: f64 = 5.0;
@@ -67,13 +67,14 @@ fn row(last: &WaySnapshot, way: &WaySnapshot, since: f64) -> String {
     let rate = |now: u64, then: u64| mbit(now.saturating_sub(then), since);
     let delay = mean_ms(last, way);
     format!(
-        "{:>11}  {:>10}  {:>6}  {:>6.0}  {:>9}  {:>7.2}  {:>6}  {:>6}  {:>10}",
+        "{:>11}  {:>10}  {:>6}  {:>6.0}  {:>9}  {:>7.2}  {:>6}  {:>6}  {:>6}  {:>10}",
         rate(way.bytes_in, last.bytes_in),
         rate(way.bytes_out, last.bytes_out),
         way.queue_pkts,
         way.queue_bytes as f64 / 1024.0,
         delay,
         way.delay_max_ns as f64 / 1e6,
+        way.drops.saturating_sub(last.drops),
         gone(way).saturating_sub(gone(last)),
         way.marks.saturating_sub(last.marks),
         way.ack_drops.saturating_sub(last.ack_drops),
@@ -101,9 +102,9 @@ fn verdicts(last: &WaySnapshot, now: &WaySnapshot) -> Option<String> {
     ))
 }
 
-/// Frames that did not come through, ACKs that the filter took left out.
+/// Frames that did not come through, without what the queue and its ACK filter dropped.
 fn gone(way: &WaySnapshot) -> u64 {
-    way.drops + way.lost + way.refused + way.invalid + way.missed
+    way.lost + way.refused + way.invalid + way.missed
 }
 
 fn mbit(bytes: u64, seconds: f64) -> String {
@@ -203,6 +204,9 @@ pub fn end(
         }
     }
     write!(out, "\n{}", table.render(theme))?;
+    for line in &end.unreached {
+        writeln!(out, "Note: {line}")?;
+    }
     writeln!(out, "\n{}", of_cpu(end))?;
     Ok(())
 }

@@ -58,9 +58,9 @@ pub struct LinkArgs {
     /// Shape frames from B to A [default: forward unchanged]
     #[arg(long, value_name = "WORDS")]
     pub b_to_a: Option<String>,
-    /// MTU of the devices that the link creates, in bytes
-    #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = clap::value_parser!(u32).range(68..=65_521))]
-    pub mtu: u32,
+    /// MTU of the devices that the link creates, in bytes [default: 1500]
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(68..=65_521))]
+    pub mtu: Option<u32>,
     /// Seed for random losses and flow hashes
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,

@@ -25,8 +25,8 @@ pub enum Line {
         a_to_b: Option<String>,
         /// Settings from `b` to `a`; null: frames pass immediately.
         b_to_a: Option<String>,
-        /// Longest IP packet, bytes.
-        mtu: u32,
+        /// Longest IP packet of the devices that the link created, bytes; null: it created none.
+        mtu: Option<u32>,
     },
     /// Counts after each interval.
     Look(Snapshot),

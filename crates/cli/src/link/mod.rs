@@ -16,6 +16,7 @@ use tcplab_livelink::{Change, Ends, Event, Link, Program, Running, Settings, Sna
 use tcplab_os::OsError;
 use tcplab_os::Stop;
 use tcplab_os::say;
+use tcplab_plan::point::Direction;
 
 use args::LinkArgs;
 use json::{EndLine, Line};
@@ -24,6 +25,9 @@ use crate::args::Color;
 use crate::failure::Failure;
 use crate::json::print_line;
 use crate::{screen, terminal};
+
+/// MTU of the devices that a link creates, if nothing is said.
+const MTU: u32 = 1500;
 
 /// Time from the program at B to the one at A: a server has begun to listen.
 const AHEAD: Duration = Duration::from_millis(300);
@@ -59,7 +63,7 @@ fn run(args: &LinkArgs, color: Color) -> Result<ExitCode, Failure> {
     let link = open(args)?;
     let stop = Stop::on_signals()
         .map_err(|e| Failure::cannot_run(format!("cannot wait for Ctrl-C: {e}")))?;
-    let start = Start::of(&link);
+    let start = Start::of(&link, args.mtu.unwrap_or(MTU));
     let mut live = Live::start(args, link, stop)?;
     start.announce(args)?;
     live.run_programs(args)?;
@@ -79,12 +83,9 @@ fn open(args: &LinkArgs) -> Result<Link, Failure> {
     let (Some(a), Some(b)) = (&args.a, &args.b) else {
         return Err(Failure::usage("a link is between two ends: write A and B"));
     };
-    let way = |i: usize, words: &Option<String>| {
-        settings(
-            &format!("--{}", WAYS[i]),
-            words.as_deref().unwrap_or_default(),
-        )
-        .map_err(Failure::usage)
+    let way = |i: usize, words: &Option<String>| match words {
+        None => Ok(Direction::default()),
+        Some(words) => settings(&format!("--{}", WAYS[i]), words).map_err(Failure::usage),
     };
     let nanoseconds = |time: Duration| {
         Nanoseconds::from_nanos(i64::try_from(time.as_nanos()).unwrap_or(i64::MAX))
@@ -92,13 +93,18 @@ fn open(args: &LinkArgs) -> Result<Link, Failure> {
     let settings = Settings {
         ends: [a.clone(), b.clone()],
         ways: [way(0, &args.a_to_b)?, way(1, &args.b_to_a)?],
-        mtu: args.mtu,
+        mtu: args.mtu.unwrap_or(MTU),
         seed: args.seed,
         every: nanoseconds(args.interval),
         gap: nanoseconds(args.gap),
         limit: args.duration.map(nanoseconds),
     };
-    Link::open(settings).map_err(failure)
+    let link = Link::open(settings).map_err(failure)?;
+    if args.mtu.is_some() && !link.has_made_one() {
+        let why = "--mtu has no effect between existing interfaces: `ip link set DEVICE mtu BYTES` sets theirs";
+        return Err(Failure::usage(why));
+    }
+    Ok(link)
 }
 
 /// An end that is not there is a wrong command line; what the system refuses, this machine cannot do.
@@ -110,16 +116,17 @@ fn failure(e: OsError) -> Failure {
 }
 
 /// What stands.
-struct Start([EndLine; 2]);
+struct Start([EndLine; 2], Option<u32>);
 
 impl Start {
-    fn of(link: &Link) -> Self {
+    fn of(link: &Link, mtu: u32) -> Self {
+        let mtu = link.has_made_one().then_some(mtu);
         let end = |side: usize| {
             let address = link.address(side);
             let address = address.map(|(address, prefix)| format!("{address}/{prefix}"));
             EndLine::new(link.end(side), address, link.way_in(side))
         };
-        Self([end(0), end(1)])
+        Self([end(0), end(1)], mtu)
     }
 
     /// Says what stands: orders are taken from now on.
@@ -132,7 +139,7 @@ impl Start {
                 b,
                 a_to_b: args.a_to_b.clone(),
                 b_to_a: args.b_to_a.clone(),
-                mtu: args.mtu,
+                mtu: self.1,
             });
         }
         for (name, end) in ["a", "b"].iter().zip(&self.0) {
