@@ -8,7 +8,7 @@ use std::{fs, io};
 use tcplab_drill::Network;
 use tcplab_os::clock::Pace;
 use tcplab_os::namespaces::{NO_LINK_LOCAL, QUIET_IPV6, new_net};
-use tcplab_os::netlink::Netlink;
+use tcplab_os::netlink::{Netlink, wait_for_address};
 use tcplab_os::sysctl;
 use tcplab_os::{Context, OsError};
 
@@ -64,6 +64,7 @@ impl Net {
         let (local, prefix) = (network.local, network.prefix);
         ask.add_address(NAME, local, prefix)
             .context(|| format!("cannot give {NAME} the address {local}/{prefix}"))?;
+        wait_for_address(local).context(|| format!("cannot use the address {local} of {NAME}"))?;
         ask.route(
             NAME,
             (None, network.remote),

@@ -2,7 +2,7 @@
 
 use std::os::fd::AsRawFd;
 
-use tcplab_os::netlink::{Netlink, metrics};
+use tcplab_os::netlink::{Netlink, metrics, wait_for_address};
 use tcplab_os::tap::Tap;
 use tcplab_os::{Context, OsError};
 use tcplab_plan::Point;
@@ -138,6 +138,10 @@ fn routes(point: &Point, from: usize, hosts: &[HostNet]) -> Result<(), OsError> 
     let netlink = Netlink::opened()?;
     let words = &point.hosts[from].route;
     let own = host_address(point.ip, from);
+    if point.links.iter().any(|link| [link.a, link.b].contains(&from)) {
+        wait_for_address(own)
+            .context(|| format!("cannot use the address of {}", point.hosts[from].name))?;
+    }
     netlink
         .local_route(loopback_address(point.ip), metrics(words))
         .context(|| {

@@ -1,7 +1,8 @@
 //! Addresses, neighbours and routes of IPv4 and IPv6, as ip(8) asks for them.
 
-use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
+use std::time::Duration;
+use std::{fs, io, thread};
 
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::address::{AddressAttribute, AddressFlags, AddressMessage, AddressScope};
@@ -16,6 +17,50 @@ use netlink_packet_route::route::{
 use netlink_packet_route::tc::{TcHandle, TcMessage};
 
 use super::{Netlink, index, link};
+
+/// The IPv6 routes of a namespace: destination and its prefix length first, flags and device last.
+const ROUTES: &str = "/proc/thread-self/net/ipv6_route";
+
+/// `RTF_LOCAL` of linux/ipv6_route.h.
+const RTF_LOCAL: u32 = 1 << 31;
+
+/// How often [`wait_for_address`] looks, at first without a pause.
+const LOOKS: u32 = 1100;
+const LOOKS_AT_ONCE: u32 = 100;
+
+/// Waits until this namespace takes packets to an address that was added to an interface that is up. An IPv6 address gets
+/// its local route from a work queue (`addrconf_dad_work()`) even without duplicate address detection; until then,
+/// packets to it are dropped.
+///
+/// # Errors
+/// No local route after a second.
+pub fn wait_for_address(address: IpAddr) -> io::Result<()> {
+    let IpAddr::V6(address) = address else {
+        return Ok(());
+    };
+    for look in 0..LOOKS {
+        if is_local(&fs::read_to_string(ROUTES)?, address) {
+            return Ok(());
+        }
+        match look {
+            0..LOOKS_AT_ONCE => thread::yield_now(),
+            _ => thread::sleep(Duration::from_millis(1)),
+        }
+    }
+    let why = format!("the kernel has no local route to {address} after a second");
+    Err(io::Error::new(io::ErrorKind::TimedOut, why))
+}
+
+/// Whether `routes` has the local route of an address.
+fn is_local(routes: &str, address: Ipv6Addr) -> bool {
+    let start = format!("{:032x} 80 ", address.to_bits());
+    let mut lines = routes.lines().filter(|line| line.starts_with(&start));
+    lines.any(|line| {
+        let flags = line.split_whitespace().rev().nth(1);
+        let flags = flags.and_then(|flags| u32::from_str_radix(flags, 16).ok());
+        flags.is_some_and(|flags| flags & RTF_LOCAL != 0)
+    })
+}
 
 impl Netlink {
     /// Sets the MTU of an interface in bytes.
@@ -142,5 +187,25 @@ pub(super) fn whole(address: IpAddr) -> u8 {
     match address {
         IpAddr::V4(_) => 32,
         IpAddr::V6(_) => 128,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn local_route_of_an_address_is_found() {
+        let zero = "00000000000000000000000000000000";
+        let line = |flags: &str| {
+            format!(
+                "fd3d0000000000000000000000000001 80 {zero} 00 {zero} 00000000 00000002 00000000 {flags}       t0\n"
+            )
+        };
+        let address = "fd3d::1".parse().unwrap();
+        assert!(is_local(&line("80200001"), address));
+        assert!(!is_local(&line("00000001"), address));
+        assert!(!is_local(&line("80200001"), "fd3d::2".parse().unwrap()));
+        assert!(wait_for_address("127.0.0.1".parse().unwrap()).is_ok());
     }
 }

@@ -23,6 +23,7 @@ use tcplab_plan::point::Route;
 use crate::{Context, OsError};
 
 pub use self::generic::flush_tcp_metrics;
+pub use self::ip::wait_for_address;
 
 /// linux/netlink.h.
 const NLMSG_ERROR: u16 = 2;
