@@ -73,9 +73,14 @@ impl Pinning {
     /// Where a workload is run: what is steady depends on it. Transactions between two processors take as long as one that
     /// sleeps takes to wake, which a hypervisor makes anything; ends of a stream on one processor take turns as the scheduler likes.
     pub(super) fn of(self, workload: &Workload) -> Self {
+        self.on(cpu::allowed().len(), workload)
+    }
+
+    /// The same where this many processors may be used: on a single one both ends share it.
+    fn on(self, processors: usize, workload: &Workload) -> Self {
         let is_stream = workload.is_stream() && matches!(workload.over, Over::Tcp | Over::Udp);
         match self {
-            Self::Steady if is_stream => Self::Pinned,
+            Self::Steady if is_stream && processors != 1 => Self::Pinned,
             Self::Steady => Self::One,
             other => other,
         }
@@ -87,7 +92,7 @@ impl Pinning {
         match (self, allowed.as_slice()) {
             (Self::Pinned, [a, b, ..]) => [Some(*a), Some(*b)],
             (Self::One, [_, b, ..]) => [Some(*b); 2],
-            (Self::Pinned | Self::One, [a]) => [Some(*a); 2],
+            (Self::One, [a]) => [Some(*a); 2],
             _ => [None; 2],
         }
     }
@@ -192,7 +197,9 @@ mod tests {
 
     #[test]
     fn what_is_steady_depends_on_the_workload() {
-        let of = |name: &str| Pinning::Steady.of(&name.parse().unwrap());
+        let of = |name: &str| Pinning::Steady.on(2, &name.parse().unwrap());
+        let stream = "TCP_STREAM:64".parse().unwrap();
+        assert_eq!(Pinning::Steady.on(1, &stream), Pinning::One);
         for name in ["TCP_STREAM:64", "UDP_STREAM:1024"] {
             assert_eq!(of(name), Pinning::Pinned, "{name}");
         }

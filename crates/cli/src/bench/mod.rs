@@ -17,8 +17,8 @@ use tcplab_bench::{
     self as bench, Arm, BenchError, Count, Pinning, Plan, SELF_TEST_SCHEMA, Setting,
 };
 use tcplab_compare::{COMPARE_SCHEMA, METRICS_SCHEMA, Metrics, Options, RemarkKind, compare};
-use tcplab_os::Stop;
 use tcplab_os::say;
+use tcplab_os::{Stop, cpu};
 
 use self::args::{BenchArgs, Cpus};
 use self::out::Out;
@@ -214,6 +214,11 @@ fn pinning(asked: &[Cpus], is_far: bool) -> Result<Vec<Pinning>, Failure> {
         [_, _, ..] if asked.contains(&Cpus::Steady) => {
             return Err(Failure::usage(
                 "--cpus steady is one of the others for each workload: name it alone, or several of pinned, one, free",
+            ));
+        }
+        _ if asked.contains(&Cpus::Pinned) && !is_far && cpu::allowed().len() == 1 => {
+            return Err(Failure::cannot_run(
+                "--cpus pinned needs two CPUs, and this process may use one: `--cpus one` is a setting of its own",
             ));
         }
         _ => {}

@@ -66,6 +66,10 @@ fn run(args: &InjectArgs, color: Color) -> Result<ExitCode, Failure> {
     if document.harm > 0 {
         return Ok(ExitCode::from(1));
     }
+    if !stop.wanted() && document.got.contains(&0) {
+        say("tcplab: a target got no frame: it was not tested");
+        return Ok(ExitCode::from(3));
+    }
     if !stop.wanted() {
         return Ok(ExitCode::SUCCESS);
     }
@@ -100,7 +104,10 @@ fn sent(
         && was_late.into_inner()
         && is_short
     {
-        let note = format!("ended after {duration:?}: {frames} of {planned} frames were sent");
+        let note = match frames < planned {
+            true => format!("ended after {duration:?}: {frames} of {planned} frames were sent"),
+            false => format!("ended after {duration:?}, before every target had its frames"),
+        };
         document.notes.insert(0, note);
     }
     Ok(document)
