@@ -96,7 +96,9 @@ fn frames_leave_in_order_at_their_time_and_settings_change_meanwhile() {
 fn listed_marks_and_frames_that_the_device_dropped_are_counted() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let to = Port::Tap(File::create(file.path()).unwrap());
-    let mut lane = lane(way("{ mark = [\"frame 1-2\"], drop = [\"data 9\"], delay = \"1ms\" }"));
+    let mut lane = lane(way(
+        "{ mark = [\"frame 1-2\"], drop = [\"data 9\"], delay = \"1ms\" }",
+    ));
     // An IPv4 header with ECT(0) and one without, a TCP header behind each.
     for ecn in [2, 0] {
         let mut packet = vec![0; 54];

@@ -34,14 +34,18 @@ pub fn set(fd: &impl AsFd, is_tcp: bool, wanted: &SocketOptions) -> Result<(), O
     }
 }
 
-/// What the kernel let this socket have of the buffers that it was asked for ([`set`]); no limit where it was asked for none.
+/// What the kernel let this socket have of the buffers and of SO_RCVLOWAT that it was asked for ([`set`]); no limit where it was asked for none.
 pub fn limits(fd: &impl AsFd, wanted: &SocketOptions) -> Limits {
     // SO_RCVBUF and SO_SNDBUF give the doubled value (socket(7)).
     let half = |option, wanted: Option<u32>| {
         let got = wanted.and_then(|_| sys::get_int(fd, option).ok());
         got.map_or(u32::MAX, |got| u32::try_from(got / 2).unwrap_or(0))
     };
+    let lowat = wanted
+        .rcvlowat
+        .and_then(|_| sys::get_int(fd, SockOpt::RCVLOWAT).ok());
     Limits {
+        rcvlowat: lowat.map_or(u32::MAX, |got| u32::try_from(got).unwrap_or(0)),
         rcvbuf: half(SockOpt::RCVBUF, wanted.rcvbuf),
         sndbuf: half(SockOpt::SNDBUF, wanted.sndbuf),
     }

@@ -13,6 +13,7 @@ use tcplab_os::options;
 use tcplab_os::proc_tcp::{ProcTcp, TICK_NS};
 use tcplab_os::sys::{self, SockOpt};
 use tcplab_os::tcp_info::tcp_info;
+use tcplab_plan::buffer_limits::made_smaller;
 use tcplab_plan::point::SocketOptions;
 
 use super::address::{self, Target, Transport};
@@ -102,6 +103,9 @@ impl<'a> Conn<'a> {
         let address = |a: io::Result<socket2::SockAddr>| a.ok().and_then(|a| a.as_socket());
         let (local, remote) = (address(socket.local_addr()), address(socket.peer_addr()));
         let text = |a: Option<SocketAddr>| a.map(plain).map_or_else(String::new, |a| a.to_string());
+        for words in made_smaller(wanted, options::limits(&socket, wanted)) {
+            probe.warn(words);
+        }
         let now = probe.now();
         let is_v6 = local.is_some_and(|a| a.is_ipv6());
         let echo = (transport == Transport::Echo).then_some(ECHO_REQUESTS[usize::from(is_v6)]);

@@ -254,7 +254,12 @@ fn impossible_request_is_refused_at_once() {
         (&["new:a", "new:b", "--mtu", "10"], 2, "68..=65521"),
         (&["new:a", "new:b", "--a-to-b", ""], 2, "needs words"),
         (
-            &["new:a", "new:b", "--a-to-b", "{ change = ['1s rate 5mbit'] }"],
+            &[
+                "new:a",
+                "new:b",
+                "--a-to-b",
+                "{ change = ['1s rate 5mbit'] }",
+            ],
             2,
             "`change` works in experiment files only; `tcplab link --change`",
         ),

@@ -138,7 +138,11 @@ fn routes(point: &Point, from: usize, hosts: &[HostNet]) -> Result<(), OsError> 
     let netlink = Netlink::opened()?;
     let words = &point.hosts[from].route;
     let own = host_address(point.ip, from);
-    if point.links.iter().any(|link| [link.a, link.b].contains(&from)) {
+    if point
+        .links
+        .iter()
+        .any(|link| [link.a, link.b].contains(&from))
+    {
         wait_for_address(own)
             .context(|| format!("cannot use the address of {}", point.hosts[from].name))?;
     }

@@ -2,6 +2,7 @@
 
 use tcplab_plan::buffer_limits::{Limits, limited};
 use tcplab_plan::measure::way_owner;
+use tcplab_plan::point::SocketOptions;
 use tcplab_plan::profile::marked;
 use tcplab_plan::{App, Outcome};
 
@@ -69,14 +70,18 @@ impl Net {
                     false => (app.server, &app.server_socket),
                 };
                 let sysctl = &self.hosts[host].stack.host.sysctl;
-                let limits = Limits {
+                let limits = |it: &SocketOptions| Limits {
                     rcvbuf: sysctl.rmem_max,
                     sndbuf: sysctl.wmem_max,
+                    rcvlowat: match it.rcvbuf {
+                        Some(bytes) => bytes.min(sysctl.rmem_max),
+                        None => sysctl.tcp_rmem[2] / 2,
+                    },
                 };
                 let first = own.or(&self.point.hosts[host].socket);
                 let later = app.changes.iter().filter(|it| it.of_clients == is_client);
                 let each = std::iter::once(&first).chain(later.map(|it| &it.options));
-                let words = each.flat_map(|it| limited(&app.name, is_client, it, limits));
+                let words = each.flat_map(|it| limited(&app.name, is_client, it, limits(it)));
                 words.collect::<Vec<String>>()
             };
             [true, false].map(of_end).concat()
