@@ -69,17 +69,18 @@ fn timers(side: &Side<'_>, list: &Episodes<'_>) -> String {
              difference here: with one segment in flight, a probe comes no sooner than the timeout."
         );
     }
-    let probes = "If `sysctl net.ipv4.tcp_early_retrans` prints 0, switch tail loss probes on: \
-                  `sysctl -w net.ipv4.tcp_early_retrans=3`.";
     let sack = if !side.sender.may_sack() || !side.receiver.may_sack() {
-        "The handshake did not agree on SACK, and Linux sends probes only with SACK: `sysctl net.ipv4.tcp_sack` should print \
-         1 at both ends. "
+        " Linux sends probes only with SACK, and the handshake did not agree on it: `sysctl net.ipv4.tcp_sack` should print 1 \
+         at both ends."
     } else if side.sender.sack_permitted && side.receiver.sack_permitted {
         ""
     } else {
-        "`sysctl net.ipv4.tcp_sack` should print 1: Linux sends tail loss probes only with SACK. "
+        " Linux sends probes only with SACK: `sysctl net.ipv4.tcp_sack` should print 1."
     };
-    format!("On {sender}: {sack}{probes} {count} counts probes and timeouts.")
+    format!(
+        "On {sender}, switch tail loss probes on if `sysctl net.ipv4.tcp_early_retrans` prints 0: \
+         `sysctl -w net.ipv4.tcp_early_retrans=3`.{sack} {count} counts probes and timeouts."
+    )
 }
 
 /// A lower minimum RTO, if that shortens the silence, and by how much.
