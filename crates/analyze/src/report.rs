@@ -369,7 +369,7 @@ pub struct Retransmissions {
     pub fast: u64,
     /// Retransmission timeout, and what followed in the same recovery; SYN and SYN-ACK sent again.
     pub rto: u64,
-    /// Tail loss probe.
+    /// Tail loss probe, or timeout of a single segment in flight: both are due at the same time.
     pub tlp: u64,
     /// No reason visible.
     pub other: u64,
@@ -517,7 +517,7 @@ pub enum EpisodeKind {
     Fast,
     /// Retransmission timeout.
     Rto,
-    /// Tail loss probe.
+    /// Tail loss probe, or timeout of a single segment in flight: both are due at the same time.
     Tlp,
     /// Not known.
     Other,

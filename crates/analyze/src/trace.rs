@@ -221,7 +221,7 @@ pub enum SegmentKind {
     Fast,
     /// Retransmission timeout.
     Rto,
-    /// Tail loss probe.
+    /// Tail loss probe, or timeout of a single segment in flight.
     Tlp,
     /// A retransmission of unknown reason.
     Retransmission,

@@ -520,31 +520,96 @@ fn a_dsack_answers_the_second_copy_and_not_the_repair() {
     assert!(!a.ids().contains(&id), "{:?}", a.ids());
 }
 
+/// A client whose last 400 bytes are lost and sent again after a silence.
+fn last_one_lost(rtt: u32) -> Answer {
+    let at = |ms: u32| rtt + ms;
+    let lines = [
+        "0 > S 100 0 0 60000 mss=1460 sackok".to_owned(),
+        format!("{rtt} < S. 500 101 0 60000 mss=1460 sackok"),
+        format!("{rtt} > . 101 501 0 60000"),
+        format!("{} > P. 101 501 400 60000", at(1)),
+        format!("{} < . 501 501 0 60000", at(1) + rtt),
+        format!("{} > P. 501 501 400 60000", at(300)),
+        // Lost.
+        format!("{} > P. 501 501 400 60000", at(510) + 2 * rtt),
+        format!("{} < . 501 901 0 60000", at(510) + 3 * rtt),
+    ];
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    analyze_script(&lines)
+}
+
 #[test]
-fn a_lower_least_timeout_is_a_remedy_only_on_a_short_path() {
+fn a_lower_minimum_rto_is_a_remedy_only_on_a_short_path() {
     let remedies = |rtt: u32| {
-        let at = |ms: u32| rtt + ms;
-        let lines = [
-            "0 > S 100 0 0 60000 mss=1460 sackok".to_owned(),
-            format!("{rtt} < S. 500 101 0 60000 mss=1460 sackok"),
-            format!("{rtt} > . 101 501 0 60000"),
-            format!("{} > P. 101 501 400 60000", at(1)),
-            format!("{} < . 501 501 0 60000", at(1) + rtt),
-            format!("{} > P. 501 501 400 60000", at(300)),
-            // Lost.
-            format!("{} > P. 501 501 400 60000", at(510) + 2 * rtt),
-            format!("{} < . 501 901 0 60000", at(510) + 3 * rtt),
-        ];
-        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-        let answer = analyze_script(&lines);
+        let answer = last_one_lost(rtt);
         assert_eq!(answer.ids(), ["tail_loss"]);
         answer.findings[0].remedy.join("\n")
     };
     let [near, far] = [remedies(20), remedies(120)];
-    assert!(
-        near.contains("rto_min 70ms") && near.contains("tcp_rto_min_us=70000"),
-        "{near}"
-    );
+    // Above the receiver's delayed-ACK timer: Linux adds the round trip.
+    for part in [
+        "`ip route replace 192.0.2.2/32 [via GATEWAY] dev DEVICE rto_min 60ms` (`ip route get 192.0.2.2` names both)",
+        "tcp_rto_min_us=60000",
+        "The silence of 250 ms then becomes about 110 ms.",
+    ] {
+        assert!(near.contains(part), "{part}: {near}");
+    }
     assert!(!far.contains("rto_min"), "{far}");
     assert!(!near.contains("pace") && !near.contains("fq"), "{near}");
+}
+
+#[test]
+fn the_remedies_of_a_lost_end_ask_only_for_what_can_help() {
+    let told = |answer: &Answer| {
+        (
+            answer.findings[0].cause.clone(),
+            answer.findings[0].remedy.join("\n"),
+        )
+    };
+    // One segment in flight: the probe is no sooner than the timeout, and SACK has nothing to report.
+    let (cause, lone) = told(&last_one_lost(20));
+    assert!(
+        cause.contains("probe and timeout were due together"),
+        "{cause}"
+    );
+    assert!(
+        lone.contains("`net.ipv4.tcp_early_retrans` makes no difference here"),
+        "{lone}"
+    );
+    assert!(
+        lone.contains("nstat -az TcpExtTCPLossProbes TcpExtTCPTimeouts"),
+        "{lone}"
+    );
+    assert!(
+        !lone.contains("tcp_sack") && !lone.contains("sysctl net.ipv4.tcp_early_retrans"),
+        "{lone}"
+    );
+    // The capture is the sender's, and has what was lost.
+    assert!(
+        lone.contains(
+            "on the way to 192.0.2.2, or there. The capture at 192.0.2.1 has the originals"
+        ),
+        "{lone}"
+    );
+    // Two in flight, both lost, SACK agreed: a probe of the last one tells of the first.
+    let two = analyze_script(&[
+        "0 > S 100 0 0 60000 mss=1460 sackok",
+        "20 < S. 500 101 0 60000 mss=1460 sackok",
+        "20 > . 101 501 0 60000",
+        "21 > P. 101 501 400 60000",
+        "41 < . 501 501 0 60000",
+        "300 > . 501 501 1460 60000",
+        "300 > P. 1961 501 1460 60000",
+        "350 > P. 1961 501 1460 60000",
+        "370 < . 501 501 0 60000 sack=1961-3421",
+        "370 > . 501 501 1460 60000",
+        "390 < . 501 3421 0 60000",
+    ]);
+    let (cause, several) = told(&two);
+    assert!(cause.contains("no later than the timeout"), "{cause}");
+    assert!(
+        several.contains("`sysctl -w net.ipv4.tcp_early_retrans=3`"),
+        "{several}"
+    );
+    assert!(!several.contains("tcp_sack"), "{several}");
 }

@@ -164,7 +164,7 @@ table! {
         tcp_workaround_signed_windows: bool = false, "", None, All, "the window of a peer without scaling stays below 32 KiB";
         tcp_rfc1337: bool = false, "", None, All, "an RST does not end TIME-WAIT";
         tcp_tw_reuse: u8 = 2, "", Some((0, 2)), All, "ports in TIME-WAIT may be used again: 0 no, 1 yes, 2 over loopback";
-        tcp_rto_min_us: u32 = 200_000, "us", Some((1, INT_MAX)), Since(6, 11), "least retransmission timeout";
+        tcp_rto_min_us: u32 = 200_000, "us", Some((1, INT_MAX)), Since(6, 11), "minimum RTO";
         tcp_pingpong_thresh: u8 = 1, "answers", Some((1, 255)), Since(6, 7), "answers that lead into interactive mode";
         tcp_backlog_ack_defer: bool = false, "", None, Since(6, 7), "one ACK for all segments that came while a call used the socket";
         tcp_tw_reuse_delay: u32 = 1000, "ms", Some((1, 60_000)), Since(6, 14), "time in TIME-WAIT after which tcp_tw_reuse takes a port (profiles of 6.18 and later)";

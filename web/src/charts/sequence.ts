@@ -26,7 +26,7 @@ const BARS: [string, string, Ink, number[], string][] = [
   ['order', 'out of order', 'order', [KIND.outOfOrder], 'O'],
   ['retrans', 'retransmission', 'retrans', [KIND.other], 'R'],
   ['fast', 'fast retransmit', 'fast', [KIND.fast], 'F'],
-  ['tlp', 'tail loss probe', 'tlp', [KIND.tlp], 'TLP'],
+  ['tlp', 'probe or timeout of a single segment', 'tlp', [KIND.tlp], 'TLP'],
   ['rto', 'timeout (RTO)', 'rto', [KIND.rto], 'RTO'],
 ];
 

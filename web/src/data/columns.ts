@@ -7,7 +7,7 @@ export const KINDS = [
   'out of order',
   'fast retransmit',
   'timeout (RTO)',
-  'tail loss probe',
+  'probe or timeout of a single segment',
   'retransmission',
   'keep-alive',
   'zero-window probe',

@@ -11,7 +11,7 @@ const KINDS: [string, Omit<Layer, 'count' | 'on'>][] = [
   ['d', { key: 'd', label: 'data', ink: 'data', shape: 'bar' }],
   ['f', { key: 'f', label: 'fast retransmission', ink: 'fast', shape: 'triangle' }],
   ['r', { key: 'r', label: 'timeout', ink: 'rto', shape: 'cross' }],
-  ['t', { key: 't', label: 'tail loss probe', ink: 'tlp', shape: 'diamond' }],
+  ['t', { key: 't', label: 'probe or timeout of a single segment', ink: 'tlp', shape: 'diamond' }],
   ['x', { key: 'x', label: 'other retransmission', ink: 'retrans', shape: 'square' }],
   ['a', { key: 'a', label: 'ACK', ink: 'ack', shape: 'line' }],
 ];

@@ -73,7 +73,7 @@ function retransmissionFact(d: Direction): Fact {
     [
       ['fast', r.fast],
       ['RTO', r.rto],
-      ['TLP', r.tlp],
+      ['probe or timeout', r.tlp],
       ['other', r.other],
     ] as const
   )

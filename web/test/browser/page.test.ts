@@ -134,7 +134,7 @@ describe('the page', () => {
   it('chooses a stream from the table, by pointer and by keys', async () => {
     await choose(1);
     expect(await page.locator('main h2').textContent()).toContain('Stream 1');
-    expect(await page.locator('.chart.sequence header').textContent()).toContain('tail loss probe');
+    expect(await page.locator('.chart.sequence header').textContent()).toContain('probe or timeout');
     await page.locator('tr[data-stream="1"]').focus();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');

@@ -149,7 +149,9 @@ describe('the page of a result', () => {
       'tcplab population connection sample.toml 7 --out look',
     );
     expect(await detail.locator('.sequence-baseline header').textContent()).toContain('timeout1');
-    expect(await detail.locator('.sequence-arm header').textContent()).toContain('tail loss probe1');
+    expect(await detail.locator('.sequence-arm header').textContent()).toContain(
+      'probe or timeout of a single segment1',
+    );
     expect(await range(page, 'sequence-baseline')).toEqual(await range(page, 'sequence-arm'));
     const marks = await page
       .locator('.plot[data-drawn]')

@@ -31,7 +31,7 @@ pub enum Class {
     Nagle,
     /// Recovery by duplicate ACKs or SACK.
     FastRecovery,
-    /// Recovery by a tail loss probe.
+    /// Recovery by a tail loss probe, or by the timeout of a single segment in flight.
     Tlp,
     /// Wait for a retransmission timeout, and recovery from it.
     Rto,
@@ -108,7 +108,7 @@ impl Class {
             Self::DelayedAck => "delayed ACK",
             Self::Nagle => "Nagle",
             Self::FastRecovery => "fast recovery",
-            Self::Tlp => "tail loss probe",
+            Self::Tlp => "probe or timeout",
             Self::Rto => "retransmission timeout",
             Self::Spurious => "spurious retransmission",
             Self::ZeroWindow => "zero window",
@@ -135,7 +135,7 @@ impl Class {
             Self::Nagle => "Nagle's algorithm held back a small segment.",
             Self::FastRecovery => "Recovery by duplicate ACKs or SACK.",
             Self::Tlp => {
-                "Recovery by a tail loss probe, or by what may be one: the repair of a single segment in flight."
+                "Recovery by a tail loss probe, or by the timeout of a single segment in flight: both are due at the same time."
             }
             Self::Rto => "Wait for a retransmission timeout, and recovery from it.",
             Self::Spurious => "A retransmission timeout or recovery without a loss.",

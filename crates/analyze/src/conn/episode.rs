@@ -86,6 +86,10 @@ pub(crate) struct Record {
     pub rtt: Duration,
     /// The first original was lost before the capture, for certain.
     pub lost: bool,
+    /// The capture has the first original.
+    pub seen: bool,
+    /// Nothing but the first segment was in flight when it was sent again.
+    pub lone: bool,
     /// How many of the retransmissions the receiver reported as duplicates.
     pub dsacked: u32,
     /// The first retransmission was not needed, by time stamps or by the time of its ACK.

@@ -576,6 +576,8 @@ impl Open {
                 evidence,
                 acked: a.acked,
                 lost: a.lost,
+                seen: !a.fresh && !a.lost,
+                lone: a.head && a.tail,
                 too_big: a.too_big,
                 smaller: a.smaller,
                 longest_idle: a.idle,

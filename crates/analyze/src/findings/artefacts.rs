@@ -27,12 +27,16 @@ pub(crate) fn describe(noted: &Noted) -> Finding {
     } else {
         format!(" ({} streams)", noted.streams)
     };
+    let first = match noted.packets.iter().min() {
+        Some(number) => format!("; the first is packet {number}"),
+        None => String::new(),
+    };
     Finding {
         id: DETECTOR.id,
         severity: Severity::Info,
         stream: noted.stream,
         packets: noted.packets.clone(),
-        title: format!("{what}{many}"),
+        title: format!("{what}{first}{many}"),
         cause: cause.to_owned(),
         remedy: vec![remedy.to_owned()],
         confidence: measured::confidence(DETECTOR.id),
@@ -43,7 +47,7 @@ pub(crate) fn describe(noted: &Noted) -> Finding {
 fn words(artefact: Artefact) -> (&'static str, &'static str, &'static str) {
     match artefact {
         Artefact::SuperSegments => (
-            "one packet here stands for several on the wire",
+            "some packets here stand for several on the wire each",
             "Packets are larger than the MSS: the capture was taken above the sender's TSO/GSO or the \
              receiver's GRO/LRO. Counts of segments and ACK classes are those of the packets seen.",
             "To see the wire's packets: `ethtool -K DEVICE tso off gso off gro off lro off` while \

@@ -1,8 +1,8 @@
 //! Everything of one direction, or everything large, vanishes (RFC 2923, RFC 4821).
 
 use super::{
-    Detector, Finding, Id, Need, Severity, Side, icmp, length, packets, path_mtu, smaller_segments,
-    times,
+    Detector, Finding, Id, Need, Severity, Side, icmp, length, packets, path_mtu, route,
+    smaller_segments, times,
 };
 use crate::conn::{Record, Segment, TooBig};
 
@@ -146,9 +146,9 @@ fn got_around(side: &Side<'_>) -> Option<Finding> {
     f.remedy = vec![
         "Let ICMP \"fragmentation needed\" and \"packet too big\" pass to the sender.".to_owned(),
         format!(
-            "Or lower the MSS: `ip route change ... advmss BYTES` on {}, or `nft ... tcp option maxseg size set rt mtu` on the \
-             router of the narrow link.",
-            side.receiver_end.ip
+            "Or lower the MSS: on {}, {}, or `nft ... tcp option maxseg size set rt mtu` on the router of the narrow link.",
+            side.receiver_end.ip,
+            route::with(sender.ip, "advmss BYTES")
         ),
     ];
     Some(f)

@@ -4,7 +4,9 @@
 
 use tcplab_base::Duration;
 
-use super::{Detector, Finding, Id, Need, Severity, Side, length, packets, smaller_segments};
+use super::{
+    Detector, Finding, Id, Need, Severity, Side, length, packets, route, smaller_segments,
+};
 use crate::conn::{Ahead, Connection, Dir};
 
 pub(crate) const DETECTOR: Detector = Detector {
@@ -80,7 +82,8 @@ fn came_smaller(side: &Side<'_>) -> Option<Finding> {
         ),
         format!(
             "If its MTU is smaller: let ICMP \"fragmentation needed\" and \"packet too big\" pass to {sender}, or announce a \
-             smaller MSS here: `ip route change ... advmss BYTES`."
+             smaller MSS here: {}.",
+            route::with(sender, "advmss BYTES")
         ),
     ];
     Some(f)

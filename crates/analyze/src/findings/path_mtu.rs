@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use tcplab_base::Duration;
 
-use super::{Detector, Finding, Id, Severity, Side, length, packets, smaller_segments, times};
+use super::{
+    Detector, Finding, Id, Severity, Side, length, packets, route, smaller_segments, times,
+};
 use crate::conn::{Dir, Record, TooBig};
 
 pub(crate) const DETECTOR: Detector = Detector {
@@ -123,7 +125,8 @@ pub(super) fn remedy(side: &Side<'_>, told: &TooBig, ignored: bool) -> Vec<Strin
     let route = match told.mtu {
         0 => None,
         mtu => Some(format!(
-            "Or tell {sender} the MTU: `ip route replace {receiver} via GATEWAY mtu {mtu}`."
+            "Or tell {sender} the MTU, until the next reboot: {}.",
+            route::with(receiver, &format!("mtu {mtu}"))
         )),
     };
     let pass = ignored.then(|| {

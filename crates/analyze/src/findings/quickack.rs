@@ -2,7 +2,7 @@
 //! the timer once its quick-ACK credits are used up (commits 4720852ed9af and 059217c18be6).
 
 use super::delayed_ack::{hedge, net_wait};
-use super::{Detector, Finding, Found, Id, Need, Severity, Side, packets, times, us};
+use super::{Detector, Finding, Found, Id, Need, Severity, Side, packets, route, times, us};
 use crate::conn::{AckStats, Evidence};
 
 pub(crate) const DETECTOR: Detector = Detector {
@@ -136,17 +136,14 @@ fn remedies(side: &Side<'_>) -> Vec<String> {
 /// The ways to have every ACK at once, for the receiver of `side`.
 pub(crate) fn quickack_routes(side: &Side<'_>) -> Vec<String> {
     let (to, at) = (side.sender_end.ip, side.receiver_end.ip);
-    let (bits, family, prefix) = if to.is_ipv4() {
-        (32, "ipv4", "")
+    let (bits, family) = if to.is_ipv4() {
+        (32, "ipv4")
     } else {
-        (128, "ipv6", "-6 ")
+        (128, "ipv6")
     };
+    let route = route::with(to, "quickack 1");
     vec![
-        format!(
-            "Until the next reboot, on {at}: \
-             `ip {prefix}route replace {to}/{bits} [via GATEWAY] dev DEVICE quickack 1` \
-             (`ip {prefix}route get {to}` names both)."
-        ),
+        format!("Until the next reboot, on {at}: {route}."),
         format!(
             "To make it permanent (NetworkManager): \
              `nmcli connection modify CONNECTION +{family}.routes \"{to}/{bits} [GATEWAY] quickack=true\"`, \

@@ -3,7 +3,9 @@
 use tcplab_base::Duration;
 
 use super::episodes::Episodes;
-use super::{Detector, Finding, Found, Id, Need, Severity, Side, black_hole, length, times, up_to};
+use super::{
+    Detector, Finding, Found, Id, Need, Severity, Side, black_hole, length, silence, times, up_to,
+};
 use crate::conn::Record;
 use crate::report::{EpisodeKind, SpuriousEvidence};
 
@@ -137,8 +139,8 @@ fn stall(side: &Side<'_>, list: &Episodes<'_>) -> Finding {
         )
     };
     f.cause = format!(
-        "{why}, so {} waited for the retransmission timeout (RFC 6298: on Linux at least 200 ms plus the round trip, \
-         doubled each time it fires) and began again with a window of one segment.{blind}",
+        "{why}, so {} waited for the retransmission timeout (RFC 6298: on Linux the round trip plus the minimum RTO \
+         of 200 ms or more, doubled each time it fires) and began again with a window of one segment.{blind}",
         side.sender_end.ip
     );
     if unheard {
@@ -150,7 +152,7 @@ fn stall(side: &Side<'_>, list: &Episodes<'_>) -> Finding {
             side.sender_end.ip
         );
     }
-    f.remedy = remedy(side, list);
+    f.remedy = silence::remedy(side, list);
     if unheard {
         let server = side.receiver_end.ip;
         let first = format!(
@@ -160,41 +162,6 @@ fn stall(side: &Side<'_>, list: &Episodes<'_>) -> Finding {
         f.remedy.insert(0, first);
     }
     f
-}
-
-/// The path's round trips that are so much shorter than the least timeout that a lower one shortens the silence.
-const NEAR: Duration = Duration::from_millis(50);
-/// Linux's delayed-ACK timer (`TCP_DELACK_MIN`), and as much as the clocks blur: a timer that is shorter than this and the
-/// round trip fires too early.
-const HELD: Duration = Duration::from_millis(45);
-
-/// No timer with Linux's least timeout of 200 ms fires sooner, as far as clocks tell.
-const FLOOR: Duration = Duration::from_millis(150);
-
-/// What helps a sender that waited for a timer, because nothing told it of the loss in time.
-pub(super) fn remedy(side: &Side<'_>, list: &Episodes<'_>) -> Vec<String> {
-    let (sender, receiver) = (side.sender_end.ip, side.receiver_end.ip);
-    let mut remedy = vec![
-        "Find where the packets are lost: `ip -s link` and `tc -s qdisc` count drops; `tcplab \
-         analyze --pair A B` compares captures of both ends."
-            .to_owned(),
-        format!(
-            "On {sender}: SACK and tail loss probes should be on: `sysctl net.ipv4.tcp_sack \
-             net.ipv4.tcp_early_retrans` prints 1 and 3.",
-        ),
-    ];
-    let trip = list.iter().map(|r| r.rtt).max().unwrap_or(Duration::ZERO);
-    let is_near = trip > Duration::ZERO && trip <= NEAR;
-    if is_near && list.longest() >= FLOOR {
-        let ms = ((trip + HELD).as_micros() / 10_000 + 1) * 10;
-        remedy.push(format!(
-            "On {sender}, the least timeout (200 ms) is much longer than the round trip: lower it for near hosts, \
-             `ip route replace {receiver} via GATEWAY rto_min {ms}ms`, or for all from Linux 6.11 on, \
-             `sysctl -w net.ipv4.tcp_rto_min_us={ms}000`. A lower value than round trip and delayed-ACK timer together \
-             (40 ms on Linux) causes needless timeouts.",
-        ));
-    }
-    remedy
 }
 
 pub(crate) fn spurious(side: &Side<'_>) -> Option<Finding> {

@@ -4,7 +4,7 @@
 use tcplab_base::Duration;
 use tcplab_base::quantity::bytes;
 
-use super::{Detector, Finding, Found, Id, Need, Severity, Side, length, packets};
+use super::{Detector, Finding, Found, Id, Need, Severity, Side, length, packets, route};
 use crate::conn::Run;
 
 pub(crate) const DETECTOR: Detector = Detector {
@@ -59,8 +59,8 @@ fn find(side: &Side<'_>) -> Option<Finding> {
         "Bring the data nearer (a cache, a CDN), or send less of it (compression): each doubling costs a round trip."
             .to_owned(),
         format!(
-            "On {sender}: a larger first window, `ip route change default via GATEWAY initcwnd 20` (the default is 10 \
-             segments)."
+            "On {sender}, until the next reboot, a larger first window (the default is 10 segments): {}.",
+            route::with(side.receiver_end.ip, "initcwnd 20")
         ),
     ];
     f.cause = format!(

@@ -1,7 +1,9 @@
 //! The last segments of a burst were lost: nothing after them could tell the sender (RFC 8985 7).
 
 use super::episodes::Episodes;
-use super::{Detector, Finding, Found, Id, Need, Severity, Side, length, rto, times, up_to};
+use super::{
+    Detector, Finding, Found, Id, Need, Severity, Side, length, rto, silence, times, up_to,
+};
 use crate::conn::Record;
 use crate::report::EpisodeKind;
 
@@ -64,12 +66,12 @@ fn find(side: &Side<'_>) -> Option<Finding> {
         length(list.longest())
     );
     f.cause = format!(
-        "Nothing followed the lost segments, so no duplicate ACK or SACK block could report them. \
-         {} had to wait for its tail loss probe (on Linux two round trips, plus 200 ms when one \
-         segment is in flight) or for the retransmission timeout.",
-        side.sender_end.ip
+        "Nothing followed the lost segments, so no duplicate ACK or SACK block could report them. {} had to wait for its \
+         tail loss probe or its retransmission timeout. {}",
+        side.sender_end.ip,
+        silence::timing(&list)
     );
-    f.remedy = rto::remedy(side, &list);
+    f.remedy = silence::remedy(side, &list);
     if side.has_no_probes() {
         f.cause += &format!(
             " It was the timeout: the window of {} was two segments afterwards, as no probe leaves it.",

@@ -39,7 +39,8 @@ pub struct Prover {
 impl Prover {
     /// When the arguments ask for it.
     pub fn new(args: &AnalyzeArgs) -> Result<Option<Self>, Failure> {
-        if let Some(folder) = &args.prove_out {
+        // The folder is made with its first file; this fails if a file has its name.
+        if let Some(folder) = args.prove_out.as_deref().filter(|f| f.exists()) {
             std::fs::create_dir_all(folder).map_err(|e| cannot_write(folder, &e))?;
         }
         Ok(args.proves().then(|| Self {
@@ -159,7 +160,8 @@ impl Prover {
             return;
         };
         let path = folder.join(&name);
-        match output::write_own(&path, text) {
+        let made = std::fs::create_dir_all(folder);
+        match made.and_then(|()| output::write_own(&path, text)) {
             Ok(()) => proof.file = Some(path.display().to_string()),
             Err(e) => {
                 self.broken.get_or_insert(cannot_write(&path, &e));

@@ -110,14 +110,15 @@ fn what_cannot_be_proved_says_why() {
     }
     // Where the losses are is what this capture shows.
     for capture in ["bulk-rto.b.pcap", "syn-retries.a.pcap"] {
-        let place = folder();
-        let out = place.path().to_str().unwrap();
+        let place = folder().path().join("experiments");
+        let out = place.to_str().unwrap();
         let run = tcplab(&[
             "analyze",
             "--prove-out",
             out,
             &format!("{CAPTURES}/{capture}"),
         ]);
+        assert!(!place.exists(), "an empty folder is of no use");
         assert!(run.err.contains("nothing was written"), "{}", run.err);
         let why = "Not proved: the experiment does not include the path's losses;";
         assert!(run.out.contains(why), "{capture}: {}", run.out);

@@ -141,7 +141,11 @@ pub static PACKETS: [Packets; 44] = [
         segments(Less),
         "retransmission timer",
     ),
-    sum("retransmissions.tlp", segments(REPAIR), "tail loss probe"),
+    sum(
+        "retransmissions.tlp",
+        segments(REPAIR),
+        "tail loss probe, or timeout of a single segment in flight",
+    ),
     sum("retransmissions.other", segments(REPAIR), "unknown reason"),
     sum(
         "retransmissions.spurious",

@@ -76,7 +76,7 @@ pub(super) fn lacks(point: &Point, owner: &str, name: &str) -> Option<String> {
     };
     if is_one(&BY_TIMER) && shorter(|timers| timers.rto_min, SHORTEST_RTO_NS) {
         return Some(format!(
-            "{owner} has a least RTO below 150 ms, and packets do not show such a timer: measure `{owner}.TcpExtTCPTimeouts`"
+            "{owner} has a minimum RTO below 150 ms, and packets do not show such a timer: measure `{owner}.TcpExtTCPTimeouts`"
         ));
     }
     if is_one(&BY_DELACK) && shorter(|timers| timers.delack, SHORTEST_DELACK_NS) {

@@ -65,7 +65,7 @@ words!(RtoEstimator {
     Rfc6298: "rfc6298"
 });
 
-/// What the least retransmission timeout bounds.
+/// What the minimum RTO bounds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum RtoFloor {
     /// Four times the deviation, before the round-trip time is added.
@@ -84,7 +84,7 @@ words!(RtoFloor {
 pub enum TlpRule {
     /// After two round trips, at least 10 ms; with one segment out at least after 1.5 and 200 ms (until 4.13).
     DelackMax,
-    /// After two round trips and 2 ms; with one segment out and the least timeout (bb4d991a28cc).
+    /// After two round trips and 2 ms; with one segment out and the minimum RTO (bb4d991a28cc).
     #[default]
     RtoMin,
 }

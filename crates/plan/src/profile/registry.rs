@@ -147,14 +147,14 @@ behaviours! {
         "RTO estimator: Linux's, or RFC 6298 2.3 as written",
         "no commit: the patch of June 2016 was not merged";
     rto_floor: RtoFloor = RtoFloor::Deviation,
-        "what the least RTO bounds: four times the deviation, before the RTT is added, or the RTO itself",
+        "what the minimum RTO bounds: four times the deviation, before the RTT is added, or the RTO itself",
         "no commit: the patch of June 2016 was not merged";
     rto_floor_ms: u32 = 0, in 0..=120_000,
-        "least RTO of the estimator, milliseconds; 0: the route's or the sysctl's",
+        "minimum RTO of the estimator, milliseconds; 0: the route's or the sysctl's",
         "no commit: Linux's floor is tcp_rto_min()";
     tlp_rule: TlpRule = TlpRule::RtoMin,
         "time of a tail loss probe: after two RTTs; with one segment in flight, not before 1.5 RTTs plus 200 ms \
-         (`delack-max`), or after two RTTs plus the least RTO (`rto-min`)",
+         (`delack-max`), or after two RTTs plus the minimum RTO (`rto-min`)",
         "bb4d991a28cc, 4.14";
     tlp_rto_cap: bool = true,
         "a probe replaces an RTO that would come earlier; off: the RTO fires",
@@ -229,7 +229,7 @@ behaviours! {
         "614e8316aa4c, 6.7";
     /// Linux: `tcp_delack_max()`.
     delack_below_rto_min: bool = false,
-        "an ACK is delayed by at most the least RTO minus one tick",
+        "an ACK is delayed by at most the minimum RTO minus one tick",
         "bbf80d713fe7, 6.7";
     /// Linux: `icsk_ack.ato`, compared as a signed number.
     ato_has_8_bits: bool = false,

@@ -26,7 +26,7 @@ pub(crate) fn meaning(class: Class) -> &'static str {
              start, after losses, and on long paths."
         }
         Class::Pacing => {
-            "The sender spread its packets over time on purpose, as BBR and the qdisc fq do."
+            "The sender spread its packets over time on purpose, as BBR and the qdisc fq do. See `pacing`."
         }
         Class::ReceiveWindow => {
             "The sender had data and the receiver's window (rwnd) was full, but not zero: the receive buffer is too \
@@ -47,9 +47,9 @@ pub(crate) fn meaning(class: Class) -> &'static str {
             "Packets were lost and repaired as duplicate ACKs or SACK told: about one round trip for each loss."
         }
         Class::Tlp => {
-            "The last packets of a burst were lost, and a tail loss probe found out. See `TLP`. When a single segment \
-             was in flight, a timeout comes after the same silence and counts here too, unless the window of two \
-             segments afterwards shows it."
+            "The last packets of a burst were lost. A tail loss probe repaired them, or the timeout of a single segment \
+             in flight: both are due at the same time, and packets seldom tell which it was. On the sender, \
+             `nstat -az TcpExtTCPLossProbes TcpExtTCPTimeouts` tells. See `TLP` and `RTO`."
         }
         Class::Rto => {
             "Packets were lost, and the sender stood still until its retransmission timer fired: 200 ms or more. \

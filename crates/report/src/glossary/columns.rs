@@ -55,7 +55,8 @@ const COLUMNS: &[(&str, &str, &str)] = &[
         "not explained",
         "not explained",
         "Section of `tcplab analyze`: what packets show and no finding names: segments sent again, delayed ACKs, long \
-         waits of TCP. Look at them yourself; `tcplab explain FILE PACKET` says what is known of one packet.",
+         waits of TCP. To look at them yourself: `tcplab analyze --html report.html FILE` draws them, and \
+         `tcplab analyze --annotate OUT.pcapng FILE` adds a comment to each packet for Wireshark.",
     ),
     (
         "the two ends",
@@ -78,7 +79,8 @@ const COLUMNS: &[(&str, &str, &str)] = &[
     (
         "Seen",
         "seen",
-        "Line of a finding: its stream, its packets (numbers as in Wireshark), its id for `tcplab help`, and how many of 100 \
+        "Line of a finding: its stream, the packets that show it (numbers as in Wireshark; for a loss, the \
+         retransmissions), its id for `tcplab help`, and how many of 100 \
          such findings are right. See `confidence`.",
     ),
     (

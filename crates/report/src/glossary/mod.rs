@@ -165,13 +165,20 @@ pub fn occurring(text: &str) -> Vec<&'static Entry> {
     found.into_iter().map(|i| &words::WORDS[i]).collect()
 }
 
-/// One line for each word that occurs in a text; nothing where none does.
-pub fn under_a_report(theme: &Theme, text: &str) -> String {
-    let mut entries = occurring(text);
-    if entries.is_empty() {
+/// One line for each word that occurs; nothing where none does. Words of `said` come before those that only stand in the
+/// `rest`, where there is no room for all.
+pub fn under_a_report(theme: &Theme, said: &str, rest: &str) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for entry in occurring(said).into_iter().chain(occurring(rest)) {
+        if !names.contains(&entry.word) && names.len() < UNDER_A_REPORT {
+            names.push(entry.word);
+        }
+    }
+    if names.is_empty() {
         return String::new();
     }
-    entries.truncate(UNDER_A_REPORT);
+    let entries = words::WORDS.iter().filter(|e| names.contains(&e.word));
+    let entries: Vec<&Entry> = entries.collect();
     let widest = entries.iter().map(|e| e.word.chars().count()).max();
     let widest = widest.unwrap_or(0);
     let mut out = format!("\n{}\n\n", theme.paint(Ink::Bold, "Words"));
@@ -342,5 +349,15 @@ mod tests {
         );
         assert_eq!(found("the ACKs of an MSS"), ["ACK", "MSS"]);
         assert_eq!(found("run `sysctl net.ipv4.tcp_sack SACK` now"), [""; 0]);
+    }
+
+    #[test]
+    fn words_of_what_happened_come_before_words_of_remedies() {
+        let said = "RTO, TLP, SACK, TSO and a duplicate ACK; pacing 3 ms";
+        let text = under_a_report(&Theme::default(), said, "delayed ACK");
+        assert!(text.contains("  pacing"), "{text}");
+        assert!(!text.contains("delayed ACK"), "{text}");
+        let text = under_a_report(&Theme::default(), "an RTO", "delayed ACK");
+        assert!(text.find("delayed ACK") < text.find("RTO"), "{text}");
     }
 }

@@ -115,7 +115,7 @@ pub(super) const MORE: &[Entry] = &[
         word: "time budget",
         also: &["budget", "where the time went"],
         short: "all time of a connection, divided into classes that do not overlap",
-        more: "The classes add up to its duration. The report's second line names what clients waited for. Rules: \
+        more: "The classes add up to its duration. The head of the report says what clients waited for. Rules: \
                docs/analyze.md, \"Time budget\".",
     },
     Entry {

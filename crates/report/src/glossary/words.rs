@@ -72,21 +72,29 @@ pub(super) const WORDS: &[Entry] = &[
         word: "pacing",
         also: &[],
         short: "packets are spread over time and do not leave in bursts",
-        more: "BBR paces; for other senders the qdisc fq does (`tc qdisc replace dev DEVICE root fq`).",
+        more: "BBR paces by itself; other senders pace with the qdisc fq (`tc qdisc replace dev DEVICE root fq`). So pacing \
+               without fq suggests BBR (`ss -ti` shows the congestion control).",
     },
     Entry {
         word: "RTO",
-        also: &["retransmission timeout", "retransmission timer"],
+        also: &[
+            "retransmission timeout",
+            "retransmission timer",
+            "minimum RTO",
+        ],
         short: "the time without an ACK after which the sender retransmits: 200 ms or more on Linux",
-        more: "RFC 6298. It follows the round trip and doubles each time it fires; then the window is one segment. The \
-               slowest way to notice a loss.",
+        more: "RFC 6298. Linux: the smoothed round trip, plus the minimum RTO or more; 200 ms unless a route's rto_min or \
+               net.ipv4.tcp_rto_min_us (6.11) lowers it. It counts from the last data or ACK and doubles each time it \
+               fires; then the window is one segment. The slowest way to notice a loss.",
     },
     Entry {
         word: "TLP",
         also: &["tail loss probe"],
         short: "the sender repeats its last packet early, to learn whether the end was lost",
-        more: "RFC 8985 7. Linux: after two round trips (plus 200 ms when one segment is in flight), before the RTO; on \
-               with net.ipv4.tcp_early_retrans = 3, the default.",
+        more: "RFC 8985 7. Linux, with SACK: two round trips after the last data or ACK, never later than the RTO; on with \
+               net.ipv4.tcp_early_retrans = 3, the default. With one segment in flight, probe and timeout are due \
+               together: a round trip and 200 ms after the last data or ACK. On the sender, \
+               `nstat -az TcpExtTCPLossProbes TcpExtTCPTimeouts` tells them apart.",
     },
     Entry {
         word: "SACK",

@@ -1,6 +1,8 @@
 //! Collects the report's content from the outputs of one capture, in bounded memory: the findings (the analyser bounds
 //! them), the most interesting streams, and counts.
 
+use std::fmt::Write;
+
 use tcplab_analyze::budget::Budget;
 use tcplab_analyze::findings::Finding;
 use tcplab_analyze::report::{Stream, Totals};
@@ -103,7 +105,8 @@ impl Collector {
             self.rows.iter_mut().for_each(Row::lacks_end);
         }
         self.rows.sort_by_key(Row::rank);
-        self.time(theme, &mut out);
+        let time = self.time(theme);
+        out.push_str(&time);
         let shown = Shown {
             of: self.streams,
             limit: self.limit,
@@ -111,7 +114,8 @@ impl Collector {
         out.push_str(&streams::render(theme, &self.rows, shown));
         out.push_str(&self.caqm.render(theme));
         out.push_str(&self.notes.render(theme, totals));
-        out.push_str(&glossary::under_a_report(theme, &told));
+        let said = self.said(theme, totals) + &time;
+        out.push_str(&glossary::under_a_report(theme, &said, &told));
         out
     }
 
@@ -133,15 +137,24 @@ impl Collector {
         out
     }
 
+    /// What happened, without the remedies.
+    fn said(&self, theme: &Theme, totals: &Totals) -> String {
+        let mut said = self.coverage.render(theme, totals);
+        for f in &self.findings {
+            let _ = writeln!(said, "{}\n{}", f.title, f.cause);
+        }
+        said
+    }
+
     /// A bar for each row.
-    fn time(&self, theme: &Theme, out: &mut String) {
+    fn time(&self, theme: &Theme) -> String {
         let bars: Vec<Bar> = self.rows.iter().filter_map(|row| row.bar).collect();
         let is_limited = self.limit.is_some();
         let text = bars::render(theme, &bars, &self.budget, self.streams, is_limited);
-        if !text.is_empty() {
-            out.push_str(&text);
-            out.push('\n');
+        if text.is_empty() {
+            return text;
         }
+        text + "\n"
     }
 }
 

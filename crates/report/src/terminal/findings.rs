@@ -53,14 +53,19 @@ pub(super) fn render(theme: &Theme, findings: &[Finding], totals: &Totals) -> St
     for (i, group) in groups.iter().enumerate() {
         out.push('\n');
         title(theme, group, &mut out);
-        let before = groups.iter().take(i);
         let f = group.first;
-        let same = |g: &Group<'_>| g.first.cause == f.cause && g.first.remedy == f.remedy;
-        if before.into_iter().any(same) {
-            let _ = writeln!(out, "  {:LABEL$}What to do and why: as above.", "");
-            proof(theme, group, &mut out);
-        } else {
-            advice(theme, group, &mut out);
+        let before = groups.iter().take(i).map(|g| g.first);
+        let mut same = before.filter(|b| b.remedy == f.remedy && !f.remedy.is_empty());
+        match same.next() {
+            Some(b) if b.cause == f.cause => {
+                let _ = writeln!(out, "  {:LABEL$}What to do and why: as above.", "");
+                proof(theme, group, &mut out);
+            }
+            Some(b) => {
+                let as_there = [format!("As for {} above.", word(&b.id))];
+                advice(theme, group, &as_there, &mut out);
+            }
+            None => advice(theme, group, &f.remedy, &mut out),
         }
         evidence(theme, group, &mut out);
     }
@@ -112,18 +117,17 @@ fn title(theme: &Theme, group: &Group<'_>, out: &mut String) {
 }
 
 /// What to do, what an experiment said about that, and why it happened.
-fn advice(theme: &Theme, group: &Group<'_>, out: &mut String) {
-    let f = group.first;
-    for (i, remedy) in f.remedy.iter().enumerate() {
+fn advice(theme: &Theme, group: &Group<'_>, remedies: &[String], out: &mut String) {
+    for (i, remedy) in remedies.iter().enumerate() {
         let label = if i == 0 { "Do" } else { "" };
-        let mark = match f.remedy.len() {
+        let mark = match remedies.len() {
             1 => String::new(),
             _ => format!("{}. ", i + 1),
         };
         labelled(theme, label, &mark, remedy, out);
     }
     proof(theme, group, out);
-    labelled(theme, "Why", "", &f.cause, out);
+    labelled(theme, "Why", "", &group.first.cause, out);
 }
 
 /// Which packets show it, its id, how sure it is.
@@ -272,6 +276,17 @@ mod tests {
         for line in text.lines().filter(|l| !l.contains('`')) {
             assert!(line.chars().count() <= 80, "{line}");
         }
+    }
+
+    #[test]
+    fn the_same_remedies_are_told_once() {
+        let first = finding(0, id("rto_stall"), Severity::High);
+        let mut second = finding(0, id("tail_loss"), Severity::Medium);
+        second.cause = "Nothing followed".into();
+        let text = render(&Theme::default(), &[first, second], &Totals::default());
+        assert_eq!(text.matches("Upgrade").count(), 1, "{text}");
+        assert!(text.contains("Do      As for rto_stall above."), "{text}");
+        assert!(text.contains("Why     Nothing followed"), "{text}");
     }
 
     #[test]

@@ -67,10 +67,10 @@ impl Notes {
         }
         if self.probes > 0 {
             notes.push(format!(
-                "{} not needed: what it repeated had arrived, but no ACK came before the sender's probe timer (RFC 8985)",
+                "{} not needed: what it repeated had arrived, but no ACK came before the sender's timer fired",
                 match self.probes {
-                    1 => "1 tail loss probe was".to_owned(),
-                    n => format!("{} tail loss probes were", units::count(n)),
+                    1 => "1 tail loss probe, or timeout of a single segment, was".to_owned(),
+                    n => format!("{} tail loss probes, or timeouts of single segments, were", units::count(n)),
                 }
             ));
         }
@@ -248,7 +248,10 @@ mod tests {
         stream.server_to_client.episodes = vec![probe(dsack), probe(None)];
         notes.stream(&stream);
         let text = notes.render(&Theme::default(), &Totals::default());
-        assert!(text.contains("1 tail loss probe was not needed"), "{text}");
+        assert!(
+            text.contains("1 tail loss probe, or timeout of a single segment, was not needed"),
+            "{text}"
+        );
     }
 
     #[test]

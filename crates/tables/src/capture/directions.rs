@@ -59,9 +59,11 @@ pub(super) const DIRECTION: &[OfDirection] = &[
     ("retransmissions_rto", "by the retransmission timer.", |d| {
         int(d.retransmissions.rto)
     }),
-    ("retransmissions_tlp", "tail loss probes.", |d| {
-        int(d.retransmissions.tlp)
-    }),
+    (
+        "retransmissions_tlp",
+        "tail loss probes, or timeouts of a single segment in flight.",
+        |d| int(d.retransmissions.tlp),
+    ),
     (
         "retransmissions_other",
         "sent again for a reason that the capture does not show.",
@@ -237,7 +239,7 @@ pub(super) fn episodes_table() -> Table {
             (
                 "kind",
                 Kind::Word,
-                "What began it: `fast`, `rto`, `tlp` or `other`.",
+                "What began it: `fast`, `rto`, `tlp` (a tail loss probe, or the timeout of a single segment in flight) or `other`.",
             ),
             (
                 "packet",

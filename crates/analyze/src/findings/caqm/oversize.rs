@@ -1,7 +1,7 @@
 //! Tagged frames that are longer than the MTU allows: the sender's MSS was not lowered by the tag's 4 bytes.
 
 use super::first;
-use crate::findings::{Detector, Finding, Id, Severity, Side};
+use crate::findings::{Detector, Finding, Id, Severity, Side, route};
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("caqm_oversize"),
@@ -25,9 +25,9 @@ pub(super) fn find(side: &Side<'_>) -> Option<Finding> {
                    1518 bytes (9018 with jumbo frames), which a switch may drop as too long; later code lowers the MSS by 4."
             .to_owned();
         f.remedy = vec![format!(
-            "On {}: a route with a smaller MSS (`ip route change ... advmss 1456` at its peer), or a larger MTU on the switches \
-             and cards of the path.",
-            side.sender_end.ip
+            "On {}, announce a smaller MSS: {}. Or use a larger MTU on the switches and cards of the path.",
+            side.receiver_end.ip,
+            route::with(side.sender_end.ip, "advmss 1456")
         )];
         f
     })

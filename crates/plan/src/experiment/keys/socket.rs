@@ -39,7 +39,7 @@ record! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         window_clamp: Option<u32> = WINDOW_CLAMP, "window_clamp", Form::Size((1, 1 << 30)), says("the kernel's"), "TCP_WINDOW_CLAMP: largest window, bytes; Linux raises smaller values to 1,152", &contract::OF_TCP;
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        rto_min_ns: Option<i64> = RTO_MIN, "rto_min", BOUND, says("`net.ipv4.tcp_rto_min_us`"), "TCP_RTO_MIN_US: least RTO, 2 ticks of the kernel to 200 ms; a route's `rto_min` wins. Linux 6.15 or later", &contract::OF_TCP;
+        rto_min_ns: Option<i64> = RTO_MIN, "rto_min", BOUND, says("`net.ipv4.tcp_rto_min_us`"), "TCP_RTO_MIN_US: minimum RTO, 2 ticks of the kernel to 200 ms; a route's `rto_min` wins. Linux 6.15 or later", &contract::OF_TCP;
         #[serde(default, skip_serializing_if = "Option::is_none")]
         delack_max_ns: Option<i64> = DELACK_MAX, "delack_max", BOUND, says("200 ms"), "TCP_DELACK_MAX_US: longest delay of an ACK, 2 ticks of the kernel to 200 ms. Linux 6.15 or later", &contract::OF_TCP;
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -17,7 +17,7 @@ pub struct Points {
     pub step: Vec<i64>,
     /// Bytes; 0 for an ACK.
     pub len: Vec<u32>,
-    /// A letter each: `d` data, `f` fast retransmission, `r` timeout, `t` tail loss probe, `x` another retransmission,
+    /// A letter each: `d` data, `f` fast retransmission, `r` timeout, `t` tail loss probe or timeout of a single segment, `x` another retransmission,
     /// `a` an ACK.
     pub kind: String,
 }
