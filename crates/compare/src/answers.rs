@@ -46,7 +46,7 @@ pub struct Figure {
     pub runs: usize,
     /// Those with a value.
     pub with_value: usize,
-    /// Their mean.
+    /// Their mean; none if a run without a value has a larger one than all others.
     pub mean: Option<f64>,
     /// Half the width of the mean's interval.
     pub reach: Option<f64>,
@@ -255,12 +255,13 @@ fn figure(group: &Group<'_>, arm: &Arm, one: &Described, row: Option<&Row>, leve
     let runs = metric.map_or(&[][..], |metric| &metric.runs);
     let values: Vec<f64> = runs.iter().filter_map(Run::counts).collect();
     let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let slowest = metric.and_then(Metric::slowest);
     Figure {
         arm: group.name.clone(),
         runs: group.points.len(),
         with_value: values.len(),
-        mean: Some(mean).filter(|mean| mean.is_finite()),
-        reach: reach(&values, level),
+        mean: Some(mean).filter(|mean| mean.is_finite() && slowest.is_none()),
+        reach: reach(&values, level).filter(|_| slowest.is_none()),
         change: row.cloned(),
     }
 }

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 pub use tcplab_plan::measure::Better;
+use tcplab_plan::measure::IS_SLOWEST;
 
 use crate::join::join;
 
@@ -273,6 +274,12 @@ impl Metric {
             better,
             ..Self::default()
         }
+    }
+
+    /// Why a run has no value, if its value is larger than all others: the other runs alone would show too little.
+    pub(crate) fn slowest(&self) -> Option<&str> {
+        let mut why = self.runs.iter().filter_map(|run| run.absent.as_deref());
+        why.find(|why| why.contains(IS_SLOWEST))
     }
 
     /// The identity of a metric: name, role and unit.

@@ -185,6 +185,13 @@ fn fill(
         exact::judge(row, before, after);
         return None;
     }
+    if let Some(why) = before.slowest().or_else(|| after.slowest()) {
+        (row.verdict, row.why) = (Verdict::Missing, why.to_owned());
+        row.change_percent = None;
+        row.before = row.before.filter(|_| before.slowest().is_none());
+        row.after = row.after.filter(|_| after.slowest().is_none());
+        return None;
+    }
     let lie = sequence(&b, &a);
     let pairs = match &lie {
         Sequence::Pairs(pairs) => pairs.as_slice(),

@@ -81,6 +81,7 @@ pub const EXAMPLES: &[File] = files![
     "rto-rows",
     "rto-sensitivity",
     "rto-web",
+    "upload-beside-call",
     "write-write-read",
 ];
 

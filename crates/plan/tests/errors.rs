@@ -62,7 +62,7 @@ fn check(cases: &str) -> usize {
 
 #[test]
 fn wrong_files_are_told_where_and_how() {
-    assert_eq!(check(include_str!("errors/file.txt")), 64);
+    assert_eq!(check(include_str!("errors/file.txt")), 65);
     assert_eq!(check(include_str!("errors/hosts.txt")), 56);
     assert_eq!(check(include_str!("errors/axes.txt")), 24);
     assert!(error("").message().contains("no application"));

@@ -76,6 +76,7 @@ fn each_example_has_its_points() {
         ("rrul-cake", 20),
         ("rrul-cake-be", 10),
         ("replay", 3),
+        ("upload-beside-call", 40),
     ];
     for (name, points) in examples {
         assert_eq!(read(name).len(), points, "{name}");

@@ -138,6 +138,7 @@ fn values() {
         ),
         ("server.TcpExtDelayedACKs", "no counters for this host"),
         ("server.acks.total", "no TCP connection"),
+        ("stream.sent", "sent no ping"),
         ("stream.latency_us.p50", "no timed transaction"),
         ("client.tcpi_ato", "does not report `tcpi_ato`"),
     ] {
@@ -150,6 +151,60 @@ fn values() {
     for name in &names {
         let measure = Measure::parse(name, &point).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(&measure.name(), name);
+    }
+}
+
+/// A path that loses what is late must not look fast: what was lost is slower than all that was answered.
+#[test]
+fn lost_transactions_count_as_the_slowest() {
+    let text = "[[app]]\nname = \"call\"\nkind = \"udp-ping\"\ncount = 200\ntimeout = \"100ms\"\n[[app]]\nname = \"rr\"\nkind = \"udp-rr\"\n";
+    let experiment = Experiment::parse("x.toml", text).unwrap();
+    let point = experiment.points().unwrap().remove(0);
+    // Pings 1 ms apart; the last ones have no answer. The very last one was still under way at the end.
+    let outcome = |answered: usize, lost: usize| {
+        let mut call = flow("call", (1..=answered as i64).map(|n| n * 1000).collect());
+        let rtt = |n: usize| (n < answered).then_some(1000);
+        call.client.pings = (0..=answered + lost)
+            .map(|n| (n as i64 * 1_000_000, rtt(n)))
+            .collect();
+        call.client.pings[answered + lost].0 = 1_450_000_000;
+        call.client.completed = answered as u64;
+        let mut rr = flow("rr", (1..=answered as i64).map(|n| n * 1000).collect());
+        (rr.client.completed, rr.client.lost) = (answered as u64, lost as u64);
+        Outcome {
+            flows: vec![call, rr],
+            ..outcome()
+        }
+    };
+    let packets = BTreeMap::new();
+    for (answered, lost, p50, p99, max) in [
+        (200, 0, Some(100.0), Some(198.0), Some(200.0)),
+        (198, 2, Some(100.0), Some(198.0), None),
+        (197, 3, Some(100.0), None, None),
+        (99, 101, None, None, None),
+        (0, 200, None, None, None),
+    ] {
+        let outcome = outcome(answered, lost);
+        let sources = Sources {
+            point: &point,
+            outcome: &outcome,
+            packets: &packets,
+        };
+        for app in ["call", "rr"] {
+            let value = |field: &str| sources.named(&format!("{app}.{field}")).unwrap();
+            for (field, right) in [("p50", p50), ("p99", p99), ("max", max)] {
+                let value = value(&format!("latency_us.{field}"));
+                assert_eq!(value.clone().ok(), right, "{app} {lost} {field}: {value:?}");
+                if let Err(why) = value {
+                    assert!(why.contains(&format!("`{app}.sent`")), "{why}");
+                    assert!(why.contains(tcplab_plan::measure::IS_SLOWEST), "{why}");
+                }
+            }
+            assert_eq!(value("lost"), Ok(lost as f64));
+            // The ping that waits was sent, too.
+            let waits = f64::from(u8::from(app == "call"));
+            assert_eq!(value("sent"), Ok(200.0 + waits), "{app}");
+        }
     }
 }
 

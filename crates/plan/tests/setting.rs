@@ -76,7 +76,7 @@ fn error_points_to_the_written_place() {
          did you mean `a-b`?"
     );
     let value = error(&["link.a-b.delay=1ms", "link.a-b.delay=fast"]);
-    assert!(value.starts_with("--set:1:16: link.1.delay: "), "{value}");
+    assert!(value.starts_with("--set:1:16: link.a-b.delay: "), "{value}");
     assert!(value.contains("link.a-b.delay=fast\n"), "{value}");
     let of_axis = error(&["link.a-b.delay=1ms,fast"]);
     assert!(of_axis.starts_with("--set:1:16: "), "{of_axis}");

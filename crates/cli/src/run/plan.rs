@@ -183,8 +183,9 @@ fn parts(point: &Point) -> Vec<(&'static str, String)> {
             parts.push(("link", head(&names, format!("{there}; {own}"))));
         } else {
             parts.push(("link", head(&names, own)));
-            parts.push(("", format!("a_to_b: {there}")));
-            parts.push(("", format!("b_to_a: {back}")));
+            let (a, b) = (host(link.a), host(link.b));
+            parts.push(("", format!("a_to_b ({a} to {b}): {there}")));
+            parts.push(("", format!("b_to_a ({b} to {a}): {back}")));
         }
     }
     for app in &point.apps {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use tcplab_plan::measure::Described;
+use tcplab_plan::measure::{Described, IS_SLOWEST};
 use tcplab_plan::result::{PointResult, RunDocument};
 
 use super::*;
@@ -87,6 +87,41 @@ fn failed_runs_and_runs_without_data_are_counted() {
         (tuned.runs, tuned.with_value, tuned.mean),
         (5, 3, Some(109.0))
     );
+}
+
+/// One run has no p99, because more than 1 % of its pings were lost: a mean of the others would be that of the quick ones.
+#[test]
+fn a_run_slower_than_all_others_leaves_no_mean_and_no_verdict() {
+    let why = format!("more than 1 % were lost, and a lost one {IS_SLOWEST}");
+    for lost in [2, 7] {
+        let mut points = variants("model");
+        points[lost].measures.insert("a.goodput_bps".into(), None);
+        points[lost]
+            .missing
+            .insert("a.goodput_bps".into(), why.clone());
+        let found = answers(&document(points), None, None).unwrap();
+        let figures = &found.measures[0].figures;
+        let of = |figure: &Figure| {
+            (
+                figure.with_value,
+                figure.mean.is_some(),
+                figure.reach.is_some(),
+            )
+        };
+        let (whole, part) = ((5, true, true), (4, false, false));
+        let right = if lost == 2 {
+            [part, whole]
+        } else {
+            [whole, part]
+        };
+        assert_eq!([of(&figures[0]), of(&figures[1])], right);
+        let row = figures[1].change.as_ref().unwrap();
+        assert_eq!(
+            (row.verdict, row.change_percent, row.p),
+            (Verdict::Missing, None, None)
+        );
+        assert_eq!(row.why, why);
+    }
 }
 
 #[test]

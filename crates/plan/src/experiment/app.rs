@@ -9,6 +9,7 @@ use super::fields::Fields;
 use super::host::{at_name, options};
 use super::keys::{APP, KINDS, Key, apps as keys};
 use super::link::host_index;
+use super::tree::Value;
 use super::{later, messages};
 use crate::app::{App, AppKind, Extent, Listening, Reading};
 use crate::fastopen;
@@ -182,8 +183,13 @@ pub(crate) fn locate(apps: &mut [App], experiment: &str) {
 fn app(fields: &Fields<'_>, hosts: &[Host], port: usize) -> Result<App, Fault> {
     fields.check_fixed(APP)?;
     // Without its kind nobody knows which keys it may have.
-    let Some((kind, _, own)) = fields.word(&keys::KIND, &KINDS)? else {
-        let known = KINDS.map(|kind| kind.0);
+    let known = KINDS.map(|kind| kind.0);
+    // `rrul` is not among the words here: it was written out before.
+    let all = |fault: Fault| match fields.node(&keys::KIND).map(|node| &node.value) {
+        Some(Value::Text(word)) => fault.suggest(word, known),
+        _ => fault,
+    };
+    let Some((kind, _, own)) = fields.word(&keys::KIND, &KINDS).map_err(all)? else {
         return Err(fields.missing(&keys::KIND).suggest("", known));
     };
     check_keys(fields, kind, own)?;

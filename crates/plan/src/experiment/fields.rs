@@ -294,10 +294,10 @@ impl<'a> Fields<'a> {
         }
         let each = items.iter().enumerate().map(|(i, item)| {
             let name = match &item.value {
-                Value::Table(table) => name_of(table),
+                Value::Table(table) => name_of(table).map(str::to_owned).or(ends_of(table)),
                 _ => None,
             };
-            let name = name.map_or_else(|| (i + 1).to_string(), str::to_owned);
+            let name = name.unwrap_or_else(|| (i + 1).to_string());
             self.table_of(key, item, format!("{key}.{name}"))
         });
         each.collect()
@@ -308,6 +308,19 @@ impl<'a> Fields<'a> {
 pub(crate) fn name_of(table: &Table) -> Option<&str> {
     match &table.entries.get("name")?.node.value {
         Value::Text(text) if text.len() <= MAX_NAME => Some(text),
+        _ => None,
+    }
+}
+
+/// `A-B` of a link between two hosts, good or bad.
+fn ends_of(table: &Table) -> Option<String> {
+    match &table.entries.get("between")?.node.value {
+        Value::List(ends) => match ends.iter().map(|end| &end.value).collect::<Vec<_>>()[..] {
+            [Value::Text(a), Value::Text(b)] if a.len().max(b.len()) <= MAX_NAME => {
+                Some(format!("{a}-{b}"))
+            }
+            _ => None,
+        },
         _ => None,
     }
 }

@@ -210,11 +210,23 @@ fn wire_of(own: &Settings, keys: &Shape) -> Shape {
     }
 }
 
+/// Why a limit of the link cannot stand beside this qdisc, and where to write it.
+fn own_limit(own: &Settings, key: &Key) -> String {
+    let word = match own.kind() {
+        Kind::Cake(_) => "memlimit",
+        _ => "limit",
+    };
+    format!(
+        "the qdisc `{}` has its own limit: write `{word}` in its words, or move `{}` into the variants without a qdisc",
+        own.words(),
+        key.name
+    )
+}
+
 /// A qdisc of our own with the wire of these keys behind it.
 fn behind(fields: &Fields<'_>, own: Settings, keys: Shape) -> Result<Queue, Fault> {
     if let (Some(_), Some(node)) = (keys.limit_pkts, fields.node(&keys::LIMIT)) {
-        let message = format!("the qdisc `{}` has its own limit", own.words());
-        return Err(fields.fault(&keys::LIMIT, node, message));
+        return Err(fields.fault(&keys::LIMIT, node, own_limit(&own, &keys::LIMIT)));
     }
     Ok(Queue::Own(own, keys))
 }
@@ -353,18 +365,17 @@ fn one_limit(
     let Some(own) = &way.queue else {
         return Ok(());
     };
-    let message = || format!("the qdisc `{}` has its own limit", own.words());
     if let Some((node, Value::Table(_))) = fields.node(key).map(|node| (node, &node.value)) {
         let inner = fields.table_of(key, node, fields.path_of(key))?;
         for limit in [&keys::LIMIT, &keys::LIMIT_BYTES] {
             if let Some(node) = inner.node(limit) {
-                return Err(inner.fault(limit, node, message()));
+                return Err(inner.fault(limit, node, own_limit(own, limit)));
             }
         }
     }
     match fields.node(&keys::LIMIT_BYTES) {
         Some(node) if matches!(both, Queue::Own(..)) => {
-            Err(fields.fault(&keys::LIMIT_BYTES, node, message()))
+            Err(fields.fault(&keys::LIMIT_BYTES, node, own_limit(own, &keys::LIMIT_BYTES)))
         }
         _ => Ok(()),
     }

@@ -255,7 +255,7 @@ pub static PACKETS: [Packets; 44] = [
 ];
 
 /// Measures of an application, after `APP.`.
-pub static APP: [Known; 21] = [
+pub static APP: [Known; 22] = [
     known(
         "connections",
         count(WORK),
@@ -309,14 +309,27 @@ pub static APP: [Known; 21] = [
     known(
         "latency_us.p50",
         time(Us, Less),
-        "the median (nearest rank)",
+        "the median (nearest rank); a lost transaction counts as slower than all others",
     ),
-    known("latency_us.p99", time(Us, Less), "the 99th percentile"),
-    known("latency_us.max", time(Us, Less), "the largest"),
+    known(
+        "latency_us.p99",
+        time(Us, Less),
+        "the 99th percentile; no value if more than 1 % were lost",
+    ),
+    known(
+        "latency_us.max",
+        time(Us, Less),
+        "the largest; no value if a transaction was lost",
+    ),
     known(
         "lost",
         count(Less),
         "pings and requests without an answer within their time-out (`udp-ping`, `ping`, `udp-rr`)",
+    ),
+    known(
+        "sent",
+        count(WORK),
+        "pings and requests that the clients sent (`udp-ping`, `ping`, `udp-rr`)",
     ),
     known(
         "connection_bps.min",

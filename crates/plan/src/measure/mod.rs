@@ -41,7 +41,7 @@ pub use expression::{CannotSay, Expression, ExpressionError, Formula};
 pub use fairness::{goodput_over_time, jain_over_time};
 pub use known::{APP, Known, LINK, LOG, Over, PACKETS, Packets, RUN};
 pub use lacking::is_behind_own_qdisc;
-pub use of_app::goodput;
+pub use of_app::{IS_SLOWEST, goodput};
 pub use unit::{Better, Described, Direction, Kind, Unit, Values};
 pub use unmoved::is_left_out_at_zero;
 pub use value::{Sent, Sources};

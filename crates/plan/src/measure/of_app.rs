@@ -3,7 +3,11 @@
 use super::value::Sources;
 use super::{fairness, is_app};
 use crate::AppKind;
-use crate::outcome::Flow;
+use crate::outcome::{Flow, KEPT_LATENCIES};
+
+/// Stands in the reason of a missing value that is larger than all others, but unknown: without these runs a mean of the
+/// others is too small.
+pub const IS_SLOWEST: &str = "counts as slower than all others";
 
 impl Sources<'_> {
     /// Requests and pings whose time-out passed. One that was under way when the run ended is not lost.
@@ -44,7 +48,8 @@ impl Sources<'_> {
                 .fold(0_u64, |sum, flow| sum.saturating_add(of(flow))) as f64
         };
         if let Some(which) = field.strip_prefix("latency_us.") {
-            return latency(&flows, which);
+            let lost = self.lost(owner, &flows).unwrap_or_default();
+            return latency(&flows, which, lost as u64).map_err(|why| why.replace("APP", owner));
         }
         if ["connection_bps.", "jain.", "to_fair_us."]
             .iter()
@@ -76,10 +81,11 @@ impl Sources<'_> {
             "server_written_bytes" => Ok(count(&|f| f.server.written_bytes)),
             "server_read_bytes" => Ok(count(&|f| f.server.read_bytes)),
             "lost" => self.lost(owner, &flows),
+            "sent" => self.lost(owner, &flows).map(|_| count(&sent)),
             "duration_us" => match flows.iter().filter(|flow| flow.is_open()).count() {
                 0 => Ok(duration_ns(&flows, None)? as f64 / 1e3),
                 open => Err(format!(
-                    "{open} of {} connections were still open when the run ended",
+                    "{open} of {} connections were still open when the run ended: the run {IS_SLOWEST}",
                     flows.len()
                 )),
             },
@@ -123,20 +129,42 @@ fn duration_ns(flows: &[&Flow], until: Option<i64>) -> Result<i64, String> {
     }
 }
 
-/// Nearest rank: the smallest value that at least so many of a hundred do not exceed.
-fn latency(flows: &[&Flow], which: &str) -> Result<f64, String> {
+/// Datagrams that waited for an answer: pings, or requests. One that still waits at the run's end is among pings only.
+fn sent(flow: &Flow) -> u64 {
+    let answered_or_lost = flow.client.completed.saturating_add(flow.client.lost);
+    answered_or_lost.max(flow.client.pings.len() as u64)
+}
+
+/// Nearest rank: the smallest value that at least so many of a hundred do not exceed. What was lost exceeds all: without
+/// it a path that loses what is late would have no late ones.
+fn latency(flows: &[&Flow], which: &str, lost: u64) -> Result<f64, String> {
     let ends = flows.iter().flat_map(|f| [&f.client, &f.server]);
     let mut all: Vec<i64> = ends
         .flat_map(|end| end.latency_ns.iter().copied())
         .collect();
     all.sort_unstable();
-    let rank = |percent: usize| (all.len() * percent).div_ceil(100).saturating_sub(1);
-    let value = match which {
-        "min" => all.first(),
-        "p50" => all.get(rank(50)),
-        "p99" => all.get(rank(99)),
-        _ => all.last(),
+    let completed: u64 = flows.iter().map(|f| f.client.completed).sum();
+    // Of a connection with very many transactions only the first times are kept: so many of the lost ones belong to them.
+    let lost = match completed > KEPT_LATENCIES as u64 {
+        true => (lost as f64 * all.len() as f64 / completed as f64).ceil() as usize,
+        false => lost as usize,
     };
-    let value = value.ok_or("the application completed no timed transaction")?;
-    Ok(*value as f64 / 1e3)
+    let rank = |percent: usize| {
+        ((all.len() + lost) * percent)
+            .div_ceil(100)
+            .saturating_sub(1)
+    };
+    let (place, most) = match which {
+        "min" => (0, "all"),
+        "p50" => (rank(50), "more than 50 %"),
+        "p99" => (rank(99), "more than 1 %"),
+        _ => ((all.len() + lost).saturating_sub(1), "some"),
+    };
+    match all.get(place) {
+        Some(value) => Ok(*value as f64 / 1e3),
+        None if lost == 0 => Err("the application completed no timed transaction".to_owned()),
+        None => Err(format!(
+            "{most} of the transactions were lost, and a lost one {IS_SLOWEST}: measure `APP.lost` and `APP.sent`"
+        )),
+    }
 }

@@ -29,6 +29,25 @@ pub(super) fn value(value: Option<f64>) -> String {
     text + prefix
 }
 
+/// Unit, value before and after. Microseconds of a second or more are shown in seconds, unless they are exact.
+pub(crate) fn sides(row: &Row) -> [String; 3] {
+    let most = [row.before, row.after]
+        .into_iter()
+        .flatten()
+        .fold(0.0, f64::max);
+    match row.unit == "us" && most >= 1e6 && !row.exact {
+        true => {
+            let seconds = |us: Option<f64>| value(us.map(|us| us / 1e6));
+            ["s".into(), seconds(row.before), seconds(row.after)]
+        }
+        false => [
+            unit(&row.unit).into(),
+            exact(row, row.before),
+            exact(row, row.after),
+        ],
+    }
+}
+
 /// An exact value, with all its digits.
 pub(crate) fn exact(row: &Row, value: Option<f64>) -> String {
     match value {
@@ -172,6 +191,17 @@ mod tests {
             assert_eq!(value(Some(number)), text);
         }
         assert_eq!(value(None), "-");
+        let shown = |exact| {
+            sides(&Row {
+                unit: "us".into(),
+                before: Some(40_209_137.4),
+                after: Some(980_000.0),
+                exact,
+                ..Row::default()
+            })
+        };
+        assert_eq!(shown(false), ["s", "40.209", "0.98"]);
+        assert_eq!(shown(true), ["us", "40.209M", "980000"]);
         assert_eq!(
             (percent(5.135), percent(-1234.5)),
             ("+5.13".into(), "-1234".into())

@@ -62,12 +62,13 @@ fn line(row: &Row) -> String {
         Better::Lower => "lower",
         Better::Neither => "",
     };
+    let [unit, before, after] = figures::sides(row);
     format!(
         "| {} | {} | {better} | {} | {} | {} | {} | {} | {} | {} |\n",
         cell(&row.label()),
-        cell(figures::unit(&row.unit)),
-        figures::exact(row, row.before),
-        figures::exact(row, row.after),
+        cell(&unit),
+        before,
+        after,
         figures::change(row),
         figures::interval(row),
         figures::p(row).replace('<', "&lt;"),

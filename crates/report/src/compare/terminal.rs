@@ -75,16 +75,13 @@ fn table(rows: &[&Row], name: usize, with_p: bool) -> Table {
     }
     let mut table = Table::new(&columns);
     for row in rows {
-        let unit = format!(
-            "{} {}",
-            figures::unit(&row.unit),
-            figures::arrow(row.better)
-        );
+        let [unit, before, after] = figures::sides(row);
+        let unit = format!("{unit} {}", figures::arrow(row.better));
         let mut cells: Vec<Cell> = vec![
             cut(&safe(&row.label()), name).into(),
             safe(unit.trim()).into(),
-            figures::exact(row, row.before).into(),
-            figures::exact(row, row.after).into(),
+            before.into(),
+            after.into(),
             figures::change(row).into(),
             figures::interval(row).into(),
             figures::p(row).into(),

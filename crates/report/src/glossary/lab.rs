@@ -38,15 +38,23 @@ pub(super) const LAB: &[Entry] = entries! {
     "fidelity" []
         "how exactly the model sends what a real kernel sends, packet by packet"
         "Measured: docs/fidelity.md, docs/releases.md.";
+    "false discovery rate" ["FDR", "Benjamini-Hochberg"]
+        "the expected share of decided rows in which nothing changed; at most 5 %"
+        "Many rows would decide some by chance, so their p-values are adjusted for the number of rows; intervals are not.";
     "finding" []
         "what `tcplab analyze` says went wrong, with its cause, a cure and how sure it is"
         "All: docs/findings.md.";
     "goodput" []
         "payload bytes that arrived, without retransmissions, per second"
         "The rate on the wire is higher, by headers and retransmissions.";
-    "interval" ["confidence interval"]
-        "the range that holds the true value with 95 % confidence"
-        "More runs make it narrower. Computed as in docs/statistics.md.";
+    "interval" ["confidence interval", "95 % interval", "how sure"]
+        "the range that holds the true mean or change with 95 % confidence"
+        "It holds for this file on this stack. It is no range of single runs: `--all` lists these. More runs make it \
+         narrower. Formulas: docs/compare.md for runs, docs/statistics.md for populations.";
+    "latency" ["latency_us", "transaction"]
+        "the time of a transaction: from a request or ping until its whole answer has arrived"
+        "`APP.latency_us.p50`, `.p99`, `.max` and `.min`, in microseconds. A transaction without an answer in time (`lost`) \
+         counts as slower than all others. `tcplab help APP.latency_us.p99` and docs/experiment.md say more.";
     "live" []
         "with real sockets and in real time, unlike a run of an experiment"
         "`tcplab probe`, `tcplab link`, `tcplab analyze -i`.";
@@ -59,6 +67,9 @@ pub(super) const LAB: &[Entry] = entries! {
     "p50, p99" ["p50", "p99", "median", "percentile"]
         "the median; the value that 99 of 100 do not exceed"
         "p95 likewise: 95 of 100.";
+    "pair" ["pairs", "paired", "in pairs"]
+        "two runs with the same seed, one of each arm"
+        "Both have the same random draws, so their difference varies less than single runs.";
     "point" []
         "one run: one value of each axis, one variant, one repetition, one stack"
         "A result has a folder for each: docs/results.md.";

@@ -7,7 +7,7 @@ mod over_time;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use tcplab_plan::measure::{Described, Unit};
+use tcplab_plan::measure::{Described, IS_SLOWEST, Unit};
 use tcplab_plan::result::{PointResult, RunDocument};
 use tcplab_plan::view::View;
 
@@ -54,7 +54,8 @@ pub struct Cell {
     pub at: Vec<usize>,
     /// Points in it.
     pub runs: usize,
-    /// Of each measure: median, least and most; nothing where no repetition has a value.
+    /// Of each measure: median, least and most; nothing where no repetition has a value, or one without
+    /// a value has a larger one than all others.
     pub values: Vec<Option<[f64; 3]>>,
     /// Points that have a value of a measure, by its number; left out where that is all or none of them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -139,7 +140,10 @@ impl Cell {
             let value = |point: &&PointResult| point.measures.get(name).copied().flatten();
             let mut values: Vec<f64> = points.iter().filter_map(value).collect();
             values.sort_by(f64::total_cmp);
+            let missing = points.iter().filter_map(|point| point.missing.get(name));
+            let slowest = { missing }.find(|why| why.contains(IS_SLOWEST));
             let all = median(&values).zip(values.first().zip(values.last()));
+            let all = all.filter(|_| slowest.is_none());
             if values.len() < points.len() {
                 if all.is_some() {
                     known.insert(number, values.len());
@@ -147,6 +151,7 @@ impl Cell {
                 let reason = |p: &&PointResult| p.error.clone().or(p.missing.get(name).cloned());
                 let without = points.iter().filter(|p| value(p).is_none());
                 let reason = without.filter_map(reason).next();
+                let reason = slowest.cloned().or(reason);
                 why.insert(number, reason.unwrap_or_else(|| "no value".to_owned()));
             }
             all.map(|(median, (least, most))| [median, *least, *most].map(shown))

@@ -6,6 +6,8 @@ use serde_json::{Value as Json, json};
 use tcplab_plan::result::{PointResult, RunDocument};
 use tcplab_plan::view::View;
 
+use tcplab_plan::measure::IS_SLOWEST;
+
 use super::*;
 
 fn point(axes: Json, goodput: Option<f64>) -> PointResult {
@@ -164,4 +166,23 @@ fn a_cell_says_how_many_of_its_runs_have_a_value() {
     assert_eq!(cell.values, [Some([2.0, 1.0, 3.0])]);
     assert_eq!((cell.runs, cell.known[&0]), (3, 2));
     assert_eq!(cell.why[&0], "nothing came", "of the run without a value");
+}
+
+/// A median of the quick runs is no median.
+#[test]
+fn a_run_slower_than_all_others_leaves_no_value() {
+    let mut points = [Some(3.0), None, Some(1.0)].map(|value| point(json!({}), value));
+    let why = format!("more than 1 % were lost, and a lost one {IS_SLOWEST}");
+    points[1]
+        .missing
+        .insert("down.goodput_bps".to_owned(), why.clone());
+    let document = RunDocument {
+        points: points.into(),
+        ..RunDocument::default()
+    };
+    let described = [Described::of("down.goodput_bps")];
+    let matrix = Matrix::of(&document, &described, &View::default());
+    let cell = &matrix.cells[0];
+    assert_eq!((cell.values[0], cell.known.get(&0)), (None, None));
+    assert_eq!(cell.why[&0], why);
 }

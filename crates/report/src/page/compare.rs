@@ -144,12 +144,13 @@ impl RowPart {
             Better::Lower => " \u{2193}",
             Better::Neither => "",
         };
+        let [unit, before, after] = figures::sides(row);
         Self {
             label: safe(&row.label()),
-            unit: safe(figures::unit(&row.unit)) + better,
+            unit: safe(&unit) + better,
             texts: [
-                figures::exact(row, row.before),
-                figures::exact(row, row.after),
+                before,
+                after,
                 figures::change(row),
                 figures::interval(row),
                 figures::p(row),

@@ -118,8 +118,17 @@ fn verdict(row: &Row) -> String {
     let runs = row.runs_before.len().min(row.runs_after.len());
     match row.needs {
         Some(_) if runs < ENOUGH_TO_GUESS => format!("{}{FEW}", row.verdict.word()),
+        None if runs < ENOUGH_TO_GUESS && has_zero(row) && row.verdict == Verdict::Undecided => {
+            format!("{}{FEW}", row.verdict.word())
+        }
         _ => figures::verdict(row),
     }
+}
+
+/// Whether the change was judged as a difference: a ratio has no interval if a run has the value 0 (or values have both
+/// signs).
+fn has_zero(row: &Row) -> bool {
+    row.p.is_some() && row.interval_percent.is_none()
 }
 
 fn change(row: &Row) -> String {
@@ -187,6 +196,15 @@ fn foot(answers: &Answers) -> String {
             "few runs: fewer than {ENOUGH_TO_GUESS} of each cannot say how many would decide"
         ));
     }
+    if rows
+        .iter()
+        .any(|row| has_zero(row) && row.verdict != Verdict::Same)
+    {
+        parts.push(
+            "no interval: some run has the value 0, so the verdict is on the difference, not the ratio, and has no ~N"
+                .into(),
+        );
+    }
     if has(Verdict::TooNoisy) {
         parts.push("too noisy >X %: detecting a smaller change would take too many runs".into());
     }
@@ -213,4 +231,51 @@ fn foot(answers: &Answers) -> String {
     }
     parts.push("--all shows every run".into());
     parts.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use tcplab_compare::answers;
+    use tcplab_plan::result::{PointResult, RunDocument};
+
+    use super::*;
+
+    /// Drops of two arms: 3, 1, ... against 0 in every run.
+    fn text(runs: u32) -> String {
+        let name = "link.a-b.a_to_b.queue_drops";
+        let point = |variant: &str, n: u32, value: f64| PointResult {
+            stack: "model".into(),
+            axes: [("variant", variant.into()), ("repeat", n.into())]
+                .map(|(axis, value)| (axis.to_owned(), value))
+                .into(),
+            measures: [(name.to_owned(), Some(value))].into(),
+            ..PointResult::default()
+        };
+        let drops = |n: u32| if n % 3 == 0 { 40.0 } else { 1.0 };
+        let cubic = (1..=runs).map(|n| point("cubic", n, drops(n)));
+        let bbr = (1..=runs).map(|n| point("bbr", n, 0.0));
+        let document = RunDocument {
+            measures: vec![Described::of(name)],
+            points: cubic.chain(bbr).collect(),
+            ..RunDocument::default()
+        };
+        let found = answers(&document, None, None).unwrap();
+        super::answers(&found, &Theme::default())
+    }
+
+    #[test]
+    fn a_change_without_an_interval_says_why() {
+        let [three, six, sixty] = [3, 6, 60].map(text);
+        assert!(three.contains("-100 %  undecided (few runs)"), "{three}");
+        assert!(three.contains("few runs: fewer than 5"), "{three}");
+        assert!(six.contains("-100 %  undecided\n"), "{six}");
+        assert!(sixty.contains("-100 %  lower"), "{sixty}");
+        for text in [three, six, sixty] {
+            let flat = text.replace('\n', " ");
+            assert!(
+                flat.contains("no interval: some run has the value 0"),
+                "{text}"
+            );
+        }
+    }
 }

@@ -13,7 +13,7 @@ pub(crate) const EXPONENTIAL_JITTER: Key = key("exponential_jitter", Form::Time(
 pub(crate) const SPIKES: Key = key("spikes", Form::Text, says("none"), "`PERCENT median TIME sigma NUMBER`: chance that a frame finds the link stopped, for a lognormal time; later frames wait");
 pub(crate) const LIMIT_BYTES: Key = key("limit_bytes", Form::Size((1, SIZE.max)), says("none"), "queue limit in bytes, in addition to `limit`");
 pub(crate) const OVERHEAD: Key = key("overhead", Form::Size((0, 256)), number(0), "overhead per frame on the wire, bytes, at `rate`: 24 on Ethernet (preamble, checksum, gap)");
-pub(crate) const QUEUE_FROM: Key = key("queue_from", Form::Time(Bounds::Any), says("not measured"), "time after the run's start at which measuring the queue's bytes begins, for `queue_mean_bytes` and so on; it ends when the applications have ended and the queue is empty; values are taken at each packet and weighted by time");
+pub(crate) const QUEUE_FROM: Key = key("queue_from", Form::Time(Bounds::Any), says("not measured"), "time after the run's start at which measuring the queue's bytes begins, for `queue_mean_bytes` and so on; measuring ends when all applications have ended and the queue is empty; values are taken at each packet and weighted by time");
 pub(crate) const OUTAGE: Key = key("outage", Form::Texts, says("none"), "times since the run's start: `FROM..UNTIL`, or `FROM..` without an end; frames already queued still arrive").refused(&contract::OUTAGE);
 pub(crate) const CHANGE: Key = key("change", Form::Texts, says("none"), "`TIME WORDS`: time since the run's start, then netem's words `rate`, `delay`, `loss`, `limit`, or `qdisc` and tc's words: `5s rate 5mbit delay 80ms`; other settings stay").refused(&contract::LINK_CHANGE);
 pub(crate) const RATE_TRACE: Key = key("rate_trace", Form::Text, says("none"), "file in Mahimahi's format, instead of `rate`: each line is a time in milliseconds at which the link may send one full frame; relative to this file").refused(&contract::RATE_TRACE);
@@ -26,8 +26,8 @@ pub(crate) const RATE: Key = key("rate", Form::Rate, says("no limit"), "rate of 
 pub(crate) const DELAY: Key = key("delay", Form::Time(Bounds::Any), number(0), "one-way delay, both ways");
 pub(crate) const JITTER: Key = key("jitter", Form::Time(Bounds::Any), number(0), "the delay is drawn from delay - jitter to delay + jitter; with tcplab frames keep their order");
 pub(crate) const LIMIT: Key = key("limit", Form::Count((1, MAX_LIMIT as u64)), number(1000), "queue limit in frames, both ways");
-pub(crate) const LOSS: Key = key("loss", Form::Percent, number(0), "frame loss chance, both ways");
-pub(crate) const QDISC: Key = key("qdisc", Form::Text, says("none"), "queue in the words of tc(8), both ways; keys set rate, delay, jitter, limit and loss if the words leave them out").refused(&contract::QDISC);
+pub(crate) const LOSS: Key = key("loss", Form::Percent, number(0), "chance that a frame is lost, drawn for each frame in each direction");
+pub(crate) const QDISC: Key = key("qdisc", Form::Text, says("none"), "queue in the words of tc(8), both ways; keys set rate, delay, jitter and loss if the words leave them out, and `limit` beside `netem` or `pfifo` (others have their own limit)").refused(&contract::QDISC);
 pub(crate) const A_TO_B: Key = key("a_to_b", Form::Way, says("as the link"), "the direction from A to B");
 pub(crate) const B_TO_A: Key = key("b_to_a", Form::Way, says("as the link"), "the direction from B to A");
 
@@ -88,7 +88,7 @@ pub(crate) const WAY: &[Key] = &[
     of_link(INJECT),
     of_way(
         QDISC,
-        "the queue in the words of tc(8); the keys set what the words leave out of rate, delay, jitter, limit and loss",
+        "the queue in the words of tc(8); the keys set rate, delay, jitter and loss if the words leave them out",
     ),
     DROP,
     DUPLICATE,
