@@ -19,13 +19,15 @@ const HELD: Duration = Duration::from_millis(40);
 const SPARE: Duration = Duration::from_millis(20);
 /// Linux's minimum RTO.
 const MINIMUM_MS: i64 = 200;
+/// A second timeout of the same segment waits longer (RFC 6298 5.5).
+const AGAIN: Duration = Duration::from_millis(2 * MINIMUM_MS);
 /// No timer with the minimum RTO fires sooner, as far as clocks tell.
 const FLOOR: Duration = Duration::from_millis(150);
 
 /// What to do about it.
 pub(super) fn remedy(side: &Side<'_>, list: &Episodes<'_>) -> Vec<String> {
     let mut remedy = vec![place(side, list), timers(side, list)];
-    remedy.extend(minimum(side, list));
+    remedy.extend(minimum(side, list).into_iter().flatten());
     remedy
 }
 
@@ -41,17 +43,13 @@ fn place(side: &Side<'_>, list: &Episodes<'_>) -> String {
     let has_any = list.iter().any(|r| r.seen);
     let place = if has_all && side.has(Need::AtSender) {
         // Linux dev_hard_start_xmit() shows a packet to captures when it has left the qdisc.
-        format!(
-            "on the way to {receiver}, or there. The capture at {sender} has the originals, so its qdisc did not drop them"
-        )
+        format!("after the qdisc of {sender}, because the capture there has them")
     } else if has_all {
-        format!(
-            "on the way from the capture to {receiver}, or there. The capture has the originals"
-        )
+        format!("between the capture, which has them, and {receiver}")
     } else if !has_any && side.has(Need::EveryPacket) {
-        format!("at {sender}, or on the way from there to the capture, which lacks the originals")
+        format!("between {sender} and the capture, which lacks them")
     } else {
-        format!("at {sender}, at {receiver}, or on the way")
+        format!("between {sender} and {receiver}")
     };
     format!(
         "Find where the packets are lost: {place}. `ip -s link` and `tc -s qdisc` count drops; `tcplab analyze --pair A B` \
@@ -65,8 +63,8 @@ fn timers(side: &Side<'_>, list: &Episodes<'_>) -> String {
     let count = "`nstat -az TcpExtTCPLossProbes TcpExtTCPTimeouts`";
     if were_lone(list) {
         return format!(
-            "On {sender}, {count} tells whether it sent probes or had timeouts. `net.ipv4.tcp_early_retrans` makes no \
-             difference here: with one segment in flight, a probe comes no sooner than the timeout."
+            "On {sender}, {count} tells probes from timeouts. `net.ipv4.tcp_early_retrans` makes no difference: with one \
+             segment in flight, both are due together."
         );
     }
     let sack = if !side.sender.may_sack() || !side.receiver.may_sack() {
@@ -84,7 +82,7 @@ fn timers(side: &Side<'_>, list: &Episodes<'_>) -> String {
 }
 
 /// A lower minimum RTO, if that shortens the silence, and by how much.
-fn minimum(side: &Side<'_>, list: &Episodes<'_>) -> Option<String> {
+fn minimum(side: &Side<'_>, list: &Episodes<'_>) -> Option<[String; 2]> {
     let (sender, receiver) = (side.sender_end.ip, side.receiver_end.ip);
     let trip = list.iter().map(|r| r.rtt).max().unwrap_or(Duration::ZERO);
     let longest = list.longest();
@@ -93,9 +91,7 @@ fn minimum(side: &Side<'_>, list: &Episodes<'_>) -> Option<String> {
     }
     let ms = lower(trip);
     let saved = Duration::from_millis(MINIMUM_MS - ms);
-    // Since the last data: a round trip until the last ACK, then the timer.
-    let one_wait = longest <= Duration::from_millis(MINIMUM_MS) + trip + trip + SPARE;
-    let gain = if one_wait && longest > saved {
+    let gain = if longest < AGAIN && longest > saved {
         format!(
             "The silence of {} then becomes about {}.",
             length(longest),
@@ -103,17 +99,21 @@ fn minimum(side: &Side<'_>, list: &Episodes<'_>) -> Option<String> {
         )
     } else {
         format!(
-            "The first wait of a silence then becomes {} shorter, each repeated one by a multiple of that.",
+            "The first wait of a silence then becomes {} shorter.",
             length(saved)
         )
     };
     let route = route::with(receiver, &format!("rto_min {ms}ms"));
-    Some(format!(
-        "On {sender}, lower the minimum RTO (200 ms): it is much longer than the round trip. Until the next reboot: {route}. \
-         Or for all peers, from Linux 6.11 on: `sysctl -w net.ipv4.tcp_rto_min_us={ms}000`, then restart the program (sockets \
-         that are open or listen keep the old value). {gain} Keep the minimum RTO above the delayed-ACK timer of {receiver} \
-         (on Linux 40 ms, or the round trip if that is longer): a lower value causes needless retransmissions."
-    ))
+    // A socket takes the sysctl when it is made, and one that is accepted takes its listener's (inet_csk_clone_lock()).
+    Some([
+        format!(
+            "On {sender}, lower the minimum RTO (200 ms) until the next reboot: {route}. {gain} Keep rto_min above the delayed-ACK \
+             timer of {receiver}: on Linux 40 ms, or the round trip if that is longer."
+        ),
+        format!(
+            "Or for all peers, from Linux 6.11 on: `sysctl -w net.ipv4.tcp_rto_min_us={ms}000`; restart the program."
+        ),
+    ])
 }
 
 /// The minimum RTO to suggest for such a round trip, ms: above the delayed-ACK timer of a Linux receiver.

@@ -83,9 +83,12 @@ pub(super) const WORDS: &[Entry] = &[
             "minimum RTO",
         ],
         short: "the time without an ACK after which the sender retransmits: 200 ms or more on Linux",
-        more: "RFC 6298. Linux: the smoothed round trip, plus the minimum RTO or more; 200 ms unless a route's rto_min or \
-               net.ipv4.tcp_rto_min_us (6.11) lowers it. It counts from the last data or ACK and doubles each time it \
-               fires; then the window is one segment. The slowest way to notice a loss.",
+        more: "RFC 6298. It counts from the last data or ACK, and doubles each time it fires; then the window is one segment. \
+               The slowest way to notice a loss.\n\
+               Linux: the smoothed round trip plus at least the minimum RTO: 200 ms, unless a route's rto_min or \
+               net.ipv4.tcp_rto_min_us (from 6.11 on; for sockets opened later) lowers it. Keep the minimum above the \
+               receiver's delayed-ACK timer (on Linux 40 ms, or the round trip if that is longer): below that, segments \
+               are sent again needlessly.",
     },
     Entry {
         word: "TLP",
