@@ -586,7 +586,7 @@ fn the_remedies_of_a_lost_end_ask_only_for_what_can_help() {
     );
     // The capture is the sender's, and has what was lost.
     assert!(
-        lone.contains("after the qdisc of 192.0.2.1, because the capture there has them"),
+        lone.contains("after the qdisc of 192.0.2.1 (the capture there has them)"),
         "{lone}"
     );
     // Two in flight, both lost, SACK agreed: a probe of the last one tells of the first.

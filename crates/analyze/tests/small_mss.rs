@@ -103,6 +103,12 @@ fn segments_it_does_not_limit_are_not_blamed() {
 fn super_segments_are_whole_numbers_of_full_ones() {
     let said = analyze(["mss=1460", "mss=1000"], 8, 4000);
     assert_eq!(said.ids(), ["capture_artefacts", ID]);
+    // The packet is one of many.
+    let mut found = said.findings.iter();
+    let artefact = found.find(|f| f.id.name() == "capture_artefacts");
+    let artefact = artefact.expect("it was just named");
+    let first = format!("(first: packet {})", artefact.packets[0]);
+    assert!(artefact.title.ends_with(&first), "{}", artefact.title);
 }
 
 #[test]

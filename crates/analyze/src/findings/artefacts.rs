@@ -28,7 +28,7 @@ pub(crate) fn describe(noted: &Noted) -> Finding {
         format!(" ({} streams)", noted.streams)
     };
     let first = match noted.packets.iter().min() {
-        Some(number) => format!("; the first is packet {number}"),
+        Some(number) => format!(" (first: packet {number})"),
         None => String::new(),
     };
     Finding {
@@ -47,7 +47,7 @@ pub(crate) fn describe(noted: &Noted) -> Finding {
 fn words(artefact: Artefact) -> (&'static str, &'static str, &'static str) {
     match artefact {
         Artefact::SuperSegments => (
-            "some packets here stand for several on the wire each",
+            "some packets here stand for several on the wire",
             "Packets are larger than the MSS: the capture was taken above the sender's TSO/GSO or the \
              receiver's GRO/LRO. Counts of segments and ACK classes are those of the packets seen.",
             "To see the wire's packets: `ethtool -K DEVICE tso off gso off gro off lro off` while \

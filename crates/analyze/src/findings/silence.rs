@@ -43,7 +43,7 @@ fn place(side: &Side<'_>, list: &Episodes<'_>) -> String {
     let has_any = list.iter().any(|r| r.seen);
     let place = if has_all && side.has(Need::AtSender) {
         // Linux dev_hard_start_xmit() shows a packet to captures when it has left the qdisc.
-        format!("after the qdisc of {sender}, because the capture there has them")
+        format!("after the qdisc of {sender} (the capture there has them)")
     } else if has_all {
         format!("between the capture, which has them, and {receiver}")
     } else if !has_any && side.has(Need::EveryPacket) {
@@ -75,9 +75,14 @@ fn timers(side: &Side<'_>, list: &Episodes<'_>) -> String {
     } else {
         " Linux sends probes only with SACK: `sysctl net.ipv4.tcp_sack` should print 1."
     };
+    let told = if list.iter().any(|r| r.lone) {
+        format!(" {count} counts probes and timeouts.")
+    } else {
+        String::new()
+    };
     format!(
         "On {sender}, switch tail loss probes on if `sysctl net.ipv4.tcp_early_retrans` prints 0: \
-         `sysctl -w net.ipv4.tcp_early_retrans=3`.{sack} {count} counts probes and timeouts."
+         `sysctl -w net.ipv4.tcp_early_retrans=3`.{sack}{told}"
     )
 }
 
@@ -108,7 +113,7 @@ fn minimum(side: &Side<'_>, list: &Episodes<'_>) -> Option<[String; 2]> {
     Some([
         format!(
             "On {sender}, lower the minimum RTO (200 ms) until the next reboot: {route}. {gain} Keep rto_min above the delayed-ACK \
-             timer of {receiver}: on Linux 40 ms, or the round trip if that is longer."
+             timer of {receiver} (on Linux 40 ms, or a longer round trip)."
         ),
         format!(
             "Or for all peers, from Linux 6.11 on: `sysctl -w net.ipv4.tcp_rto_min_us={ms}000`; restart the program."
