@@ -50,16 +50,19 @@ fn find(side: &Side<'_>) -> Option<Finding> {
         length(r.silent)
     );
     f.remedy = vec![
-        format!("On {sender}: `sysctl -w net.ipv4.tcp_slow_start_after_idle=0`."),
+        format!(
+            "On {sender}, until the next reboot: `sysctl -w net.ipv4.tcp_slow_start_after_idle=0`. It works at once, for \
+             open connections, too; the first transfer of a new connection stays slow."
+        ),
         format!(
             "Or let {sender} send something within each retransmission timeout (200 ms and a round trip): the window \
-             is then kept."
+             is then kept (keep-alive probes do not count)."
         ),
     ];
     f.cause = format!(
         "Before a pause {sender} had up to {} in flight; after it, it sent {} and waited for the ACKs before it \
          sent more. Linux halves the congestion window for each retransmission timeout of idle time, down to the \
-         initial window.",
+         initial window. BBR does not.",
         bytes(r.before.into()),
         bytes(r.first.into())
     );

@@ -15,6 +15,7 @@ mod table;
 mod tests;
 mod text;
 
+use tcplab_analyze::budget::{Budget, Class};
 use tcplab_analyze::findings::proof::{Cure, Outcome, Proof};
 use tcplab_analyze::findings::{Finding, Id};
 use tcplab_analyze::report::{Stream, Vantage};
@@ -72,6 +73,23 @@ pub fn prove(lab: &Lab, seen: &Seen<'_>) -> Proof {
     })
 }
 
+/// Each super-segment of a sender that paces has PSH and leaves by itself, as a write does.
+const PACED: &str = "the sender paces its super-segments: the capture does not tell these pauses from those of its program. \
+     Capture at the receiver, or with `ethtool -K DEVICE tso off gso off` on the sender";
+
+/// Whether pacing took a tenth of the time that the congestion window took.
+fn paces(budget: &Budget) -> bool {
+    budget.of(Class::Pacing).saturating_mul(10) > budget.of(Class::CongestionWindow)
+}
+
+/// Whether a side sent packets larger than the MSS.
+fn sends_super_segments(rows: &[Row], sender: End, mss: u16) -> bool {
+    let mut own = rows
+        .iter()
+        .filter(|row| usize::from(!row.from_client) == sender);
+    own.any(|row| u64::from(row.len) > u64::from(mss))
+}
+
 /// A finding whose conversation is known.
 struct Case<'a> {
     seen: &'a Seen<'a>,
@@ -101,7 +119,11 @@ impl<'a> Case<'a> {
             None => "the finding lies outside the part that could be replayed".to_owned(),
         };
         let sender = sender(seen.finding, &rows).ok_or_else(lacks)?;
+        let super_segments = sends_super_segments(&rows, sender, talk.mss);
         for figure in experiment.figures {
+            if *figure == Figure::Transfers && super_segments && paces(&seen.stream.budget_us) {
+                return Err(PACED.to_owned());
+            }
             let bursts = match figure {
                 Figure::Acks => Vec::new(),
                 _ => figure::bursts(&talk, sender, *figure),

@@ -161,12 +161,12 @@ fn the_end_of_quick_acks_is_proved() {
 }
 
 /// The same of a conversation on the model, captured at the server: it answers with `bytes` each time.
-fn recorded(client: &str, pause: Option<&str>, bytes: &str) -> Heard {
+fn recorded([client, server]: [&str; 2], pause: Option<&str>, bytes: &str) -> Heard {
     let talk = format!("\"client 200\", \"server {bytes}\"");
     let again = pause.map(|pause| format!(", \"client 200 after {pause}\", \"server {bytes}\""));
     let again = again.unwrap_or_default().repeat(4);
     let text = format!(
-        "[[host]]\nname = \"client\"\n{client}\n[[host]]\nname = \"server\"\n[[link]]\ndelay = \"25ms\"\n\
+        "[[host]]\nname = \"client\"\n{client}\n[[host]]\nname = \"server\"\n{server}\n[[link]]\ndelay = \"25ms\"\n\
          [[app]]\nkind = \"messages\"\nmessages = [{talk}{again}]\n"
     );
     let points = File::parse("t.toml", &text)
@@ -198,7 +198,7 @@ fn windows_that_make_transfers_slow_are_proved() {
             "2m",
         ),
     ] {
-        let proof = proof_of(&recorded(client, pause, bytes), id);
+        let proof = proof_of(&recorded([client, ""], pause, bytes), id);
         assert_eq!(proof.outcome, Outcome::Proved, "{id}: {proof:?}");
         let (captured, before) = (proof.captured_us.unwrap(), proof.before_us.unwrap());
         assert!(
@@ -258,4 +258,19 @@ fn another_timer_is_no_proof() {
     let proof = ask(&heard, &heard.findings[0]);
     assert_eq!(proof.outcome, Outcome::NotReproduced, "{proof:?}");
     assert!(proof.reason.unwrap().contains("another stack"));
+}
+
+/// Super-segments of a sender that paces look like writes of its program: an experiment with these would deny the right cure.
+#[test]
+fn paced_super_segments_are_no_writes() {
+    let tso = "offload = \"tso\"";
+    let paced = format!("{tso}\nsocket = {{ max_pacing_rate = \"10gbit\" }}");
+    for (server, is_known) in [("", true), (tso, true), (&paced, false)] {
+        let proof = proof_of(
+            &recorded(["", server], Some("3s"), "1m"),
+            "window_after_idle",
+        );
+        let reason = proof.reason.as_deref();
+        assert_eq!(reason != Some(PACED), is_known, "{server}: {proof:?}");
+    }
 }

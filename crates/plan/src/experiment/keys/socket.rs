@@ -43,7 +43,7 @@ record! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         delack_max_ns: Option<i64> = DELACK_MAX, "delack_max", BOUND, says("200 ms"), "TCP_DELACK_MAX_US: longest delay of an ACK, 2 ticks of the kernel to 200 ms. Linux 6.15 or later", &contract::OF_TCP;
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        max_pacing_rate_bps: Option<u64> = MAX_PACING_RATE, "max_pacing_rate", Form::Rate, says("no limit"), "SO_MAX_PACING_RATE; 8 bit/s to 34 Gbit/s", &contract::OF_TCP;
+        max_pacing_rate_bps: Option<u64> = MAX_PACING_RATE, "max_pacing_rate", Form::Rate, says("no limit"), "SO_MAX_PACING_RATE: the socket paces, at this rate at most; 8 bit/s to 34 Gbit/s", &contract::OF_TCP;
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tos: Option<u8> = TOS, "tos", Form::Tos, says("0"), "IP_TOS, the DS field: BE, BK (CS1), LE, CS0 to CS7, AF11 to AF43, VA, EF, or the byte; TCP sets the two ECN bits itself", contract::OF_SOCKET.split_at(1).1;
         cpu: Option<u32> = CPU, "cpu", Form::Count((0, 1023)), says("any"), "CPU of the application (`host` only)", &contract::CPU;
