@@ -109,7 +109,8 @@ pub fn change(path: &Path, ways: [Option<&str>; 2]) -> Result<(), ControlError> 
     };
     // All of it is right, or nothing is changed.
     for (name, words) in WAYS.iter().zip(ways) {
-        settings(&format!("--{name}"), words.unwrap_or_default()).map_err(ControlError::Words)?;
+        let Some(words) = words else { continue };
+        settings(&format!("--{name}"), words).map_err(ControlError::Words)?;
     }
     let stream = UnixStream::connect(path).map_err(failed)?;
     let mut input = BufReader::new(&stream);
