@@ -251,7 +251,7 @@ mod tests {
             measures: [(name.to_owned(), Some(value))].into(),
             ..PointResult::default()
         };
-        let drops = |n: u32| if n % 3 == 0 { 40.0 } else { 1.0 };
+        let drops = |n: u32| if n.is_multiple_of(3) { 40.0 } else { 1.0 };
         let cubic = (1..=runs).map(|n| point("cubic", n, drops(n)));
         let bbr = (1..=runs).map(|n| point("bbr", n, 0.0));
         let document = RunDocument {
