@@ -15,7 +15,6 @@ mod table;
 mod tests;
 mod text;
 
-use tcplab_analyze::budget::{Budget, Class};
 use tcplab_analyze::findings::proof::{Cure, Outcome, Proof};
 use tcplab_analyze::findings::{Finding, Id};
 use tcplab_analyze::report::{Stream, Vantage};
@@ -73,14 +72,13 @@ pub fn prove(lab: &Lab, seen: &Seen<'_>) -> Proof {
     })
 }
 
-/// Each super-segment of a sender that paces has PSH and leaves by itself, as a write does.
-const PACED: &str = "the sender paces its super-segments: the capture does not tell these pauses from those of its program. \
-     Capture at the receiver, or with `ethtool -K DEVICE tso off gso off` on the sender";
+/// Each super-segment has PSH, as the end of a write has: an experiment of such writes would deny the right cure.
+const SUPER_SEGMENTS: &str = "the capture has packets larger than the MSS, so writes of the sender's program cannot be told \
+     from parts of a transfer; capture at the receiver, or with `ethtool -K DEVICE tso off gso off` on the sender";
 
-/// Whether pacing took a tenth of the time that the congestion window took.
-fn paces(budget: &Budget) -> bool {
-    budget.of(Class::Pacing).saturating_mul(10) > budget.of(Class::CongestionWindow)
-}
+/// What the program wrote was read wrongly, or the finding was not what the time went to.
+const GONE: &str = "a cure removes the finding on the model, but the writes as read from the capture do not show what it \
+     saves: run an experiment with your program's writes";
 
 /// Whether a side sent packets larger than the MSS.
 fn sends_super_segments(rows: &[Row], sender: End, mss: u16) -> bool {
@@ -121,8 +119,8 @@ impl<'a> Case<'a> {
         let sender = sender(seen.finding, &rows).ok_or_else(lacks)?;
         let super_segments = sends_super_segments(&rows, sender, talk.mss);
         for figure in experiment.figures {
-            if *figure == Figure::Transfers && super_segments && paces(&seen.stream.budget_us) {
-                return Err(PACED.to_owned());
+            if *figure == Figure::Transfers && super_segments {
+                return Err(SUPER_SEGMENTS.to_owned());
             }
             let bursts = match figure {
                 Figure::Acks => Vec::new(),
@@ -199,7 +197,11 @@ impl<'a> Case<'a> {
         } else if any(&|cure| proof.is_smaller(cure)) {
             proof.outcome = Outcome::Reduced;
         } else {
-            proof.reason = Some("no cure makes the figure smaller on the model".to_owned());
+            let why = match any(&|cure| cure.gone) {
+                true => GONE,
+                false => "no cure makes the figure smaller on the model",
+            };
+            proof.reason = Some(why.to_owned());
         }
         Ok(proof)
     }
